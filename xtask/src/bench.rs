@@ -96,14 +96,14 @@ pub(crate) fn check(project: &Project) -> Result<Checked, Failure> {
     print!("{}", compared.table.plain());
     if compared.better > 0 {
         println!(
-            "\n{} counts are more than 3 % better: `cargo xtask bench --record` keeps them",
+            "\n{} counts are more than 5 % better: `cargo xtask bench --record` keeps them",
             compared.better
         );
     }
     match compared.worse {
         0 => Ok(Checked::Held),
         worse => Err(Failure::new(format!(
-            "{worse} counts are more than 3 % worse than {FIGURES}, or not in it; \
+            "{worse} counts are more than 5 % worse than {FIGURES}, or not in it; \
              if they must be, `cargo xtask bench --record`"
         ))),
     }

@@ -24,7 +24,7 @@ impl Session for Hosted {
             Era::Legacy => RevisionPolicy::LegacyOnly,
             Era::Modern => RevisionPolicy::ModernOnly,
         };
-        let host = Host::builder().with_offer(offer).build();
+        let host = Host::builder().with_revisions(offer).build();
         let plan = match &args.target {
             Target::Url(url) => http(url),
             Target::Command(words) => stdio(&words[0], &words[1..]),

@@ -18,7 +18,7 @@ impl From<ClientSession> for Calling {
 
 /// A client of one era only.
 pub fn client(era: Era) -> Client {
-    Client::new().with_offer(match era {
+    Client::new().with_revisions(match era {
         Era::Legacy => RevisionPolicy::LegacyOnly,
         Era::Modern => RevisionPolicy::ModernOnly,
     })

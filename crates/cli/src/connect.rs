@@ -9,7 +9,7 @@ use std::time::Duration;
 use switchboard::host::Transport;
 use switchboard::host::permission::ServerIdentity;
 use switchboard::protocol::{LogMessage, OrderedMap};
-use switchboard::session::link::{BoxFuture, Link, Rung};
+use switchboard::session::link::{BoxFuture, DialStep, Link};
 use switchboard::transport::stdio::ChildHandle;
 use switchboard::{
     CallError, Change, Client, ClientSession, Dial, Direction, Level, Limits, LinkError, Raw, RevisionPolicy,
@@ -66,7 +66,7 @@ impl Connected {
     /// # Errors
     /// When it is closed.
     pub(crate) fn terms(&self) -> Result<&SessionInfo, Failure> {
-        Ok(self.session.terms()?)
+        Ok(self.session.info()?)
     }
 
     /// What the server said of itself when the session opened, as it wrote it.
@@ -157,7 +157,7 @@ async fn open(target: &Target) -> Result<Connected, Failure> {
     let session = screen.while_waiting(|| server.waited_for(), client.connect(dial)).await;
     let session = session.map_err(|error| server.explain(error, &opening))?;
     if options.verbose > 0 {
-        let terms = session.terms()?;
+        let terms = session.info()?;
         let took = began.elapsed().as_millis();
         screen.say(&screen.paper.dim(&format!("{} in {took} ms", introduce(terms))));
         if terms.capabilities.logging.is_some() {
@@ -226,12 +226,12 @@ struct Spawn {
 impl Dial for Spawn {
     fn dial(
         &self,
-        rung: Rung,
+        rung: DialStep,
         previous: Option<Arc<dyn Link>>,
     ) -> BoxFuture<'_, Result<Arc<dyn Link>, LinkError>> {
         Box::pin(async move {
             match (rung, previous) {
-                (Rung::Legacy, Some(link)) if link.ended().is_none() => Ok(link),
+                (DialStep::Legacy, Some(link)) if link.ended().is_none() => Ok(link),
                 _ => {
                     let (link, child) = self.command.start()?;
                     if let Ok(mut slot) = self.child.0.lock() {
@@ -408,7 +408,7 @@ fn see(trace: Option<Trace>, opening: &Arc<Opening>) -> See {
 fn client(options: &Options, people: Option<&Arc<AtTerminal>>, refused: Refused) -> Result<Client, Failure> {
     let mut client = Client::new().with_name("switchboard-cli", env!("CARGO_PKG_VERSION")).with_tasks();
     if let Some(revision) = options.revision {
-        client = client.with_offer(RevisionPolicy::Only(revision));
+        client = client.with_revisions(RevisionPolicy::Only(revision));
     }
     client = client.with_limits(limits(options));
     Ok(match (&options.answers, people) {

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 use http::StatusCode;
 use serde::Serialize;
-use switchboard::session::link::{Challenge, NotStarted, StartFault, UnreachableKind};
+use switchboard::session::link::{Challenge, StartError, StartErrorKind, UnreachableKind};
 use switchboard::{CallError, ErrorCode, LinkError, Raw, RpcError, TimeoutKind};
 use switchboard_terminal::{Paper, size};
 
@@ -229,15 +229,13 @@ impl From<CallError> for Failure {
         match error {
             CallError::Remote(error) => remote(error),
             CallError::Link(error) => link(&error),
-            CallError::TimedOut { phase, .. } => {
-                Self::new(Unreachable, "timed_out", text).hint(match phase {
-                    TimeoutKind::Startup => {
-                        "it may still be starting or downloading, or not be an MCP server; --timeout SECS waits \
+            CallError::TimedOut { kind, .. } => Self::new(Unreachable, "timed_out", text).hint(match kind {
+                TimeoutKind::Startup => {
+                    "it may still be starting or downloading, or not be an MCP server; --timeout SECS waits \
                          longer, --trace shows the messages"
-                    }
-                    _ => "--timeout SECS waits longer, --trace shows the messages",
-                })
-            }
+                }
+                _ => "--timeout SECS waits longer, --trace shows the messages",
+            }),
             CallError::Protocol { .. } => Self::new(Unreachable, "protocol", text)
                 .hint("the server violates the protocol; --trace shows its messages"),
             CallError::NoCommonRevision { .. } => Self::new(Unreachable, "no_common_revision", text)
@@ -383,24 +381,24 @@ pub(crate) fn refused_hint(status: u16) -> &'static str {
     }
 }
 
-fn not_started(why: &NotStarted) -> Failure {
-    Failure::new(Status::Unreachable, "not_started", why.to_string()).hint(start_hint(why.fault))
+fn not_started(why: &StartError) -> Failure {
+    Failure::new(Status::Unreachable, "not_started", why.to_string()).hint(start_hint(why.kind))
 }
 
 /// What to do about a program that does not start.
-pub(crate) fn start_hint(fault: StartFault) -> &'static str {
+pub(crate) fn start_hint(fault: StartErrorKind) -> &'static str {
     match fault {
-        StartFault::NotFound => {
+        StartErrorKind::NotFound => {
             "check the spelling, install it, or give its full path (`which NAME` prints it)"
         }
-        StartFault::NotExecutable => {
+        StartErrorKind::NotExecutable => {
             "make it executable (chmod +x), or name its interpreter: -- python3 server.py"
         }
-        StartFault::Directory => {
+        StartErrorKind::Directory => {
             "name a program inside it, or the command that runs it: -- node DIR/index.js"
         }
-        StartFault::BadDirectory => "check the working directory (`cwd`)",
-        StartFault::OutOfResources => "end other programs, or raise the limits (ulimit)",
+        StartErrorKind::BadDirectory => "check the working directory (`cwd`)",
+        StartErrorKind::OutOfResources => "end other programs, or raise the limits (ulimit)",
         _ => "run the command by itself to see what is wrong",
     }
 }

@@ -9,8 +9,8 @@ use std::time::Duration;
 use serde::Serialize;
 use switchboard::protocol::RequestId;
 use switchboard::session::link::{
-    Agreement, Ask, BoxFuture, CloseOutcome, Counters, Event, Exchange, Flow, Hint, Inbound, Inward, Link,
-    Note, Post, Rung, Upcall,
+    Agreement, BoxFuture, CloseOutcome, Counters, DialStep, Exchange, ExchangeEvent, Inbound, InboundMessage,
+    InboundNotification, Link, OneWayMessage, OutgoingRequest, OwnedExchange, PeerHint, Upcall,
 };
 use switchboard::{Dial, Direction, LinkError, Raw, RpcError};
 use tokio::task::AbortHandle;
@@ -54,7 +54,7 @@ impl<D: Dial> Dial for Watched<D> {
 
     fn dial(
         &self,
-        rung: Rung,
+        rung: DialStep,
         previous: Option<Arc<dyn Link>>,
     ) -> BoxFuture<'_, Result<Arc<dyn Link>, LinkError>> {
         Box::pin(async move {
@@ -84,21 +84,23 @@ struct Watching {
 }
 
 impl Link for Watching {
-    fn open(&self, ask: Ask<'_>) -> Exchange {
+    fn open(&self, ask: OutgoingRequest<'_>) -> Exchange {
         let id = ask.id.clone();
         let params = Raw::parse(ask.params.to_owned()).ok();
         show(&self.see, Direction::Out, &Message::call(Some(&id), ask.method, params.as_ref()));
         let exchange = self.link.open(ask);
-        Exchange::Own(Box::pin(Seen { exchange, see: Arc::clone(&self.see), id, is_over: false }))
+        Exchange::Owned(Box::pin(Seen { exchange, see: Arc::clone(&self.see), id, is_over: false }))
     }
 
-    fn post(&self, post: Post<'_>) -> Result<(), LinkError> {
+    fn post(&self, post: OneWayMessage<'_>) -> Result<(), LinkError> {
         match &post {
-            Post::Note { method, params } => {
+            OneWayMessage::Notification { method, params } => {
                 let params = params.and_then(|params| Raw::parse(params.to_owned()).ok());
                 show(&self.see, Direction::Out, &Message::call(None, method, params.as_ref()));
             }
-            Post::Answer { id, outcome } => show(&self.see, Direction::Out, &Message::answer(id, *outcome)),
+            OneWayMessage::Response { id, outcome } => {
+                show(&self.see, Direction::Out, &Message::answer(id, *outcome))
+            }
         }
         self.link.post(post)
     }
@@ -113,8 +115,8 @@ impl Link for Watching {
         let relay = tokio::spawn(async move {
             while let Some(inward) = inbound.next().await {
                 match &inward {
-                    Inward::Note(note) => show_note(&see, note),
-                    Inward::Upcall(upcall) => show_upcall(&see, upcall),
+                    InboundMessage::Notification(note) => show_note(&see, note),
+                    InboundMessage::Upcall(upcall) => show_upcall(&see, upcall),
                 }
                 sender.send(inward);
             }
@@ -138,7 +140,7 @@ impl Link for Watching {
         self.link.agreed(agreement);
     }
 
-    fn hint(&self) -> Option<Hint> {
+    fn hint(&self) -> Option<PeerHint> {
         self.link.hint()
     }
 
@@ -171,15 +173,15 @@ struct Seen {
     is_over: bool,
 }
 
-impl Flow for Seen {
-    fn poll_event(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<Event, LinkError>> {
+impl OwnedExchange for Seen {
+    fn poll_event(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<ExchangeEvent, LinkError>> {
         let this = self.get_mut();
         let polled = this.exchange.poll_event(cx);
         match &polled {
             Poll::Pending => {}
-            Poll::Ready(Ok(Event::Note(note))) => show_note(&this.see, note),
-            Poll::Ready(Ok(Event::Upcall(upcall))) => show_upcall(&this.see, upcall),
-            Poll::Ready(Ok(Event::Done(outcome))) => {
+            Poll::Ready(Ok(ExchangeEvent::Notification(note))) => show_note(&this.see, note),
+            Poll::Ready(Ok(ExchangeEvent::Upcall(upcall))) => show_upcall(&this.see, upcall),
+            Poll::Ready(Ok(ExchangeEvent::Done(outcome))) => {
                 this.is_over = true;
                 show(&this.see, Direction::In, &Message::answer(&this.id, outcome.as_ref()));
             }
@@ -235,7 +237,7 @@ fn show(see: &See, way: Direction, message: &Message<'_>) {
     }
 }
 
-fn show_note(see: &See, note: &Note) {
+fn show_note(see: &See, note: &InboundNotification) {
     show(see, Direction::In, &Message::call(None, &note.method, note.params.as_ref()));
 }
 

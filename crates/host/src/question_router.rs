@@ -64,7 +64,7 @@ impl QuestionRouter {
 }
 
 impl ClientHandler for QuestionRouter {
-    fn abilities(&self) -> HandlerCapabilities {
+    fn capabilities(&self) -> HandlerCapabilities {
         self.abilities
     }
 

@@ -1,6 +1,7 @@
 //! Iterators over the members of an object and the elements of an array of a checked text; each value is a slice of the
 //! same text.
 
+use std::ops::Range;
 use std::str;
 
 use crate::raw::Raw;
@@ -8,13 +9,18 @@ use crate::scan::{Cursor, MemberKey};
 
 impl Raw {
     /// Iterates over the members of an object, in order. Empty for any other value.
-    pub fn fields(&self) -> Fields<'_> {
-        Fields::new(self)
+    pub fn fields(&self) -> ObjectFields<'_> {
+        ObjectFields { object: self, spans: FieldSpans::new(self) }
     }
 
     /// Iterates over the members of an object as borrowed text. Empty for any other value.
-    pub fn glance(&self) -> FieldTexts<'_> {
-        FieldTexts::new(self)
+    pub fn field_texts(&self) -> FieldTexts<'_> {
+        FieldTexts { object: self, spans: FieldSpans::new(self) }
+    }
+
+    /// Iterates over the members of an object, with the span of each value in the text. Empty for any other value.
+    pub fn field_spans(&self) -> FieldSpans<'_> {
+        FieldSpans::new(self)
     }
 
     /// Iterates over the elements of an array, in order. Empty for any other value.
@@ -25,10 +31,9 @@ impl Raw {
 
 /// Iterator over the members of an object. Copies and decodes nothing; yields duplicates as often as they occur.
 #[derive(Debug)]
-pub struct Fields<'a> {
+pub struct ObjectFields<'a> {
     object: &'a Raw,
-    /// `None` when no member is left.
-    cursor: Option<Cursor<'a>>,
+    spans: FieldSpans<'a>,
 }
 
 /// The name of an object member, unescaped.
@@ -62,50 +67,21 @@ impl PartialEq<&str> for Name<'_> {
     }
 }
 
-impl<'a> Fields<'a> {
-    fn new(object: &'a Raw) -> Self {
-        Self { object, cursor: first_member(object) }
-    }
-}
-
-/// Returns a cursor at the first member; `None` for an empty object and for any other value.
-fn first_member(object: &Raw) -> Option<Cursor<'_>> {
-    let mut cursor = Cursor::new(object.as_str().as_bytes());
-    let has_members = object.is_object() && cursor.enter_object().is_ok_and(|entered| entered);
-    has_members.then_some(cursor)
-}
-
-impl<'a> Iterator for Fields<'a> {
+impl<'a> Iterator for ObjectFields<'a> {
     type Item = (Name<'a>, Raw);
 
     fn next(&mut self) -> Option<Self::Item> {
-        let cursor = self.cursor.as_mut()?;
-        // Cannot fail: the text of a `Raw` has been checked.
-        let name = cursor.member_name().ok()?;
-        let value = match self.object.member_span_end(cursor.position()) {
-            Some(end) => cursor.skip_to(end),
-            None => cursor.skip_value(1).ok()?,
-        };
-        if !cursor.next_member().is_ok_and(|more| more) {
-            self.cursor = None;
-        }
-        Some((Name(name), self.object.part(value)))
+        let (name, span) = self.spans.next()?;
+        Some((name, self.object.part(span)))
     }
 }
 
-/// Iterator over the members of an object as borrowed text: cheaper than [`Fields`], whose values share ownership of
+/// Iterator over the members of an object as borrowed text: cheaper than [`ObjectFields`], whose values share ownership of
 /// the text.
 #[derive(Debug)]
 pub struct FieldTexts<'a> {
     object: &'a Raw,
-    /// `None` when no member is left.
-    cursor: Option<Cursor<'a>>,
-}
-
-impl<'a> FieldTexts<'a> {
-    fn new(object: &'a Raw) -> Self {
-        Self { object, cursor: first_member(object) }
-    }
+    spans: FieldSpans<'a>,
 }
 
 impl<'a> Iterator for FieldTexts<'a> {
@@ -113,15 +89,43 @@ impl<'a> Iterator for FieldTexts<'a> {
 
     #[inline]
     fn next(&mut self) -> Option<Self::Item> {
+        let (name, span) = self.spans.next()?;
+        Some((name, &self.object.as_str()[span]))
+    }
+}
+
+/// Iterator over the members of an object, with the span of each value in the text of the object.
+#[derive(Debug)]
+pub struct FieldSpans<'a> {
+    object: &'a Raw,
+    /// `None` when no member is left.
+    cursor: Option<Cursor<'a>>,
+}
+
+impl<'a> FieldSpans<'a> {
+    fn new(object: &'a Raw) -> Self {
+        let mut cursor = Cursor::new(object.as_str().as_bytes());
+        let has_members = object.is_object() && cursor.enter_object().is_ok_and(|entered| entered);
+        Self { object, cursor: has_members.then_some(cursor) }
+    }
+}
+
+impl<'a> Iterator for FieldSpans<'a> {
+    type Item = (Name<'a>, Range<usize>);
+
+    #[inline]
+    fn next(&mut self) -> Option<Self::Item> {
         let cursor = self.cursor.as_mut()?;
         // Cannot fail: the text of a `Raw` has been checked.
         let name = cursor.member_name().ok()?;
-        let text =
-            cursor.skip_value(1).ok().and_then(|span| self.object.as_str().get(span)).unwrap_or("null");
+        let span = match self.object.member_span_end(cursor.position()) {
+            Some(end) => cursor.skip_to(end),
+            None => cursor.skip_value(1).ok()?,
+        };
         if !cursor.next_member().is_ok_and(|more| more) {
             self.cursor = None;
         }
-        Some((Name(name), text))
+        Some((Name(name), span))
     }
 }
 

@@ -28,11 +28,11 @@ mod unescape;
 mod write;
 
 pub use error::{DecodeError, DecodeKind, EncodeError};
-pub use fields::{Elements, FieldTexts, Fields, Name};
+pub use fields::{Elements, FieldSpans, FieldTexts, Name, ObjectFields};
 pub use limits::{MAX_DEPTH, MAX_NODES};
 pub use map::OrderedMap;
 pub use raw::Raw;
-pub use read::{FromRaw, Mismatch, Reader};
+pub use read::{FromRaw, Mismatch, RawReader};
 pub use scan::{Cursor, MemberKey};
 pub use syntax::{SyntaxError, SyntaxErrorKind};
 pub use unescape::decode_string;

@@ -23,17 +23,6 @@ const MIN_CAPACITY: usize = 256;
 /// Buffers beyond this size get a capacity that is a power of two.
 const LARGE_TEXT: usize = 64 * 1024;
 
-/// Padding before a large text, which is not part of the value.
-///
-/// A large text is sent without copying it in user space. In the kernel, some processors (measured: AMD with `fsrm`)
-/// copy three times slower when the source offset within its page is up to 31 bytes below the destination offset. glibc
-/// places a large block at offset 16 of a page, and slightly more than 16 bytes precede a result on the wire, so
-/// without the padding nearly every large response would hit this case.
-const LEAD: &str = match std::str::from_utf8(&[b' '; 112]) {
-    Ok(spaces) => spaces,
-    Err(_) => "",
-};
-
 /// [`Raw::encode_between`] removes the inner brace of a text up to this size; in a larger text it overwrites the brace
 /// with a space, so that the rest need not be shifted.
 const MAX_SHIFTED_BYTES: usize = 4 * 1024;
@@ -84,22 +73,16 @@ impl Raw {
     /// # Errors
     /// As [`Self::encode`].
     pub fn encode_sized<T: Serialize + ?Sized>(value: &T, bytes: usize) -> Result<Self, EncodeError> {
-        let lead = lead(bytes);
-        let mut text = String::with_capacity(capacity_for(bytes + lead.len()));
-        text.push_str(lead);
+        let mut text = String::with_capacity(capacity_for(bytes));
         write::write(&mut text, value).map_err(EncodeError::new)?;
-        Ok(Self::checked(without_lead(lead, text)))
+        Ok(Self::checked(text.into()))
     }
 
     /// Returns a copy of the text in a buffer of its own with no spare capacity: for values that are cached, or that
     /// must not keep a larger message alive.
     #[must_use]
     pub fn settled(&self) -> Self {
-        let lead = lead(self.len());
-        let mut text = String::with_capacity(lead.len() + self.len());
-        text.push_str(lead);
-        text.push_str(&self.text);
-        Self { text: without_lead(lead, text), member_span: self.member_span }
+        Self { text: self.text.to_string().into(), member_span: self.member_span }
     }
 
     /// Appends a value as JSON to `text`.
@@ -122,18 +105,16 @@ impl Raw {
         close: &str,
         bytes: usize,
     ) -> Result<Self, EncodeError> {
-        let lead = lead(bytes);
-        let mut text = String::with_capacity(capacity_for(bytes + lead.len() + open.len() + close.len()));
-        text.push_str(lead);
+        let mut text = String::with_capacity(capacity_for(bytes + open.len() + close.len()));
         text.push_str(open);
         write::write(&mut text, value).map_err(EncodeError::new)?;
-        let start = lead.len() + open.len();
-        let written = &text.as_bytes()[start..];
-        if !written.starts_with(b"{") {
-            text.drain(lead.len()..start);
-            return Ok(Self::checked(without_lead(lead, text)));
+        let start = open.len();
+        let encoded = &text.as_bytes()[start..];
+        if !encoded.starts_with(b"{") {
+            text.drain(..start);
+            return Ok(Self::checked(text.into()));
         }
-        if written[1..].trim_ascii_start() == b"}" {
+        if encoded[1..].trim_ascii_start() == b"}" {
             // The value has no members: drop the comma of `open`.
             text.truncate(start - 1);
         } else {
@@ -149,7 +130,7 @@ impl Raw {
             serde_json::from_str::<serde_core::de::IgnoredAny>(&text).is_ok(),
             "members and commas on both sides"
         );
-        Ok(Self::checked(without_lead(lead, text)))
+        Ok(Self::checked(text.into()))
     }
 
     /// Wraps a text that has been checked already, such as a slice of a scanned text. Release builds do not check it
@@ -293,17 +274,6 @@ fn capacity_for(bytes: usize) -> usize {
     if bytes > LARGE_TEXT { bytes.next_power_of_two() } else { bytes.max(MIN_CAPACITY) }
 }
 
-/// Returns the padding before a text of about `bytes` bytes; see [`LEAD`].
-fn lead(bytes: usize) -> &'static str {
-    if bytes > LARGE_TEXT { LEAD } else { "" }
-}
-
-/// Returns the text after its padding, as a slice of the same buffer.
-fn without_lead(lead: &str, text: String) -> ByteString {
-    let whole = ByteString::from(text);
-    if lead.is_empty() { whole } else { whole.slice_ref(&whole[lead.len()..]) }
-}
-
 /// Converts an error of `serde_json` to one that names the path.
 #[cold]
 fn decode_error(text: &str, error: &serde_json::Error) -> DecodeError {
@@ -396,8 +366,7 @@ mod tests {
     }
 
     #[test]
-    fn the_padding_is_not_part_of_a_large_text() {
-        assert!(lead(LARGE_TEXT).is_empty() && lead(LARGE_TEXT + 1).len() > 31 + 46);
+    fn a_large_text_is_encoded_whatever_the_estimated_size() {
         let large = "x".repeat(LARGE_TEXT + 1);
         let quoted = format!("\"{large}\"");
         for hint in [0, large.len()] {

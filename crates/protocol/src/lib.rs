@@ -4,7 +4,7 @@
 //!
 //! 1. [`jsonrpc`] classifies it in one pass and keeps the payload as [`Raw`] text.
 //! 2. [`surface`] tells whether a method exists in a [`Revision`], and in which direction it is sent.
-//! 3. [`Method`] and [`Notice`] name the types of its parameters and result; [`Raw::decode`] decodes them.
+//! 3. [`Method`] and [`NotificationMethod`] name the types of its parameters and result; [`Raw::decode`] decodes them.
 //! 4. Messages for a peer of an older revision pass through `lower`, the only code that drops or rewrites a field.
 //!
 //! **Invariants.** Values that need not be typed stay JSON text, byte for byte: schemas, arguments, structured results,
@@ -32,11 +32,11 @@ mod wire;
 
 pub use jsonrpc::{ErrorCode, RequestId, RpcError};
 pub use lower::{Unavailable, lower_error};
-pub use method::{Method, Notice};
+pub use method::{Method, NotificationMethod};
 pub use revision::{Era, Revision, UnknownRevision};
 pub use switchboard_json::{
-    DecodeError, DecodeKind, Elements, EncodeError, FieldTexts, Fields, FromRaw, MAX_DEPTH, MAX_NODES,
-    Mismatch, Name, OrderedMap, Raw, Reader,
+    DecodeError, DecodeKind, Elements, EncodeError, FieldSpans, FieldTexts, FromRaw, MAX_DEPTH, MAX_NODES,
+    Mismatch, Name, ObjectFields, OrderedMap, Raw, RawReader,
 };
 pub use types::cache::{CacheHints, CacheScope};
 pub use types::cancel::CancelledParams;

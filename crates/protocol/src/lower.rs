@@ -111,7 +111,8 @@ fn legacy_task_state(detailed: &DetailedTask) -> LegacyTaskState {
     let mut state = LegacyTaskState::new(detailed.task.clone());
     state.meta.clone_from(&detailed.meta);
     // A tool that failed is "completed" in the extension and "failed" in 2025-11-25.
-    let is_error = |result: &Raw| result.glance().any(|(name, value)| name == "isError" && value == "true");
+    let is_error =
+        |result: &Raw| result.field_texts().any(|(name, value)| name == "isError" && value == "true");
     if detailed.result.as_ref().is_some_and(is_error) {
         state.task.status = TaskStatus::Failed;
     }

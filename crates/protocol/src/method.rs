@@ -22,7 +22,7 @@ pub trait Method {
 }
 
 /// A notification method: its name and parameters.
-pub trait Notice {
+pub trait NotificationMethod {
     /// The method name on the wire.
     const NAME: &'static str;
     /// The parameters.
@@ -54,7 +54,7 @@ macro_rules! notices {
         #[derive(Debug, Clone, Copy)]
         pub struct $type;
 
-        impl Notice for $type {
+        impl NotificationMethod for $type {
             const NAME: &'static str = $name;
             type Params = $params;
         }
@@ -115,11 +115,11 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::{METHODS, NOTICES};
-    use crate::surface::{Kind, SURFACE};
+    use crate::surface::{MessageKind, SURFACE};
 
     #[test]
     fn every_row_of_the_surface_has_a_type() {
-        for (kind, typed) in [(Kind::Request, METHODS), (Kind::Notification, NOTICES)] {
+        for (kind, typed) in [(MessageKind::Request, METHODS), (MessageKind::Notification, NOTICES)] {
             let known: BTreeSet<&str> = typed.iter().copied().collect();
             let rows = SURFACE.iter().filter(|row| row.kind == kind).map(|row| row.method);
             assert_eq!(known, rows.collect::<BTreeSet<_>>());

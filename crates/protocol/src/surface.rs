@@ -4,14 +4,14 @@
 
 use crate::revision::Revision;
 use Direction::{Both, ClientToServer as ToServer, ServerToClient as ToClient};
-use Kind::{Notification, Request};
+use MessageKind::{Notification, Request};
 use Revision::{
     V2024_11_05 as R1, V2025_03_26 as R2, V2025_06_18 as R3, V2025_11_25 as R4, V2026_07_28 as R5,
 };
 
 /// The kind of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Kind {
+pub enum MessageKind {
     /// Expects a result or an error.
     Request,
     /// Expects no response.
@@ -20,7 +20,7 @@ pub enum Kind {
 
 /// One of the two peers of a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Side {
+pub enum Peer {
     /// The peer that connects.
     Client,
     /// The peer that offers tools, resources and prompts.
@@ -44,11 +44,11 @@ impl Direction {
         self == Both || self == other
     }
 
-    /// Returns whether `side` may send messages in this direction.
-    pub fn sent_by(self, side: Side) -> bool {
-        match side {
-            Side::Client => self.covers(ToServer),
-            Side::Server => self.covers(ToClient),
+    /// Returns whether `peer` may send messages in this direction.
+    pub fn sent_by(self, peer: Peer) -> bool {
+        match peer {
+            Peer::Client => self.covers(ToServer),
+            Peer::Server => self.covers(ToClient),
         }
     }
 }
@@ -56,7 +56,7 @@ impl Direction {
 /// The part of the protocol that defines a method.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum Place {
+pub enum MethodOrigin {
     /// A message of the core protocol.
     Core,
     /// A message of the extension with this id.
@@ -67,7 +67,7 @@ pub enum Place {
 
 /// The peer that must have declared a required capability, with the path of the capability.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Declared {
+pub enum RequiredCapability {
     /// The client must have declared it.
     ByClient(&'static str),
     /// The server must have declared it.
@@ -83,7 +83,7 @@ pub struct Row {
     /// The method name on the wire.
     pub method: &'static str,
     /// Request or notification.
-    pub kind: Kind,
+    pub kind: MessageKind,
     /// The direction.
     pub direction: Direction,
     /// The first revision of this row.
@@ -91,9 +91,9 @@ pub struct Row {
     /// The last revision of this row; `None` while no revision ended it.
     pub last: Option<Revision>,
     /// The part of the protocol that defines it.
-    pub place: Place,
+    pub origin: MethodOrigin,
     /// The required capability, as a dotted path into the capabilities object.
-    pub needs: Option<Declared>,
+    pub needs: Option<RequiredCapability>,
 }
 
 impl Row {
@@ -107,8 +107,8 @@ impl Row {
 pub const TASKS_EXTENSION: &str = "io.modelcontextprotocol/tasks";
 
 /// Creates a row that applies from `first` on, including future revisions unless [`Row::until`] limits it.
-const fn row(method: &'static str, kind: Kind, direction: Direction, first: Revision) -> Row {
-    Row { method, kind, direction, first, last: None, place: Place::Core, needs: None }
+const fn row(method: &'static str, kind: MessageKind, direction: Direction, first: Revision) -> Row {
+    Row { method, kind, direction, first, last: None, origin: MethodOrigin::Core, needs: None }
 }
 
 impl Row {
@@ -118,27 +118,27 @@ impl Row {
     }
 
     const fn client(mut self, capability: &'static str) -> Self {
-        self.needs = Some(Declared::ByClient(capability));
+        self.needs = Some(RequiredCapability::ByClient(capability));
         self
     }
 
     const fn server(mut self, capability: &'static str) -> Self {
-        self.needs = Some(Declared::ByServer(capability));
+        self.needs = Some(RequiredCapability::ByServer(capability));
         self
     }
 
     const fn receiver(mut self, capability: &'static str) -> Self {
-        self.needs = Some(Declared::ByReceiver(capability));
+        self.needs = Some(RequiredCapability::ByReceiver(capability));
         self
     }
 
     const fn inside_input_requests(mut self) -> Self {
-        self.place = Place::InputRequests;
+        self.origin = MethodOrigin::InputRequests;
         self
     }
 
     const fn of_tasks_extension(mut self) -> Self {
-        self.place = Place::Extension(TASKS_EXTENSION);
+        self.origin = MethodOrigin::Extension(TASKS_EXTENSION);
         self
     }
 }
@@ -206,16 +206,16 @@ pub fn find_in(method: &str, revision: Revision) -> Option<&'static Row> {
 /// A method that is allowed only inside `inputRequests` does not exist as a message.
 pub fn exists(method: &str, revision: Revision, direction: Direction) -> bool {
     find_in(method, revision)
-        .is_some_and(|row| row.place != Place::InputRequests && row.direction.covers(direction))
+        .is_some_and(|row| row.origin != MethodOrigin::InputRequests && row.direction.covers(direction))
 }
 
-/// Iterates over all combinations of a method, a revision that has it and a side that may send it.
-pub fn all() -> impl Iterator<Item = (&'static str, Revision, Side)> {
+/// Iterates over all combinations of a method, a revision that has it and a peer that may send it.
+pub fn all() -> impl Iterator<Item = (&'static str, Revision, Peer)> {
     SURFACE.iter().flat_map(|row| {
         let revisions = Revision::ALL.into_iter().filter(|revision| row.covers(*revision));
         revisions.flat_map(move |revision| {
-            let sides = [Side::Client, Side::Server].into_iter();
-            sides.filter(|side| row.direction.sent_by(*side)).map(move |side| (row.method, revision, side))
+            let peers = [Peer::Client, Peer::Server].into_iter();
+            peers.filter(|peer| row.direction.sent_by(*peer)).map(move |peer| (row.method, revision, peer))
         })
     })
 }

@@ -323,7 +323,7 @@ impl ServiceBuilder {
 
 /// Sessions open once, and in the preferred revision of the offer that has sessions.
 fn opening(offer: RevisionPolicy) -> OpeningPolicy {
-    let policy = OpeningPolicy::new().once();
+    let policy = OpeningPolicy::new().reject_repeated();
     match offer.with_handshake().first() {
         Some(only) => policy.with_version(switchboard_session::VersionPolicy::Exact(*only)),
         None => policy,

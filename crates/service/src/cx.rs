@@ -8,7 +8,7 @@ mod extract;
 mod progress;
 mod test;
 
-pub use calling::CallOptions;
+pub use calling::CallCx;
 pub use extract::FromCx;
 pub use progress::Progress;
 pub use test::TestCx;
@@ -24,6 +24,7 @@ use switchboard_protocol::{
     ClientCapabilities, CreateMessageParams, CreateMessageResult, ElicitAction, ElicitParams, ElicitResult,
     Implementation, Level, Meta, Raw, RequestId, Revision, Root,
 };
+use switchboard_session::client::CallOptions;
 use switchboard_session::server::{self, AskError, Caller};
 
 use crate::{Answer, Form};
@@ -41,7 +42,7 @@ enum Side {
     /// A request that is being served.
     Serving(server::RequestContext),
     /// A call that is being made, or is made directly.
-    Calling(Arc<CallOptions>),
+    Calling(Arc<CallCx>),
     /// Work for nobody in particular, such as watching a resource.
     Alone,
 }
@@ -51,9 +52,9 @@ impl Cx {
         Self { side, meta: None, deadline: None }
     }
 
-    /// How a call is made, to be set up.
-    pub fn call() -> CallOptions {
-        CallOptions::default()
+    /// Starts the context of a call.
+    pub fn call() -> CallCx {
+        CallCx::default()
     }
 
     /// For a test of a method.
@@ -81,10 +82,10 @@ impl Cx {
         self
     }
 
-    /// How the call is made, when this is the caller's side.
+    /// Returns the options of the call, when this is the caller's side.
     pub fn options(&self) -> Option<&CallOptions> {
         match &self.side {
-            Side::Calling(options) => Some(options),
+            Side::Calling(call) => Some(call.call_options()),
             Side::Serving(_) | Side::Alone => None,
         }
     }
@@ -185,7 +186,7 @@ impl Cx {
     pub fn can_elicit(&self) -> bool {
         match &self.side {
             Side::Serving(cx) => cx.can_elicit(),
-            Side::Calling(options) => options.abilities().forms,
+            Side::Calling(options) => options.capabilities().forms,
             Side::Alone => false,
         }
     }

@@ -46,7 +46,7 @@ pub use bytes::{Base64Error, Bytes};
 pub use changes::Changes;
 pub use compose::{Collision, Collisions};
 pub use contents::Contents;
-pub use cx::{CallOptions, Cx, FromCx, Progress, TestCx, TraceContext};
+pub use cx::{CallCx, Cx, FromCx, Progress, TestCx, TraceContext};
 pub use dispatch::{Call, Dispatch, Working};
 pub use events::{Event, EventReceiver, EventSink, Events};
 pub use field::{FormChoice, FormValue};
@@ -66,4 +66,5 @@ pub use stream_json::StreamJson;
 pub use switchboard_design::{
     ArgumentErrors, Design, Error, ErrorPolicy, InvalidParams, OutputRule, Result, ServiceError, ToolError,
 };
+pub use switchboard_session::client::CallOptions;
 pub use switchboard_session::server::layer::{AccessEvent, AccessEventKind};

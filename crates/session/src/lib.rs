@@ -55,13 +55,13 @@
 //!
 //! ```
 //! use std::task::{Context, Poll, ready};
-//! use switchboard::session::link::{Frame, Inlet, LinkError, Once, Outlet, Pipe, Queue};
+//! use switchboard::session::link::{Frame, Inlet, LinkError, SingleLink, Outlet, Pipe, FrameQueue};
 //! use switchboard::session::{Client, ConnectionLimits, MuxLink};
 //! use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 //!
 //! struct Sends(Option<UnboundedSender<bytes::Bytes>>);
 //! impl Outlet for Sends {
-//!     fn poll_send(&mut self, _: &mut Context<'_>, queue: &mut Queue) -> Poll<Result<(), LinkError>> {
+//!     fn poll_send(&mut self, _: &mut Context<'_>, queue: &mut FrameQueue) -> Poll<Result<(), LinkError>> {
 //!         let Some(channel) = &self.0 else { return Poll::Ready(Err(LinkError::Closed)) };
 //!         while let Some(frame) = queue.pop_frame() {
 //!             channel.send(frame).map_err(|_| LinkError::lost("the other side is gone"))?;
@@ -100,7 +100,7 @@
 //! tokio::spawn(async move { server.serve(serving).await });
 //!
 //! let pipe = Pipe::new(Sends(Some(to_server)), Receives(at_client));
-//! let session = Client::new().connect(Once::new(MuxLink::start(pipe, ConnectionLimits::default()))).await?;
+//! let session = Client::new().connect(SingleLink::new(MuxLink::start(pipe, ConnectionLimits::default()))).await?;
 //! session.ping().await?;
 //! session.close().await;
 //! # Ok::<(), switchboard::session::CallError>(()) }).unwrap();

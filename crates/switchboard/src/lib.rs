@@ -24,9 +24,9 @@ pub use switchboard_session::StateKeys;
 #[cfg(feature = "client")]
 pub use switchboard_session::client::{
     CallTool, Change, ChangeStream, Client, ClientHandler, ClientSession, HandlerCapabilities, HandlerError,
-    Limits, List, RequestingServer, State, Subscription,
+    Limits, List, RequestingServer, SessionState, Subscription,
 };
-pub use switchboard_session::link::{CloseOutcome, Dial, Direction, Exit, LinkError, Pipe, Tap};
+pub use switchboard_session::link::{CloseOutcome, Dial, Direction, LinkError, Pipe, ServerExit, Tap};
 #[cfg(feature = "server")]
 pub use switchboard_session::server::{
     AskError, CachedResult, Handler, HandlerOutcome, InProcess, Publisher, Reply, RequestContext, Server,

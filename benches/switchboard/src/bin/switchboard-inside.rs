@@ -7,7 +7,7 @@ use std::sync::Arc;
 use bench_kit::inside;
 use bench_switchboard::{Calling, Initializing, client, server};
 use switchboard::session::MuxLink;
-use switchboard::session::link::{Once, pair};
+use switchboard::session::link::{SingleLink, pair};
 use switchboard::{ConnectionLimits, InProcess};
 
 fn main() -> ExitCode {
@@ -22,7 +22,7 @@ fn main() -> ExitCode {
         let session = if args.form == "pair" {
             let (near, far) = pair();
             tokio::spawn(async move { Arc::clone(&server).serve(far).await });
-            client.connect(Once::new(MuxLink::start(near, ConnectionLimits::default()))).await?
+            client.connect(SingleLink::new(MuxLink::start(near, ConnectionLimits::default()))).await?
         } else {
             client.connect(InProcess::new(&server)).await?
         };

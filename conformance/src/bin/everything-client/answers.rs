@@ -11,7 +11,7 @@ use switchboard::{ClientHandler, Content, HandlerCapabilities, HandlerError, Raw
 pub(crate) struct Agreeable;
 
 impl ClientHandler for Agreeable {
-    fn abilities(&self) -> HandlerCapabilities {
+    fn capabilities(&self) -> HandlerCapabilities {
         HandlerCapabilities::none().with_forms().with_sampling()
     }
 

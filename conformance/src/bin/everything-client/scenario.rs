@@ -50,7 +50,7 @@ async fn open(told: &Told) -> Result<ClientSession, Box<dyn Error>> {
         .with_capabilities(declares)
         .with_answers(Agreeable);
     let session = client.connect(dial(&told.url)?).await?;
-    let agreed = session.terms()?.revision;
+    let agreed = session.info()?.revision;
     match agreed.era() == told.revision.era() {
         true => Ok(session),
         false => Err(format!("{agreed} was agreed on, where the server speaks {}", told.revision).into()),

@@ -26,7 +26,7 @@ pub(crate) const DECLARED: HandlerCapabilities = HandlerCapabilities::none().wit
 pub(crate) struct Nobody(pub(crate) Refused);
 
 impl ClientHandler for Nobody {
-    fn abilities(&self) -> HandlerCapabilities {
+    fn capabilities(&self) -> HandlerCapabilities {
         DECLARED
     }
 
@@ -118,7 +118,7 @@ impl Scripted {
 }
 
 impl ClientHandler for Scripted {
-    fn abilities(&self) -> HandlerCapabilities {
+    fn capabilities(&self) -> HandlerCapabilities {
         DECLARED
     }
 

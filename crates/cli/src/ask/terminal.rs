@@ -43,7 +43,7 @@ impl AtTerminal {
 }
 
 impl ClientHandler for AtTerminal {
-    fn abilities(&self) -> HandlerCapabilities {
+    fn capabilities(&self) -> HandlerCapabilities {
         DECLARED
     }
 

@@ -1,6 +1,6 @@
 //! `switchboard listen`: what a server tells of changes, a line each, as it comes.
 
-use switchboard::{CallError, Change, ListenFilter, SessionInfo, State, json};
+use switchboard::{CallError, Change, ListenFilter, SessionInfo, SessionState, json};
 
 use crate::args::ListenArgs;
 use crate::command::tools::encode;
@@ -23,9 +23,9 @@ pub(crate) async fn run(connected: &Connected, args: &ListenArgs) -> Result<(), 
         let change = tokio::select! {
             biased;
             change = listening.next() => change,
-            failed = state.wait_for(|state| matches!(state, State::Failed(_))) => {
+            failed = state.wait_for(|state| matches!(state, SessionState::Failed(_))) => {
                 return Err(match failed.as_deref() {
-                    Ok(State::Failed(error)) => error.clone().into(),
+                    Ok(SessionState::Failed(error)) => error.clone().into(),
                     _ => CallError::Closed.into(),
                 });
             }
@@ -33,7 +33,7 @@ pub(crate) async fn run(connected: &Connected, args: &ListenArgs) -> Result<(), 
         match change {
             Some(Change::Ended) | None => {
                 // The stream ends with the connection, too: say which it was.
-                if let State::Failed(error) = connected.session.state() {
+                if let SessionState::Failed(error) = connected.session.state() {
                     return Err(error.into());
                 }
                 return Err(Failure::new(Status::Unreachable, "ended", "the server ended the subscription"));

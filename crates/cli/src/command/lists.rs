@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::time::Duration;
 
 use switchboard::protocol::OrderedMap;
-use switchboard::session::client::Entry;
+use switchboard::session::client::ListEntry;
 use switchboard::{CallError, ErrorCode, List, Raw, TimeoutKind};
 
 use crate::connect::Connected;
@@ -28,7 +28,7 @@ pub(crate) async fn raw(
 ) -> Result<OrderedMap<Raw>, Failure> {
     match tokio::time::timeout(TIME, pages(connected, method, field)).await {
         Ok(pages) => Ok(merge(pages?, field)),
-        Err(_) => Err(CallError::TimedOut { phase: TimeoutKind::List, after: TIME, hint: None }.into()),
+        Err(_) => Err(CallError::TimedOut { kind: TimeoutKind::List, after: TIME, hint: None }.into()),
     }
 }
 
@@ -43,7 +43,7 @@ pub(crate) async fn raw_optional(
 ) -> Result<Option<OrderedMap<Raw>>, Failure> {
     match tokio::time::timeout(TIME, pages(connected, method, field)).await {
         Ok(pages) => Ok(optional(pages)?.map(|pages| merge(pages, field))),
-        Err(_) => Err(CallError::TimedOut { phase: TimeoutKind::List, after: TIME, hint: None }.into()),
+        Err(_) => Err(CallError::TimedOut { kind: TimeoutKind::List, after: TIME, hint: None }.into()),
     }
 }
 
@@ -88,13 +88,13 @@ async fn pages(connected: &Connected, method: &str, field: &str) -> Result<Vec<O
 }
 
 /// The entries of a list, after a warning about each that was left out.
-pub(crate) fn entries<'a, T: Entry>(connected: &Connected, listing: &'a List<T>) -> &'a [T] {
+pub(crate) fn entries<'a, T: ListEntry>(connected: &Connected, listing: &'a List<T>) -> &'a [T] {
     tell_faults(connected, listing);
     listing
 }
 
 /// Says what of a list is missing, and why.
-pub(crate) fn tell_faults<T: Entry>(connected: &Connected, listing: &List<T>) {
+pub(crate) fn tell_faults<T: ListEntry>(connected: &Connected, listing: &List<T>) {
     for rejected in &listing.rejected {
         let name =
             rejected.name.as_deref().map_or_else(|| format!("number {}", rejected.index + 1), one_line);

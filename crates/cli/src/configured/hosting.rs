@@ -278,7 +278,7 @@ impl Hosted {
         let level = if self.verbose > 1 { Level::Debug } else { Level::Info };
         for name in self.host.servers() {
             let Ok(session) = self.host.session(&name).await else { continue };
-            if session.terms().is_ok_and(|terms| terms.capabilities.logging.is_some()) {
+            if session.info().is_ok_and(|terms| terms.capabilities.logging.is_some()) {
                 // A server that does not want to be asked says less, and that is all.
                 _ = session.set_log_level(level).await;
             }
@@ -459,7 +459,7 @@ fn build(mut wanted: Wanted) -> Result<Hosted, Failure> {
     let pinned = pins.as_ref().map(|file| file.pins().clone()).unwrap_or_default();
     let mut builder = Host::builder();
     if let Some(revision) = options.revision {
-        builder = builder.with_offer(RevisionPolicy::Only(revision));
+        builder = builder.with_revisions(RevisionPolicy::Only(revision));
     }
     let host = builder
         .with_name("switchboard-cli", env!("CARGO_PKG_VERSION"))

@@ -65,7 +65,7 @@ pub(crate) async fn meet(
             return Err(report.failed(step, asked, trouble));
         }
     };
-    match session.terms() {
+    match session.info() {
         Ok(terms) => _ = report.passed("handshake", asked.elapsed(), introduce(terms)),
         Err(error) => {
             let (step, trouble) = explain(error.into(), way);
@@ -78,7 +78,7 @@ pub(crate) async fn meet(
 
 async fn list(report: &mut Report, session: &ClientSession, way: &Way) -> Result<(), Stop> {
     let began = Instant::now();
-    if session.terms().is_ok_and(|terms| terms.capabilities.tools.is_none()) {
+    if session.info().is_ok_and(|terms| terms.capabilities.tools.is_none()) {
         _ = report.passed("tools", began.elapsed(), "the server has no tools");
         return Ok(());
     }

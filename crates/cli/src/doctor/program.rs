@@ -21,7 +21,7 @@ pub(crate) fn find_program(report: &mut Report, command: &Stdio) -> Result<(), S
             _ = report.passed("program", began.elapsed(), format!("{}{place}", file.display()));
         }
         Err(why) => {
-            let trouble = Trouble::new(Status::Unreachable, why.to_string(), start_hint(why.fault));
+            let trouble = Trouble::new(Status::Unreachable, why.to_string(), start_hint(why.kind));
             return Err(report.failed("program", began, trouble));
         }
     }

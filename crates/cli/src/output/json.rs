@@ -104,7 +104,7 @@ pub(crate) fn merge(pages: Vec<OrderedMap<Raw>>, field: &str) -> OrderedMap<Raw>
 fn entry_key(entry: &Raw) -> String {
     // Resources have a name, too, which many of them may share.
     let mut keys = ["uri", "uriTemplate", "name"].into_iter();
-    let key = keys.find_map(|key| entry.glance().find(|(name, _)| *name == key));
+    let key = keys.find_map(|key| entry.field_texts().find(|(name, _)| *name == key));
     key.map_or(entry.as_str(), |(_, value)| value).to_owned()
 }
 

@@ -2,9 +2,10 @@
 
 use std::future::IntoFuture;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use switchboard_protocol::{CallToolResult, EncodeError, ErrorCode, FromRaw, Meta, ProgressParams, Raw};
+use switchboard_protocol::{CallToolResult, EncodeError, ErrorCode, FromRaw, Meta, Raw};
+use switchboard_session::client::CallOptions;
 use switchboard_session::link::{BoxFuture, LinkError};
 use switchboard_session::{CallError, ClientSession};
 use tracing::Instrument;
@@ -22,8 +23,6 @@ use crate::slot::Slot;
 use crate::telemetry::Ending;
 use crate::validation::Validation;
 
-type OnProgress = Box<dyn FnMut(ProgressParams) + Send>;
-
 /// A call of a tool. Awaiting it makes it and gives a typed error or a result; [`execute`](Self::execute) makes it for
 /// a model, which gets every failure as a result. Dropping it while it runs cancels it.
 #[must_use = "a call does nothing until it is awaited"]
@@ -32,15 +31,12 @@ pub struct ToolCall {
     which: Which,
     arguments: Result<Raw, EncodeError>,
     run: Option<Run>,
-    total: Option<Duration>,
-    idle: Option<Duration>,
-    on_progress: Option<OnProgress>,
-    meta: Option<Meta>,
+    options: CallOptions,
 }
 
 impl ToolCall {
     pub(crate) fn new(host: Arc<Inner>, which: Which, arguments: Result<Raw, EncodeError>) -> Self {
-        Self { host, which, arguments, run: None, total: None, idle: None, on_progress: None, meta: None }
+        Self { host, which, arguments, run: None, options: CallOptions::new() }
     }
 
     /// Makes it part of a run: cancelled with it, and its questions answered by it.
@@ -49,29 +45,7 @@ impl ToolCall {
         self
     }
 
-    /// How long it may take in all.
-    pub fn timeout(mut self, total: Duration) -> Self {
-        self.total = Some(total);
-        self
-    }
-
-    /// How long it may go without a word on it.
-    pub fn idle_timeout(mut self, idle: Duration) -> Self {
-        self.idle = Some(idle);
-        self
-    }
-
-    /// Is told of progress, in order, before the result comes.
-    pub fn on_progress(mut self, tell: impl FnMut(ProgressParams) + Send + 'static) -> Self {
-        self.on_progress = Some(Box::new(tell));
-        self
-    }
-
-    /// What else travels in `_meta`.
-    pub fn meta(mut self, meta: Meta) -> Self {
-        self.meta = Some(meta);
-        self
-    }
+    switchboard_session::call_option_setters!(timeout, idle_timeout, on_progress, meta);
 
     /// Makes the call for a model: every failure is a result that says so, with the next step, and a result too large
     /// for a model goes to a file where the host's policy says so.
@@ -99,54 +73,59 @@ impl ToolCall {
         })
     }
 
+    /// Makes the call until it is done or its run is cancelled. This is the only place where a cancelled run ends a call:
+    /// dropping the future drops whatever it waits for, and a request in flight cancels itself (path A).
     async fn make(&mut self) -> Result<Made, HostError> {
-        let listed = match &self.run {
-            None => resolve(&self.host, &self.which).await?,
-            Some(run) => {
-                let resolved = unless_cancelled(run, resolve(&self.host, &self.which)).await;
-                resolved.ok_or_else(|| HostError::Cancelled {
-                    tool: self.which.name().to_owned(),
-                    sent: false,
-                })??
-            }
+        let run = self.run.clone();
+        let mut progress = CallProgress::default();
+        let outcome = match run.as_ref().is_some_and(Run::is_cancelled) {
+            true => None,
+            false => tokio::select! {
+                biased;
+                done = self.make_uncancelled(&mut progress) => Some(done),
+                () = cancelled(run.as_ref()) => None,
+            },
         };
+        let outcome = outcome.unwrap_or_else(|| Err(progress.cancel(self.which.name())));
+        match &outcome {
+            Ok(made) if made.result.is_error => _ = progress.span.record("error.type", "tool_error"),
+            Ok(_) => {}
+            Err(error) => _ = progress.span.record("error.type", error_type(error)),
+        }
+        outcome
+    }
+
+    async fn make_uncancelled(&mut self, progress: &mut CallProgress) -> Result<Made, HostError> {
+        let listed = resolve(&self.host, &self.which).await?;
+        progress.tool = Some(Arc::clone(&listed));
         let arguments = match std::mem::replace(&mut self.arguments, Ok(Raw::null())) {
             Ok(arguments) if arguments.is_object() => arguments,
             Ok(arguments) if arguments.is_null() => Raw::empty_object(),
             Ok(_) => return Err(unfit(&listed, "the arguments are a JSON object".to_owned())),
             Err(error) => return Err(unfit(&listed, error.to_string())),
         };
-        let span = call_span(&listed);
-        if span.is_disabled() {
-            return self.made(&listed, &arguments).await;
+        progress.span = call_span(&listed);
+        if progress.span.is_disabled() {
+            return self.made(&listed, &arguments, progress).await;
         }
-        let outcome = self.made(&listed, &arguments).instrument(span.clone()).await;
-        match &outcome {
-            Ok(made) if made.result.is_error => _ = span.record("error.type", "tool_error"),
-            Ok(_) => {}
-            Err(error) => _ = span.record("error.type", error_type(error)),
-        }
-        outcome
+        let span = progress.span.clone();
+        self.made(&listed, &arguments, progress).instrument(span).await
     }
 
     /// Everything between the tool and its result.
-    async fn made(&mut self, listed: &CatalogTool, arguments: &Raw) -> Result<Made, HostError> {
+    async fn made(
+        &mut self,
+        listed: &CatalogTool,
+        arguments: &Raw,
+        progress: &mut CallProgress,
+    ) -> Result<Made, HostError> {
         let validation = self.host.settings.validation;
         if validation == Validation::On {
             listed.checks.arguments(&listed.tool, arguments).map_err(|problem| unfit(listed, problem))?;
         }
-        if self.run.as_ref().is_some_and(Run::is_cancelled) {
-            return Err(cancelled(listed, false));
-        }
         if let Some(policy) = &self.host.settings.policy {
             let proposed = ProposedCall::new(&listed.server, &listed.tool, &listed.qualified, arguments);
-            let decision = match &self.run {
-                None => policy.decide(&proposed).await,
-                Some(run) => unless_cancelled(run, policy.decide(&proposed))
-                    .await
-                    .ok_or_else(|| cancelled(listed, false))?,
-            };
-            if let CallDecision::Deny { reason } = decision {
+            if let CallDecision::Deny { reason } = policy.decide(&proposed).await {
                 return Err(HostError::Refused { tool: Arc::clone(&listed.qualified), reason });
             }
             // It may have taken minutes: what was permitted is what was listed then.
@@ -154,18 +133,14 @@ impl ToolCall {
         }
         let made = match &listed.target {
             Target::Local(own) => {
-                let result = match &self.run {
-                    None => own.call(arguments.clone(), None).await,
-                    Some(run) => {
-                        let answer = own.call(arguments.clone(), Some(run));
-                        unless_cancelled(run, answer).await.ok_or_else(|| cancelled(listed, true))?
-                    }
-                };
-                Made { raw: None, result }
+                progress.sent = true;
+                Made { raw: None, result: own.call(arguments.clone(), self.run.as_ref()).await }
             }
             Target::Server(slot) => {
                 let began = Instant::now();
-                let outcome = self.send(listed, slot, arguments).await;
+                progress.began = Some(began);
+                let outcome = self.send(listed, slot, arguments, &mut progress.sent).await;
+                progress.began = None;
                 slot.meter.called(began.elapsed(), ending(&outcome));
                 outcome?
             }
@@ -183,26 +158,22 @@ impl ToolCall {
         Ok(made)
     }
 
-    /// Sends it, and again where that cannot do harm.
-    async fn send(&mut self, listed: &CatalogTool, slot: &Slot, arguments: &Raw) -> Result<Made, HostError> {
-        let not_ready = |status| not_ready(&slot.name, status);
-        let turn = match &self.run {
-            None => slot.turns.take().await,
-            Some(run) => {
-                unless_cancelled(run, slot.turns.take()).await.ok_or_else(|| cancelled(listed, false))?
-            }
-        };
-        let _turn = turn.map_err(|_| HostError::Busy { server: Arc::clone(&slot.name) })?;
-        let session = match (slot.at_hand(), &self.run) {
-            (Some(session), _) => session,
-            (None, None) => slot.session().await.map_err(not_ready)?,
-            (None, Some(run)) => {
-                let session =
-                    unless_cancelled(run, slot.session()).await.ok_or_else(|| cancelled(listed, false))?;
-                session.map_err(not_ready)?
-            }
+    /// Sends it, and again where that cannot do harm. `sent` says whether the server may have received it.
+    async fn send(
+        &mut self,
+        listed: &CatalogTool,
+        slot: &Slot,
+        arguments: &Raw,
+        sent: &mut bool,
+    ) -> Result<Made, HostError> {
+        let _turn =
+            slot.turns.take().await.map_err(|_| HostError::Busy { server: Arc::clone(&slot.name) })?;
+        let session = match slot.at_hand() {
+            Some(session) => session,
+            None => slot.session().await.map_err(|status| not_ready(&slot.name, status))?,
         };
         let opened = slot.opened();
+        *sent = true;
         let error = match self.once(listed, slot, &session, arguments).await {
             Err(HostError::Call { error, .. }) => error,
             other => return other,
@@ -216,16 +187,13 @@ impl ToolCall {
         if !never_left && !may_repeat {
             return Err(failed(listed, *error));
         }
+        *sent = error.outcome_unknown();
         // Boxed: what happens seldom must not make every call larger.
-        let another = Box::pin(slot.session_after(opened));
-        let another = match &self.run {
-            None => another.await,
-            Some(run) => unless_cancelled(run, another)
-                .await
-                .ok_or_else(|| cancelled(listed, error.outcome_unknown()))?,
-        };
-        match another {
-            Some(session) => Box::pin(self.once(listed, slot, &session, arguments)).await,
+        match Box::pin(slot.session_after(opened)).await {
+            Some(session) => {
+                *sent = true;
+                Box::pin(self.once(listed, slot, &session, arguments)).await
+            }
             None => Err(failed(listed, *error)),
         }
     }
@@ -242,61 +210,67 @@ impl ToolCall {
             None => (run::next_id(), None),
         };
         let active_call = slot.questions.register_call(id, answers);
-        let mut call = session.call_tool_raw(listed.wire.clone(), arguments.clone());
+        let mut options = self.options.clone();
+        self.add_trace(&mut options);
         if active_call.is_some() {
-            call = call.answers(answers.cloned().unwrap_or_else(|| Arc::new(Silent)));
+            options.handler = Some(answers.cloned().unwrap_or_else(|| Arc::new(Silent)));
         }
-        if let Some(total) = self.total {
-            call = call.timeout(total);
-        }
-        if let Some(idle) = self.idle {
-            call = call.idle_timeout(idle);
-        }
-        if let Some(tell) = self.on_progress.take() {
-            call = call.on_progress(tell);
-        }
-        if let Some(meta) = self.meta_with_trace() {
-            call = call.meta(meta);
-        }
+        let call = session.call_tool_raw(listed.wire.clone(), arguments.clone()).options(options);
         // Boxed: two small pieces of memory are at hand where a large one would have to be looked for.
-        let call = Box::pin(call.raw());
-        let outcome = match &self.run {
-            None => call.await,
-            Some(run) => unless_cancelled(run, call).await.ok_or_else(|| cancelled(listed, true))?,
-        };
-        let raw = outcome.map_err(|error| failed(listed, error))?;
+        let raw = Box::pin(call.raw()).await.map_err(|error| failed(listed, error))?;
         let result = CallToolResult::from_raw(&raw).map_err(|error| {
             failed(listed, CallError::Protocol { method: "tools/call".to_owned(), error })
         })?;
         Ok(Made { raw: Some(raw), result })
     }
 
-    fn meta_with_trace(&self) -> Option<Meta> {
+    fn add_trace(&self, options: &mut CallOptions) {
         let Some(traced) = self.host.settings.trace.as_ref().and_then(|trace| trace.current()) else {
-            return self.meta.clone();
+            return;
         };
-        let mut meta = self.meta.clone().unwrap_or_default();
+        let meta = options.meta.get_or_insert_default();
         let entries = [(Meta::TRACEPARENT, Some(traced.parent)), (Meta::TRACESTATE, traced.state)];
         for (key, value) in entries {
             if let Some(value) = value.and_then(|value| Raw::encode(&value).ok()) {
                 meta.insert(key, value);
             }
         }
-        Some(meta)
     }
 }
 
-/// Waits, unless the run is cancelled first; what was waited for is then dropped, which cancels it.
-async fn unless_cancelled<T>(run: &Run, future: impl Future<Output = T>) -> Option<T> {
-    tokio::select! {
-        biased;
-        done = future => Some(done),
-        () = run.cancelled() => None,
+/// Waits until the run is cancelled; without a run, forever.
+async fn cancelled(run: Option<&Run>) {
+    match run {
+        Some(run) => run.cancelled().await,
+        None => std::future::pending().await,
     }
 }
 
-fn cancelled(listed: &CatalogTool, sent: bool) -> HostError {
-    HostError::Cancelled { tool: listed.tool.name.clone(), sent }
+/// How far a call has come.
+struct CallProgress {
+    tool: Option<Arc<CatalogTool>>,
+    span: tracing::Span,
+    /// When it began to be sent, until that has ended.
+    began: Option<Instant>,
+    /// Whether the server may have received it.
+    sent: bool,
+}
+
+impl Default for CallProgress {
+    fn default() -> Self {
+        Self { tool: None, span: tracing::Span::none(), began: None, sent: false }
+    }
+}
+
+impl CallProgress {
+    /// Counts a call that was cancelled, and returns its error. `name` is the name it was called by.
+    fn cancel(&self, name: &str) -> HostError {
+        let tool = self.tool.as_ref();
+        if let (Some(Target::Server(slot)), Some(began)) = (tool.map(|tool| &tool.target), self.began) {
+            slot.meter.called(began.elapsed(), Ending::Failure);
+        }
+        HostError::Cancelled { tool: tool.map_or(name, |tool| &tool.tool.name).to_owned(), sent: self.sent }
+    }
 }
 
 /// What a call gave.

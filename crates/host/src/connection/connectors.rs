@@ -9,7 +9,7 @@ use parking_lot::RwLock;
 use switchboard_http::{
     Address, AuthorizeError, Authorizer, Bearer, BoxFuture, Retry, Secret, UnauthorizedResponse,
 };
-use switchboard_session::link::{Dial, Link, LinkError, Rung};
+use switchboard_session::link::{Dial, DialStep, Link, LinkError};
 use switchboard_session::server::{InProcess, Server};
 use switchboard_transport::http::client::Http;
 use switchboard_transport::stdio::Stdio;
@@ -96,9 +96,9 @@ struct Started {
 }
 
 impl Started {
-    fn link(&self, rung: Rung, previous: Option<Arc<dyn Link>>) -> Result<Arc<dyn Link>, LinkError> {
+    fn link(&self, rung: DialStep, previous: Option<Arc<dyn Link>>) -> Result<Arc<dyn Link>, LinkError> {
         match (rung, previous) {
-            (Rung::Legacy, Some(link)) if link.ended().is_none() => Ok(link),
+            (DialStep::Legacy, Some(link)) if link.ended().is_none() => Ok(link),
             _ => {
                 let (link, child) = self.command.start()?;
                 self.child.set(child);
@@ -111,7 +111,7 @@ impl Started {
 impl Dial for Started {
     fn dial(
         &self,
-        rung: Rung,
+        rung: DialStep,
         previous: Option<Arc<dyn Link>>,
     ) -> switchboard_session::link::BoxFuture<'_, Result<Arc<dyn Link>, LinkError>> {
         Box::pin(async move { self.link(rung, previous) })

@@ -75,7 +75,7 @@ impl Retry {
 mod tests {
     use std::sync::Arc;
 
-    use switchboard_session::link::{Exit, LinkError, NotStarted, StartFault};
+    use switchboard_session::link::{LinkError, ServerExit, StartError, StartErrorKind};
 
     use super::*;
 
@@ -87,7 +87,7 @@ mod tests {
     }
 
     fn exited(code: i32) -> Failure {
-        LinkError::Exited(Arc::new(Exit::new(Some(code), None, ""))).into()
+        LinkError::Exited(Arc::new(ServerExit::new(Some(code), None, ""))).into()
     }
 
     #[test]
@@ -136,9 +136,9 @@ mod tests {
 
     #[test]
     fn what_must_be_mended_is_not_tried_again() {
-        let missing = LinkError::NotStarted(Arc::new(NotStarted::new("x", StartFault::NotFound)));
+        let missing = LinkError::NotStarted(Arc::new(StartError::new("x", StartErrorKind::NotFound)));
         assert_eq!(Retry::new(BACKOFF).failed(&missing.into(), LONG, 0.0), Next::GiveUp);
-        let full = LinkError::NotStarted(Arc::new(NotStarted::new("x", StartFault::OutOfResources)));
+        let full = LinkError::NotStarted(Arc::new(StartError::new("x", StartErrorKind::OutOfResources)));
         assert!(matches!(Retry::new(BACKOFF).failed(&full.into(), LONG, 0.0), Next::After(_)));
     }
 

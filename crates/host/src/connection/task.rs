@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use switchboard_protocol::{ListenFilter, ServerCapabilities, Tool};
-use switchboard_session::client::{Change, ChangeStream, List, State, Subscription};
+use switchboard_session::client::{Change, ChangeStream, List, SessionState, Subscription};
 use switchboard_session::link::BoxFuture;
 use switchboard_session::{CallError, ClientSession, EraHint, SessionInfo, TimeoutKind};
 use tokio::sync::watch;
@@ -150,7 +150,7 @@ impl ConnectionTask {
         retry: &mut Retry,
     ) -> (Option<Failure>, ClientSession) {
         let Opened { session, changes, listening, tools } = opened;
-        let terms = match session.terms() {
+        let terms = match session.info() {
             Ok(terms) => Arc::new(terms.clone()),
             Err(error) => return (Some(error.into()), session),
         };
@@ -321,8 +321,7 @@ async fn open(
     verdict: Option<EraHint>,
 ) -> Result<Opened, Failure> {
     let spec = &slot.spec;
-    let late =
-        || CallError::TimedOut { phase: TimeoutKind::Startup, after: spec.startup_timeout, hint: None };
+    let late = || CallError::TimedOut { kind: TimeoutKind::Startup, after: spec.startup_timeout, hint: None };
     let opening = async {
         let dial = shared.connectors.dial(&slot.name, spec, &slot.child).await?;
         let mut limits = shared.limits.clone();
@@ -378,7 +377,7 @@ fn last(text: &str, most: usize) -> &str {
 
 /// Listens to the changes that the server says it tells.
 async fn listen(session: &ClientSession) -> Option<Subscription> {
-    let filter = filter(&session.terms().ok()?.capabilities);
+    let filter = filter(&session.info().ok()?.capabilities);
     if filter.is_empty() {
         return None;
     }
@@ -402,16 +401,16 @@ fn filter(offered: &ServerCapabilities) -> ListenFilter {
 }
 
 /// Ready when the session is over, with the reason.
-async fn lost(state: &mut watch::Receiver<State>) -> Failure {
-    let over = state.wait_for(|state| matches!(state, State::Failed(_) | State::Closed)).await;
+async fn lost(state: &mut watch::Receiver<SessionState>) -> Failure {
+    let over = state.wait_for(|state| matches!(state, SessionState::Failed(_) | SessionState::Closed)).await;
     match over.as_deref() {
-        Ok(State::Failed(error)) => error.clone().into(),
+        Ok(SessionState::Failed(error)) => error.clone().into(),
         _ => CallError::Closed.into(),
     }
 }
 
 async fn probe(session: &ClientSession) -> Result<(), CallError> {
-    let late = CallError::TimedOut { phase: TimeoutKind::Idle, after: PROBE, hint: None };
+    let late = CallError::TimedOut { kind: TimeoutKind::Idle, after: PROBE, hint: None };
     tokio::time::timeout(PROBE, session.ping()).await.unwrap_or(Err(late))
 }
 

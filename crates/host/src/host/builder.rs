@@ -71,8 +71,8 @@ impl HostBuilder {
     }
 
     /// Which revisions are spoken: all of them unless set.
-    pub fn with_offer(mut self, offer: RevisionPolicy) -> Self {
-        self.client = self.client.with_offer(offer);
+    pub fn with_revisions(mut self, offer: RevisionPolicy) -> Self {
+        self.client = self.client.with_revisions(offer);
         self
     }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 use switchboard_protocol::{Rejected, Tool};
-use switchboard_session::client::Cut;
+use switchboard_session::client::ListTruncation;
 
 use crate::registry::catalog_tool::{CatalogTool, Hashes, Target};
 use crate::registry::name::{NameLimit, QualifiedName};
@@ -38,7 +38,7 @@ pub(crate) struct List {
     /// By the hash of the name the server has for it.
     places: HashMap<u64, u32, foldhash::fast::FixedState>,
     pub(crate) rejected: Vec<Rejected>,
-    pub(crate) cut: Option<Cut>,
+    pub(crate) cut: Option<ListTruncation>,
     /// Rules that match no tool.
     pub(crate) idle_rules: Vec<Arc<str>>,
     /// The tools as a status shows them.
@@ -72,7 +72,7 @@ pub struct Unlisted {
     /// Entries that could not be read, with the reason.
     pub rejected: Vec<Rejected>,
     /// Why the list may not be whole.
-    pub cut: Option<Cut>,
+    pub cut: Option<ListTruncation>,
     /// Tools that are listed and withheld, with the reason.
     pub withheld: Vec<(String, Withheld)>,
     /// Rules that match no tool.
@@ -90,7 +90,7 @@ pub(crate) struct Naming {
 #[derive(Default)]
 pub(crate) struct Unread<'a> {
     pub(crate) rejected: &'a [Rejected],
-    pub(crate) cut: Option<Cut>,
+    pub(crate) cut: Option<ListTruncation>,
 }
 
 /// Makes lists: names, rules, limits.

@@ -2,7 +2,7 @@
 
 use switchboard_http::AuthorizeError;
 use switchboard_session::CallError;
-use switchboard_session::link::{Challenge, LinkError, StartFault};
+use switchboard_session::link::{Challenge, LinkError, StartErrorKind};
 use switchboard_transport::http::client::EndpointError;
 
 use crate::config::Fault;
@@ -75,11 +75,11 @@ impl Failure {
     pub(crate) fn is_for_good(&self) -> bool {
         match self {
             Self::Session(CallError::Link(LinkError::NotStarted(why))) => matches!(
-                why.fault,
-                StartFault::NotFound
-                    | StartFault::NotExecutable
-                    | StartFault::Directory
-                    | StartFault::BadDirectory
+                why.kind,
+                StartErrorKind::NotFound
+                    | StartErrorKind::NotExecutable
+                    | StartErrorKind::Directory
+                    | StartErrorKind::BadDirectory
             ),
             Self::Session(
                 CallError::NoCommonRevision { .. } | CallError::Link(LinkError::Misconfigured { .. }),

@@ -76,7 +76,7 @@ impl Flat {
     /// Whether arguments fit for sure.
     pub(crate) fn fits(&self, arguments: &Raw) -> bool {
         let mut seen = 0_u32;
-        for (name, value) in arguments.glance() {
+        for (name, value) in arguments.field_texts() {
             let Some(at) = self.fields.iter().position(|field| field.name.as_bytes() == name.as_bytes())
             else {
                 match self.others {

@@ -5,7 +5,7 @@ use std::time::Instant;
 use switchboard_host::config::Restart;
 use switchboard_host::{Failure, Host, HostError, Status, StatusKind};
 use switchboard_session::CallError;
-use switchboard_session::link::{LinkError, StartFault};
+use switchboard_session::link::{LinkError, StartErrorKind};
 
 use crate::stage::{LATE, add_failing, child, names, reopened, sh, until};
 use crate::toy;
@@ -124,7 +124,7 @@ pub(crate) fn play() {
         let Failure::Session(CallError::Link(LinkError::NotStarted(why))) = &**failure else {
             panic!("{error}")
         };
-        assert_eq!(why.fault, StartFault::OutOfResources, "{error}");
+        assert_eq!(why.kind, StartErrorKind::OutOfResources, "{error}");
         for name in &started {
             host.call_tool(name.as_str(), "echo", ()).await.unwrap();
             assert_eq!(host.server_status(name).unwrap().status, StatusKind::Connected);

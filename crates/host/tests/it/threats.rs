@@ -117,7 +117,7 @@ struct Clerk {
 }
 
 impl ClientHandler for Clerk {
-    fn abilities(&self) -> HandlerCapabilities {
+    fn capabilities(&self) -> HandlerCapabilities {
         HandlerCapabilities::none().with_forms().with_urls()
     }
 

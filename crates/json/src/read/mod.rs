@@ -11,7 +11,7 @@ mod value;
 mod tests;
 
 pub use mismatch::Mismatch;
-pub use reader::Reader;
+pub use reader::RawReader;
 
 use crate::error::DecodeError;
 use crate::raw::Raw;
@@ -34,7 +34,7 @@ pub trait FromRaw: Sized {
     ///
     /// # Errors
     /// When the value or a part of it does not fit the type.
-    fn read(reader: &mut Reader<'_>) -> Result<Self, Mismatch>;
+    fn read(reader: &mut RawReader<'_>) -> Result<Self, Mismatch>;
 
     /// Decodes a whole text.
     ///
@@ -44,6 +44,6 @@ pub trait FromRaw: Sized {
     /// When a part does not fit the type (the error names its path), or the value has more than
     /// [`MAX_NODES`](crate::MAX_NODES) parts.
     fn from_raw(raw: &Raw) -> Result<Self, DecodeError> {
-        Self::read(&mut Reader::new(raw)).map_err(|mismatch| mismatch.into_decode_error(raw.as_str(), 0))
+        Self::read(&mut RawReader::new(raw)).map_err(|mismatch| mismatch.into_decode_error(raw.as_str(), 0))
     }
 }

@@ -1,4 +1,4 @@
-//! `Reader`: a typed pull reader over checked text.
+//! `RawReader`: a typed pull reader over checked text.
 
 use std::borrow::Cow;
 
@@ -19,7 +19,7 @@ const MAX_QUOTED_CHARS: usize = 40;
 /// `read_…` methods decode the value and move behind it, `peek…` methods do not move. A clone can be used to look
 /// ahead.
 #[derive(Debug, Clone)]
-pub struct Reader<'a> {
+pub struct RawReader<'a> {
     raw: &'a Raw,
     cursor: Cursor<'a>,
     /// The object whose first member, the tag, has been consumed by [`Self::read_tag`].
@@ -37,7 +37,7 @@ struct OpenObject {
     more: bool,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> RawReader<'a> {
     /// Creates a reader at the start of a text.
     #[inline]
     pub fn new(raw: &'a Raw) -> Self {
@@ -75,7 +75,7 @@ impl<'a> Reader<'a> {
     /// As [`FromRaw::from_raw`].
     #[inline]
     pub fn read_detached<T: FromRaw>(&mut self, raw: &Raw) -> Result<T, DecodeError> {
-        let mut reader = Reader { node_budget: self.node_budget, ..Reader::new(raw) };
+        let mut reader = RawReader { node_budget: self.node_budget, ..RawReader::new(raw) };
         let read = T::read(&mut reader);
         self.node_budget = reader.node_budget;
         read.map_err(|mismatch| mismatch.into_decode_error(raw.as_str(), 0))

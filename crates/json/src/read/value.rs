@@ -1,24 +1,29 @@
 //! `FromRaw` for scalars, sequences and maps.
 
+use crate::error::DecodeError;
 use crate::map::OrderedMap;
 use crate::raw::Raw;
-use crate::read::{FromRaw, Mismatch, Reader};
+use crate::read::{FromRaw, Mismatch, RawReader};
 
 impl FromRaw for Raw {
-    fn read(reader: &mut Reader<'_>) -> Result<Self, Mismatch> {
+    fn read(reader: &mut RawReader<'_>) -> Result<Self, Mismatch> {
         Ok(reader.read_raw())
+    }
+
+    fn from_raw(raw: &Raw) -> Result<Self, DecodeError> {
+        Ok(raw.clone())
     }
 }
 
 impl FromRaw for String {
     #[inline]
-    fn read(reader: &mut Reader<'_>) -> Result<Self, Mismatch> {
+    fn read(reader: &mut RawReader<'_>) -> Result<Self, Mismatch> {
         reader.read_string().map(Into::into)
     }
 }
 
 impl FromRaw for bool {
-    fn read(reader: &mut Reader<'_>) -> Result<Self, Mismatch> {
+    fn read(reader: &mut RawReader<'_>) -> Result<Self, Mismatch> {
         match reader.first_byte() {
             b't' | b'f' => Ok(reader.read_text() == "true"),
             _ => Err(reader.type_mismatch("a boolean")),
@@ -30,7 +35,7 @@ impl FromRaw for bool {
 macro_rules! integers {
     ($($type:ident),+) => {$(
         impl FromRaw for $type {
-            fn read(reader: &mut Reader<'_>) -> Result<Self, Mismatch> {
+            fn read(reader: &mut RawReader<'_>) -> Result<Self, Mismatch> {
                 let read = reader.clone().read_text().parse();
                 match read {
                     Ok(number) => {
@@ -47,7 +52,7 @@ macro_rules! integers {
 integers!(i32, u64);
 
 impl FromRaw for f64 {
-    fn read(reader: &mut Reader<'_>) -> Result<Self, Mismatch> {
+    fn read(reader: &mut RawReader<'_>) -> Result<Self, Mismatch> {
         if !matches!(reader.first_byte(), b'-' | b'0'..=b'9') {
             return Err(reader.type_mismatch("f64"));
         }
@@ -60,19 +65,19 @@ impl FromRaw for f64 {
 }
 
 impl<T: FromRaw> FromRaw for Box<T> {
-    fn read(reader: &mut Reader<'_>) -> Result<Self, Mismatch> {
+    fn read(reader: &mut RawReader<'_>) -> Result<Self, Mismatch> {
         T::read(reader).map(Box::new)
     }
 }
 
 impl<T: FromRaw> FromRaw for Option<T> {
-    fn read(reader: &mut Reader<'_>) -> Result<Self, Mismatch> {
+    fn read(reader: &mut RawReader<'_>) -> Result<Self, Mismatch> {
         if reader.skip_null() { Ok(None) } else { T::read(reader).map(Some) }
     }
 }
 
 impl<T: FromRaw> FromRaw for Vec<T> {
-    fn read(reader: &mut Reader<'_>) -> Result<Self, Mismatch> {
+    fn read(reader: &mut RawReader<'_>) -> Result<Self, Mismatch> {
         let mut elements = Self::new();
         reader.for_each_element(&mut |reader| {
             elements.push(T::read(reader)?);
@@ -83,7 +88,7 @@ impl<T: FromRaw> FromRaw for Vec<T> {
 }
 
 impl<V: FromRaw> FromRaw for OrderedMap<V> {
-    fn read(reader: &mut Reader<'_>) -> Result<Self, Mismatch> {
+    fn read(reader: &mut RawReader<'_>) -> Result<Self, Mismatch> {
         let mut entries = Vec::new();
         reader.for_each_member("a map", &mut |reader, name| {
             entries.push((name.as_str().to_owned(), V::read(reader)?));

@@ -5,7 +5,7 @@
 use std::fmt;
 
 use serde_core::{Deserialize, Deserializer, Serialize, Serializer};
-use switchboard_json::{FromRaw, Mismatch, Raw, Reader};
+use switchboard_json::{FromRaw, Mismatch, Raw, RawReader};
 
 use crate::wire::{LenientSlot, MemberBinding, OptionalSlot, impl_deserialize, read_members, wire};
 
@@ -109,7 +109,7 @@ impl RpcError {
 
 impl FromRaw for RpcError {
     /// Lenient: a code that is not an integer becomes -32603 and is preserved in `data`; a missing message is empty.
-    fn read(reader: &mut Reader<'_>) -> Result<Self, Mismatch> {
+    fn read(reader: &mut RawReader<'_>) -> Result<Self, Mismatch> {
         let (mut code, mut message, mut data) =
             (OptionalSlot::<Raw>(None), LenientSlot(None), OptionalSlot::<Raw>(None));
         read_members(

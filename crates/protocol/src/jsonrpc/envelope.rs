@@ -13,13 +13,12 @@ use serde_core::de::IgnoredAny;
 use switchboard_json::{Raw, decode_string};
 
 use crate::jsonrpc::code::{RpcError, read_error};
-use crate::jsonrpc::fault::{Fault, FaultKind};
 use crate::jsonrpc::id::RequestId;
 use crate::jsonrpc::members::{self, FrameShape, MessageMembers};
-use crate::jsonrpc::meta_cache::MetaCache;
+use crate::jsonrpc::message_error::{MessageError, MessageErrorKind};
 use crate::jsonrpc::outline::Outline;
 use crate::jsonrpc::param_fields::ParamFields;
-use crate::jsonrpc::salvage::{Salvaged, salvage};
+use crate::jsonrpc::recovery::{RecoveredMessage, recover};
 
 /// The maximum length of a method name, in bytes.
 pub const MAX_METHOD_BYTES: usize = 256;
@@ -128,33 +127,36 @@ pub enum Message {
     /// One message.
     Single(Envelope),
     /// A batch: an array of messages (2025-03-26 only), each parsed on its own.
-    Batch(Vec<Result<Envelope, Malformed>>),
+    Batch(Vec<Result<Envelope, MalformedMessage>>),
 }
 
 /// The error of a frame that is not a JSON-RPC message.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Malformed {
+pub struct MalformedMessage {
     /// The id and the kind of the message as far as they could be recovered.
-    pub salvaged: Salvaged,
+    pub recovered: RecoveredMessage,
     /// The reason.
-    pub fault: Fault,
+    pub error: MessageError,
 }
 
-impl fmt::Display for Malformed {
+impl fmt::Display for MalformedMessage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "not a JSON-RPC message: {}", self.fault)
+        write!(f, "not a JSON-RPC message: {}", self.error)
     }
 }
 
-impl std::error::Error for Malformed {}
+impl std::error::Error for MalformedMessage {}
 
-impl Malformed {
+impl MalformedMessage {
     /// Returns whether the bytes are valid JSON: the error code is then -32600 (invalid request), otherwise -32700
     /// (parse error).
     pub fn is_json(&self) -> bool {
         matches!(
-            self.fault.kind(),
-            FaultKind::Duplicate(_) | FaultKind::BadMember(_) | FaultKind::NoShape | FaultKind::BatchTooLong
+            self.error.kind(),
+            MessageErrorKind::Duplicate(_)
+                | MessageErrorKind::BadMember(_)
+                | MessageErrorKind::NoShape
+                | MessageErrorKind::BatchTooLong
         )
     }
 }
@@ -163,27 +165,19 @@ impl Malformed {
 ///
 /// # Errors
 /// When the frame is not a JSON-RPC message; the error carries the id if it could be recovered.
-pub fn parse(frame: Bytes) -> Result<Message, Malformed> {
-    parse_with_cache(frame, &mut MetaCache::new())
-}
-
-/// Parses one frame of a connection, skipping the validation of a `_meta` that equals the cached one.
-///
-/// # Errors
-/// As [`parse`].
-pub fn parse_with_cache(frame: Bytes, meta_cache: &mut MetaCache) -> Result<Message, Malformed> {
+pub fn parse(frame: Bytes) -> Result<Message, MalformedMessage> {
     // UTF-8 is validated once for the whole frame; slices of it need no further check.
     let text = match ByteString::try_from(frame.clone()) {
         Ok(text) => text,
         Err(error) => {
-            let fault = Fault::new(FaultKind::NotUtf8, error.valid_up_to());
-            return Err(Malformed { salvaged: salvage(&frame), fault });
+            let error = MessageError::new(MessageErrorKind::NotUtf8, error.valid_up_to());
+            return Err(MalformedMessage { recovered: recover(&frame), error });
         }
     };
-    let malformed = |fault| Malformed { salvaged: salvage(text.as_bytes()), fault };
+    let malformed = |error| MalformedMessage { recovered: recover(text.as_bytes()), error };
     let mut members = MessageMembers::default();
-    let shape = members::scan_frame(text.as_bytes(), 0, &mut members, meta_cache);
-    match shape.map_err(|fault| malformed(reclassify_scalar(&text, fault)))? {
+    let shape = members::scan_frame(text.as_bytes(), 0, &mut members);
+    match shape.map_err(|error| malformed(reclassify_scalar(&text, error)))? {
         FrameShape::Object => build_envelope(&text, &members).map(Message::Single).map_err(malformed),
         FrameShape::Array(elements) => Ok(Message::Batch(
             elements.into_iter().map(|span| parse_batch_element(&slice(&text, &span))).collect(),
@@ -192,21 +186,21 @@ pub fn parse_with_cache(frame: Bytes, meta_cache: &mut MetaCache) -> Result<Mess
 }
 
 /// Parses one element of a batch.
-fn parse_batch_element(text: &ByteString) -> Result<Envelope, Malformed> {
-    let malformed = |fault| Malformed { salvaged: salvage(text.as_bytes()), fault };
+fn parse_batch_element(text: &ByteString) -> Result<Envelope, MalformedMessage> {
+    let malformed = |error| MalformedMessage { recovered: recover(text.as_bytes()), error };
     let mut members = MessageMembers::default();
-    let shape = members::scan_frame(text.as_bytes(), 1, &mut members, &mut MetaCache::new());
-    match shape.map_err(|fault| malformed(reclassify_scalar(text, fault)))? {
+    let shape = members::scan_frame(text.as_bytes(), 1, &mut members);
+    match shape.map_err(|error| malformed(reclassify_scalar(text, error)))? {
         FrameShape::Object => build_envelope(text, &members).map_err(malformed),
-        FrameShape::Array(_) => Err(malformed(Fault::new(FaultKind::NoShape, 0))),
+        FrameShape::Array(_) => Err(malformed(MessageError::new(MessageErrorKind::NoShape, 0))),
     }
 }
 
-/// Replaces the syntax error of a scalar, which is valid JSON but not a message, by [`FaultKind::NoShape`].
-fn reclassify_scalar(text: &str, fault: Fault) -> Fault {
+/// Replaces the syntax error of a scalar, which is valid JSON but not a message, by [`MessageErrorKind::NoShape`].
+fn reclassify_scalar(text: &str, error: MessageError) -> MessageError {
     let is_scalar =
         !text.trim_start().starts_with(['{', '[']) && serde_json::from_str::<IgnoredAny>(text).is_ok();
-    if is_scalar { Fault::new(FaultKind::NoShape, 0) } else { fault }
+    if is_scalar { MessageError::new(MessageErrorKind::NoShape, 0) } else { error }
 }
 
 fn slice(text: &ByteString, span: &Range<usize>) -> ByteString {
@@ -214,8 +208,8 @@ fn slice(text: &ByteString, span: &Range<usize>) -> ByteString {
 }
 
 /// Classifies the message by its members and builds the envelope.
-fn build_envelope(text: &ByteString, members: &MessageMembers) -> Result<Envelope, Fault> {
-    let bad = |name, span: &Range<usize>| Fault::new(FaultKind::BadMember(name), span.start);
+fn build_envelope(text: &ByteString, members: &MessageMembers) -> Result<Envelope, MessageError> {
+    let bad = |name, span: &Range<usize>| MessageError::new(MessageErrorKind::BadMember(name), span.start);
     let raw = |span: &Range<usize>| Raw::from_checked(slice(text, span));
     let version = match &members.jsonrpc {
         Some(span) if &text[span.clone()] == "\"2.0\"" => Version::Two,
@@ -251,7 +245,7 @@ fn build_envelope(text: &ByteString, members: &MessageMembers) -> Result<Envelop
             outcome: Err(read_error(&raw(error))),
             version,
         })),
-        _ => Err(Fault::new(FaultKind::NoShape, 0)),
+        _ => Err(MessageError::new(MessageErrorKind::NoShape, 0)),
     }
 }
 

@@ -5,7 +5,7 @@ use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use serde_core::{Deserialize, Deserializer, Serialize, Serializer};
-use switchboard_json::{FromRaw, Mismatch, Reader, decode_string};
+use switchboard_json::{FromRaw, Mismatch, RawReader, decode_string};
 
 /// The maximum length of a string id, in bytes.
 pub const MAX_ID_BYTES: usize = 128;
@@ -103,7 +103,7 @@ impl Serialize for RequestId {
 }
 
 impl FromRaw for RequestId {
-    fn read(reader: &mut Reader<'_>) -> Result<Self, Mismatch> {
+    fn read(reader: &mut RawReader<'_>) -> Result<Self, Mismatch> {
         match Self::from_json(reader.clone().read_text()) {
             Some(id) => {
                 reader.skip();

@@ -2,24 +2,22 @@
 
 mod code;
 mod envelope;
-mod fault;
 mod id;
 mod members;
-mod meta_cache;
+mod message_error;
 mod outline;
 mod param_fields;
-mod salvage;
+mod recovery;
 
 pub use code::{ErrorCode, RpcError};
 pub use envelope::{
-    Envelope, MAX_METHOD_BYTES, Malformed, Message, Notification, Request, RequestMeta, Response, Version,
-    parse, parse_with_cache,
+    Envelope, MAX_METHOD_BYTES, MalformedMessage, Message, Notification, Request, RequestMeta, Response,
+    Version, parse,
 };
-pub use fault::{Fault, FaultKind};
 pub use id::{MAX_ID_BYTES, RequestId};
 pub use members::MAX_BATCH;
-pub use meta_cache::MetaCache;
+pub use message_error::{MessageError, MessageErrorKind};
 pub use outline::Outline;
 pub use param_fields::ParamFields;
-pub use salvage::{Salvaged, Salvager, salvage};
+pub use recovery::{MessageRecovery, RecoveredMessage, recover};
 pub use switchboard_json::{SyntaxError, SyntaxErrorKind};

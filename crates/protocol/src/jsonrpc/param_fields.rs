@@ -1,6 +1,6 @@
 //! Iterator over the members of the parameters of a request.
 
-use switchboard_json::{Fields, MemberKey, Name, Raw};
+use switchboard_json::{MemberKey, Name, ObjectFields, Raw};
 
 use crate::jsonrpc::outline::Outline;
 
@@ -15,7 +15,7 @@ enum FieldSource<'a> {
     /// The request has no parameters.
     Absent,
     /// The outline is unknown: scans the parameters.
-    Scan(Fields<'a>),
+    Scan(ObjectFields<'a>),
     /// The outline is known; the number is the index of the next member.
     Outlined(&'a Raw, Outline, usize),
 }

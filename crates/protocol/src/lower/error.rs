@@ -23,7 +23,7 @@ pub fn lower_error(error: &mut RpcError, to: Revision) {
 /// Returns whether an invalid-params error means "resource not found": its data has the URI and no other member.
 fn is_resource_not_found(error: &RpcError) -> bool {
     let Some(data) = &error.data else { return false };
-    let mut members = data.glance();
+    let mut members = data.field_texts();
     let is_uri = members.next().is_some_and(|(name, value)| name == "uri" && value.starts_with('"'));
     is_uri && members.next().is_none()
 }

@@ -5,7 +5,7 @@
 
 use serde_core::ser::SerializeMap;
 use serde_core::{Serialize, Serializer};
-use switchboard_json::{FromRaw, Mismatch, Name, OrderedMap, Raw, Reader};
+use switchboard_json::{FromRaw, Mismatch, Name, OrderedMap, Raw, RawReader};
 
 use crate::setter::setters;
 use crate::wire::{CapabilitySlot, Detach, MemberBinding, impl_deserialize, read_members_with};
@@ -39,10 +39,10 @@ macro_rules! open_objects {
         }
 
         impl FromRaw for $name {
-            fn read(reader: &mut Reader<'_>) -> Result<Self, Mismatch> {
+            fn read(reader: &mut RawReader<'_>) -> Result<Self, Mismatch> {
                 $(let mut $field = CapabilitySlot(None);)*
                 let mut extra = Vec::new();
-                let mut other = |reader: &mut Reader<'_>, name: Name<'_>| {
+                let mut other = |reader: &mut RawReader<'_>, name: Name<'_>| {
                     extra.push((name.as_str().to_owned(), reader.read_raw().settled()));
                     Ok(())
                 };

@@ -2,7 +2,7 @@
 
 use serde_core::ser::SerializeStruct;
 use serde_core::{Serialize, Serializer};
-use switchboard_json::{FromRaw, Mismatch, OrderedMap, Reader};
+use switchboard_json::{FromRaw, Mismatch, OrderedMap, RawReader};
 
 use crate::setter::setters;
 use crate::types::meta::Meta;
@@ -114,7 +114,7 @@ wire!(read ReferenceWire:
 );
 
 impl FromRaw for Reference {
-    fn read(reader: &mut Reader<'_>) -> Result<Self, Mismatch> {
+    fn read(reader: &mut RawReader<'_>) -> Result<Self, Mismatch> {
         let start = reader.offset();
         let wire = ReferenceWire::read(reader)?;
         match (wire.r#type.as_str(), wire.name, wire.uri) {

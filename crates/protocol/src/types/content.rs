@@ -4,7 +4,7 @@
 
 use serde_core::ser::SerializeStruct;
 use serde_core::{Serialize, Serializer};
-use switchboard_json::{FromRaw, Mismatch, Raw, Reader};
+use switchboard_json::{FromRaw, Mismatch, Raw, RawReader};
 
 use crate::setter::setters;
 use crate::types::meta::Meta;
@@ -295,7 +295,7 @@ fn tagged<S: Serializer, T: WireObject>(kind: &str, block: &T, serializer: S) ->
 }
 
 impl FromRaw for Content {
-    fn read(reader: &mut Reader<'_>) -> Result<Self, Mismatch> {
+    fn read(reader: &mut RawReader<'_>) -> Result<Self, Mismatch> {
         let whole = reader.clone();
         let kind = reader.read_tag("type")?.ok_or_else(|| Mismatch::missing(whole.offset(), "type"))?;
         match &*kind {

@@ -3,7 +3,7 @@
 use serde_core::de::DeserializeOwned;
 use serde_core::ser::SerializeStruct;
 use serde_core::{Serialize, Serializer};
-use switchboard_json::{DecodeError, FromRaw, Mismatch, OrderedMap, Raw, Reader};
+use switchboard_json::{DecodeError, FromRaw, Mismatch, OrderedMap, Raw, RawReader};
 
 use crate::setter::setters;
 use crate::types::form::FormSchema;
@@ -141,7 +141,7 @@ wire!(read ElicitParamsWire:
 );
 
 impl FromRaw for ElicitParams {
-    fn read(reader: &mut Reader<'_>) -> Result<Self, Mismatch> {
+    fn read(reader: &mut RawReader<'_>) -> Result<Self, Mismatch> {
         let start = reader.offset();
         let ElicitParamsWire { mode, message, requested_schema, url, elicitation_id, task, meta } =
             ElicitParamsWire::read(reader)?;

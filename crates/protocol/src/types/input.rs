@@ -6,7 +6,7 @@
 use serde_core::de::DeserializeOwned;
 use serde_core::ser::SerializeStruct;
 use serde_core::{Serialize, Serializer};
-use switchboard_json::{DecodeError, EncodeError, FromRaw, Mismatch, OrderedMap, Raw, Reader};
+use switchboard_json::{DecodeError, EncodeError, FromRaw, Mismatch, OrderedMap, Raw, RawReader};
 
 use crate::setter::setters;
 use crate::types::elicitation::ElicitParams;
@@ -74,7 +74,7 @@ impl Serialize for InputRequest {
 }
 
 impl FromRaw for InputRequest {
-    fn read(reader: &mut Reader<'_>) -> Result<Self, Mismatch> {
+    fn read(reader: &mut RawReader<'_>) -> Result<Self, Mismatch> {
         let start = reader.offset();
         let method =
             reader.peek_string_member("method")?.ok_or_else(|| Mismatch::missing(start, "method"))?;
@@ -92,7 +92,7 @@ impl FromRaw for InputRequest {
 }
 
 /// Decodes the parameters of the input request at the reader; missing ones count as an empty object.
-fn params<T: FromRaw>(reader: &mut Reader<'_>) -> Result<T, Mismatch> {
+fn params<T: FromRaw>(reader: &mut RawReader<'_>) -> Result<T, Mismatch> {
     let start = reader.offset();
     let mut params = OptionalSlot(None);
     read_members(reader, &mut [MemberBinding::new("params", &mut params)])?;
@@ -110,7 +110,7 @@ pub type InputRequests = OrderedMap<InputRequest>;
 pub struct InputResponses(OrderedMap<Raw>);
 
 impl FromRaw for InputResponses {
-    fn read(reader: &mut Reader<'_>) -> Result<Self, Mismatch> {
+    fn read(reader: &mut RawReader<'_>) -> Result<Self, Mismatch> {
         OrderedMap::read(reader).map(Self)
     }
 }

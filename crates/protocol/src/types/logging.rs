@@ -17,7 +17,7 @@ pub enum Level {
     /// Normal operation.
     Info,
     /// Normal but significant.
-    Notice,
+    NotificationMethod,
     /// Warning conditions.
     Warning,
     /// Error conditions.
@@ -33,7 +33,7 @@ pub enum Level {
 string_enum!(Level:
     Debug "debug",
     Info "info",
-    Notice "notice",
+    NotificationMethod "notice",
     Warning "warning",
     Error "error",
     Critical "critical",
@@ -46,7 +46,7 @@ impl Level {
     pub const ALL: [Self; 8] = [
         Self::Debug,
         Self::Info,
-        Self::Notice,
+        Self::NotificationMethod,
         Self::Warning,
         Self::Error,
         Self::Critical,

@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 
 use serde_core::de::DeserializeOwned;
 use serde_core::{Serialize, Serializer};
-use switchboard_json::{DecodeError, EncodeError, FromRaw, Mismatch, OrderedMap, Raw, Reader};
+use switchboard_json::{DecodeError, EncodeError, FromRaw, Mismatch, OrderedMap, Raw, RawReader};
 
 use crate::jsonrpc::RequestId;
 use crate::wire::impl_deserialize;
@@ -167,10 +167,17 @@ impl Serialize for Meta {
 }
 
 impl FromRaw for Meta {
-    fn read(reader: &mut Reader<'_>) -> Result<Self, Mismatch> {
+    fn read(reader: &mut RawReader<'_>) -> Result<Self, Mismatch> {
         match reader.first_byte() {
             b'{' => Ok(Self::received(reader.read_raw())),
             _ => Err(Mismatch::new(reader.offset(), "expected an object")),
+        }
+    }
+
+    fn from_raw(raw: &Raw) -> Result<Self, DecodeError> {
+        match raw.is_object() {
+            true => Ok(Self::received(raw.clone())),
+            false => Err(DecodeError::mismatch(".", "expected an object")),
         }
     }
 }

@@ -3,7 +3,7 @@
 //! Valid entries survive invalid ones: a tool with a broken schema must not hide the others.
 //! Duplicates are left to the caller.
 
-use switchboard_json::{DecodeError, FromRaw, MAX_NODES, Mismatch, Raw, Reader};
+use switchboard_json::{DecodeError, FromRaw, MAX_NODES, Mismatch, Raw, RawReader};
 
 use crate::setter::setters;
 use crate::types::cache::CacheHints;
@@ -99,7 +99,7 @@ pub fn walk_entries(
     result: &Raw,
     field: &str,
     limit: usize,
-    read: &mut dyn FnMut(&mut Reader<'_>) -> Result<(), Mismatch>,
+    read: &mut dyn FnMut(&mut RawReader<'_>) -> Result<(), Mismatch>,
 ) -> Result<Page<()>, DecodeError> {
     let text = result.as_str();
     let mut page = Page {
@@ -113,7 +113,7 @@ pub fn walk_entries(
     let (mut cursor, mut ttl_ms, mut cache_scope) =
         (OptionalSlot(None), WholeNumberSlot(None), LenientSlot(None));
     let outcome =
-        Reader::new(result).for_each_member("an object", &mut |reader, name| match name.as_bytes() {
+        RawReader::new(result).for_each_member("an object", &mut |reader, name| match name.as_bytes() {
             name if name == field.as_bytes() => {
                 if std::mem::replace(&mut has_list, true) {
                     return Err(Mismatch::new(reader.offset(), "duplicate member"));
@@ -149,8 +149,8 @@ struct ListReader<'a> {
 impl ListReader<'_> {
     fn read(
         &mut self,
-        reader: &mut Reader<'_>,
-        read: &mut dyn FnMut(&mut Reader<'_>) -> Result<(), Mismatch>,
+        reader: &mut RawReader<'_>,
+        read: &mut dyn FnMut(&mut RawReader<'_>) -> Result<(), Mismatch>,
     ) -> Result<(), Mismatch> {
         if reader.first_byte() != b'[' {
             let found = if reader.first_byte() == b'n' { "null" } else { "something else" };
@@ -180,7 +180,7 @@ impl ListReader<'_> {
     }
 }
 
-fn rejected_entry(field: &str, index: usize, entry: &Reader<'_>, error: &DecodeError) -> Rejected {
+fn rejected_entry(field: &str, index: usize, entry: &RawReader<'_>, error: &DecodeError) -> Rejected {
     let path = match error.path() {
         "." => format!("{field}[{index}]"),
         inner => format!("{field}[{index}].{inner}"),

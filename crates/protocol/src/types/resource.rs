@@ -4,7 +4,7 @@
 
 use serde_core::ser::SerializeStruct;
 use serde_core::{Serialize, Serializer};
-use switchboard_json::{FromRaw, Mismatch, Reader};
+use switchboard_json::{FromRaw, Mismatch, RawReader};
 
 use crate::setter::setters;
 use crate::types::cache::{CacheScope, cacheable};
@@ -197,7 +197,7 @@ impl Serialize for ResourceContents {
 }
 
 impl FromRaw for ResourceContents {
-    fn read(reader: &mut Reader<'_>) -> Result<Self, Mismatch> {
+    fn read(reader: &mut RawReader<'_>) -> Result<Self, Mismatch> {
         AnnotatedContents::read(reader).map(|read| read.contents)
     }
 }
@@ -209,7 +209,7 @@ struct AnnotatedContents {
 }
 
 impl FromRaw for AnnotatedContents {
-    fn read(reader: &mut Reader<'_>) -> Result<Self, Mismatch> {
+    fn read(reader: &mut RawReader<'_>) -> Result<Self, Mismatch> {
         let start = reader.offset();
         let (mut uri, mut mime_type) = (RequiredSlot(None), OptionalSlot(None));
         let (mut text, mut blob) = (OptionalSlot(None), OptionalSlot(None));
@@ -262,7 +262,7 @@ setters!(EmbeddedResource: some with_annotations annotations Annotations; some w
 wire!(write EmbeddedResource: required resource "resource"; optional annotations "annotations"; optional meta "_meta";);
 
 impl FromRaw for EmbeddedResource {
-    fn read(reader: &mut Reader<'_>) -> Result<Self, Mismatch> {
+    fn read(reader: &mut RawReader<'_>) -> Result<Self, Mismatch> {
         let start = reader.offset();
         let (mut resource, mut annotations, mut meta) =
             (RequiredSlot::<AnnotatedContents>(None), OptionalSlot(None), OptionalSlot(None));

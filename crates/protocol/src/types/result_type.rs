@@ -20,7 +20,7 @@ impl ResultType {
     /// Reads the `resultType` at the top level of a result.
     pub fn of(result: &Raw) -> Self {
         // Most servers write it first; then the rest is not scanned.
-        match result.glance().find(|(name, _)| *name == "resultType") {
+        match result.field_texts().find(|(name, _)| *name == "resultType") {
             None | Some((_, "\"complete\"" | "null")) => Self::Complete,
             Some((_, written)) => match serde_json::from_str::<String>(written) {
                 Ok(text) => Self::from(text.as_str()),

@@ -3,7 +3,7 @@
 //! Schemas stay JSON text, byte for byte; [`Tool::input`] returns a typed view. Validates nothing.
 
 use serde_core::de::DeserializeOwned;
-use switchboard_json::{DecodeError, FromRaw, Name, Raw};
+use switchboard_json::{DecodeError, Raw};
 
 use crate::setter::setters;
 use crate::types::cache::{CacheScope, cacheable};
@@ -14,35 +14,6 @@ use crate::types::input_schema::InputSchema;
 use crate::types::meta::Meta;
 use crate::types::task::TaskParams;
 use crate::wire::{string_enum, wire};
-
-/// Sets the value of a member; fails if it occurs twice.
-#[inline]
-fn set_once<T>(slot: &mut Option<T>, name: &str, value: Option<T>) -> Result<(), DecodeError> {
-    if slot.is_some() {
-        return Err(DecodeError::mismatch(name, "duplicate member"));
-    }
-    *slot = value;
-    Ok(())
-}
-
-/// Decodes the value of a member; an error names it.
-fn read_member<T: FromRaw>(value: &Raw, name: &str) -> Result<T, DecodeError> {
-    T::from_raw(value).map_err(|error| error.within(name))
-}
-
-/// Returns the value, or `None` for `null`.
-#[inline]
-fn non_null(value: Raw) -> Option<Raw> {
-    if value.is_null() { None } else { Some(value) }
-}
-
-#[inline]
-fn received_meta(value: Raw) -> Result<Option<Meta>, DecodeError> {
-    if value.is_object() {
-        return Ok(Some(Meta::received(value)));
-    }
-    if value.is_null() { Ok(None) } else { Err(DecodeError::mismatch("_meta", "expected an object")) }
-}
 
 /// A tool in a list.
 #[derive(Debug, Clone, PartialEq)]
@@ -268,7 +239,7 @@ pub struct CallToolParams {
     pub meta: Option<Meta>,
 }
 
-wire!(CallToolParams:
+wire!(fields CallToolParams:
     required name "name";
     optional arguments "arguments";
     optional task "task";
@@ -288,34 +259,6 @@ impl CallToolParams {
             request_state: None,
             meta: None,
         }
-    }
-
-    /// Decodes the parameters; the arguments and `_meta` stay slices of their text.
-    ///
-    /// # Errors
-    /// When a member is missing, duplicate or does not fit; the error names it.
-    pub fn from_fields<'a>(fields: impl IntoIterator<Item = (Name<'a>, Raw)>) -> Result<Self, DecodeError> {
-        let mut name = None;
-        let mut read = Self::new(String::new());
-        for (member, value) in fields {
-            match member.as_bytes() {
-                b"name" => set_once(&mut name, "name", Some(read_member(&value, "name")?))?,
-                b"arguments" => set_once(&mut read.arguments, "arguments", non_null(value))?,
-                b"task" => set_once(&mut read.task, "task", read_member(&value, "task")?)?,
-                b"inputResponses" => set_once(
-                    &mut read.input_responses,
-                    "inputResponses",
-                    read_member(&value, "inputResponses")?,
-                )?,
-                b"requestState" => {
-                    set_once(&mut read.request_state, "requestState", read_member(&value, "requestState")?)?
-                }
-                b"_meta" => set_once(&mut read.meta, "_meta", received_meta(value)?)?,
-                _ => {}
-            }
-        }
-        read.name = name.ok_or_else(|| DecodeError::mismatch(".", "missing field `name`"))?;
-        Ok(read)
     }
 }
 

@@ -1,6 +1,6 @@
 //! Decodes the members of an object by a table of names and slots.
 
-use switchboard_json::{Mismatch, Name, Reader};
+use switchboard_json::{DecodeError, Mismatch, Name, Raw, RawReader};
 
 use crate::wire::slot::MemberSlot;
 
@@ -39,11 +39,21 @@ impl<'s> MemberBinding<'s> {
     pub(crate) fn unnamed(slot: &'s mut dyn MemberSlot) -> Self {
         Self { name: None, slot, occurrence: Occurrence::Unseen }
     }
+
+    /// Records an occurrence, and returns whether it is allowed.
+    #[inline]
+    fn record_occurrence(&mut self) -> bool {
+        let is_allowed = self.occurrence != Occurrence::Once;
+        if self.occurrence == Occurrence::Unseen {
+            self.occurrence = Occurrence::Once;
+        }
+        is_allowed
+    }
 }
 
 /// Decodes the members of an object into their slots and skips all others.
 pub(crate) fn read_members(
-    reader: &mut Reader<'_>,
+    reader: &mut RawReader<'_>,
     members: &mut [MemberBinding<'_>],
 ) -> Result<(), Mismatch> {
     read_members_with(reader, members, &mut |reader, _| {
@@ -55,31 +65,50 @@ pub(crate) fn read_members(
 /// Decodes the members of an object into their slots and calls `other` for all others, which must move behind the
 /// value.
 pub(crate) fn read_members_with<'a>(
-    reader: &mut Reader<'a>,
+    reader: &mut RawReader<'a>,
     members: &mut [MemberBinding<'_>],
-    other: &mut dyn FnMut(&mut Reader<'a>, Name<'a>) -> Result<(), Mismatch>,
+    other: &mut dyn FnMut(&mut RawReader<'a>, Name<'a>) -> Result<(), Mismatch>,
 ) -> Result<(), Mismatch> {
     let object = reader.offset();
-    // Tries the next binding first: most peers write members in the order of the schema.
     let mut next = 0;
-    reader.for_each_member("an object", &mut |reader, name| {
-        let has_name =
-            |member: &MemberBinding<'_>| member.name.is_some_and(|known| known.as_bytes() == name.as_bytes());
-        let found = match members.get(next) {
-            Some(member) if has_name(member) => Some(next),
-            _ => members.iter().position(has_name),
-        };
-        let Some(index) = found else { return other(reader, name) };
-        next = index + 1;
-        let member = &mut members[index];
-        match member.occurrence {
-            Occurrence::Unseen => member.occurrence = Occurrence::Once,
-            Occurrence::Once => {
-                let reason = format!("duplicate field `{}`", member.name.unwrap_or_default());
-                return Err(Mismatch::new(object, reason));
-            }
-            Occurrence::Repeatable => {}
-        }
-        member.slot.fill(reader)
+    reader.for_each_member("an object", &mut |reader, name| match find(members, &mut next, &name) {
+        None => other(reader, name),
+        Some(member) => match member.record_occurrence() {
+            true => member.slot.fill(reader),
+            false => Err(Mismatch::new(object, format!("duplicate field `{}`", name.as_str()))),
+        },
     })
+}
+
+/// Decodes members whose spans are known into their slots and skips all others; an error names the member.
+pub(crate) fn read_fields<'a>(
+    fields: impl IntoIterator<Item = (Name<'a>, Raw)>,
+    members: &mut [MemberBinding<'_>],
+) -> Result<(), DecodeError> {
+    let mut next = 0;
+    for (name, value) in fields {
+        let Some(member) = find(members, &mut next, &name) else { continue };
+        if !member.record_occurrence() {
+            return Err(DecodeError::mismatch(name.as_str(), "duplicate member"));
+        }
+        member.slot.fill_from(&value).map_err(|error| error.within(name.as_str()))?;
+    }
+    Ok(())
+}
+
+/// Returns the binding of a member. Tries the next binding first: most peers write members in the order of the schema.
+#[inline]
+fn find<'m, 's>(
+    members: &'m mut [MemberBinding<'s>],
+    next: &mut usize,
+    name: &Name<'_>,
+) -> Option<&'m mut MemberBinding<'s>> {
+    let has_name =
+        |member: &MemberBinding<'_>| member.name.is_some_and(|known| known.as_bytes() == name.as_bytes());
+    let index = match members.get(*next) {
+        Some(member) if has_name(member) => *next,
+        _ => members.iter().position(has_name)?,
+    };
+    *next = index + 1;
+    members.get_mut(index)
 }

@@ -16,7 +16,7 @@ use serde_core::de::{Deserializer, Error as _};
 use serde_core::{Deserialize, ser::SerializeStruct};
 use switchboard_json::{FromRaw, Raw};
 
-pub(crate) use members::{MemberBinding, read_members, read_members_with};
+pub(crate) use members::{MemberBinding, read_fields, read_members, read_members_with};
 pub(crate) use object::{impl_deserialize, wire};
 pub(crate) use slot::{
     CapabilitySlot, ContentSlot, Detach, FlattenedSlot, LenientSlot, MemberSlot, ObjectSlot, OptionalSlot,

@@ -19,17 +19,39 @@
 /// | `object` | a `Raw` that must be present and an object | always |
 /// | `flatten` | an object whose members are inlined; its name is empty | its members |
 ///
-/// `read` before the type implements only decoding ([`FromRaw`](switchboard_json::FromRaw)), `write` only encoding.
+/// `read` before the type implements only decoding ([`FromRaw`](switchboard_json::FromRaw)), `write` only encoding;
+/// `fields` implements both and decoding from members whose spans are known (`from_fields`).
 macro_rules! wire {
     ($type:ident: $($members:tt)+) => {
         $crate::wire::wire!(read $type: $($members)+);
         $crate::wire::wire!(write $type: $($members)+);
         $crate::wire::impl_deserialize!($type);
     };
+    (fields $type:ident: $($kind:ident $field:ident $name:literal;)+) => {
+        $crate::wire::wire!($type: $($kind $field $name;)+);
+
+        impl $type {
+            /// Decodes the members of an object whose spans are known; values that stay JSON stay slices of their text.
+            ///
+            /// # Errors
+            /// When a member is missing, duplicate or does not fit; the error names it.
+            pub fn from_fields<'a>(
+                fields: impl IntoIterator<Item = (switchboard_json::Name<'a>, switchboard_json::Raw)>,
+            ) -> Result<Self, switchboard_json::DecodeError> {
+                $(let mut $field = $crate::wire::wire!(@slot $kind fields);)+
+                $crate::wire::read_fields(fields, &mut [
+                    $($crate::wire::wire!(@row $kind $field $name),)+
+                ])?;
+                let start = 0;
+                let build = || Ok(Self { $($field: $crate::wire::wire!(@take $kind $field $name fields start),)+ });
+                build().map_err(|missing: switchboard_json::Mismatch| missing.into_decode_error("", 0))
+            }
+        }
+    };
     (read $type:ident: $($kind:ident $field:ident $name:literal;)+) => {
         impl switchboard_json::FromRaw for $type {
             fn read(
-                reader: &mut switchboard_json::Reader<'_>,
+                reader: &mut switchboard_json::RawReader<'_>,
             ) -> Result<Self, switchboard_json::Mismatch> {
                 let start = reader.offset();
                 let _ = start; // Used by required members only.

@@ -1,21 +1,32 @@
 //! Slots for the values of members: required, optional, lenient and others.
 
-use switchboard_json::{FromRaw, Mismatch, OrderedMap, Raw, Reader};
+use switchboard_json::{DecodeError, FromRaw, Mismatch, OrderedMap, Raw, RawReader};
 
 use crate::number;
 
 /// Receives the value of one member.
 pub(crate) trait MemberSlot {
     /// Decodes the value and moves the reader behind it.
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Mismatch>;
+    fn fill(&mut self, reader: &mut RawReader<'_>) -> Result<(), Mismatch>;
+
+    /// Decodes a value whose text is known.
+    fn fill_from(&mut self, value: &Raw) -> Result<(), DecodeError> {
+        self.fill(&mut RawReader::new(value))
+            .map_err(|mismatch| mismatch.into_decode_error(value.as_str(), 0))
+    }
 }
 
 /// A member that must be present and fit.
 pub(crate) struct RequiredSlot<T>(pub(crate) Option<T>);
 
 impl<T: FromRaw> MemberSlot for RequiredSlot<T> {
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Mismatch> {
+    fn fill(&mut self, reader: &mut RawReader<'_>) -> Result<(), Mismatch> {
         self.0 = Some(T::read(reader)?);
+        Ok(())
+    }
+
+    fn fill_from(&mut self, value: &Raw) -> Result<(), DecodeError> {
+        self.0 = Some(T::from_raw(value)?);
         Ok(())
     }
 }
@@ -24,8 +35,13 @@ impl<T: FromRaw> MemberSlot for RequiredSlot<T> {
 pub(crate) struct OptionalSlot<T>(pub(crate) Option<T>);
 
 impl<T: FromRaw> MemberSlot for OptionalSlot<T> {
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Mismatch> {
+    fn fill(&mut self, reader: &mut RawReader<'_>) -> Result<(), Mismatch> {
         self.0 = if reader.skip_null() { None } else { Some(T::read(reader)?) };
+        Ok(())
+    }
+
+    fn fill_from(&mut self, value: &Raw) -> Result<(), DecodeError> {
+        self.0 = if value.is_null() { None } else { Some(T::from_raw(value)?) };
         Ok(())
     }
 }
@@ -34,7 +50,7 @@ impl<T: FromRaw> MemberSlot for OptionalSlot<T> {
 pub(crate) struct LenientSlot<T>(pub(crate) Option<T>);
 
 impl<T: FromRaw> MemberSlot for LenientSlot<T> {
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Mismatch> {
+    fn fill(&mut self, reader: &mut RawReader<'_>) -> Result<(), Mismatch> {
         self.0 = reader.peek().ok();
         reader.skip();
         Ok(())
@@ -45,7 +61,7 @@ impl<T: FromRaw> MemberSlot for LenientSlot<T> {
 pub(crate) struct WholeNumberSlot(pub(crate) Option<u64>);
 
 impl MemberSlot for WholeNumberSlot {
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Mismatch> {
+    fn fill(&mut self, reader: &mut RawReader<'_>) -> Result<(), Mismatch> {
         self.0 = number::parse_whole_number(reader.read_text());
         Ok(())
     }
@@ -55,7 +71,7 @@ impl MemberSlot for WholeNumberSlot {
 pub(crate) struct ObjectSlot(pub(crate) Option<Raw>);
 
 impl MemberSlot for ObjectSlot {
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Mismatch> {
+    fn fill(&mut self, reader: &mut RawReader<'_>) -> Result<(), Mismatch> {
         if reader.first_byte() != b'{' {
             return Err(Mismatch::new(reader.offset(), "expected an object"));
         }
@@ -68,7 +84,7 @@ impl MemberSlot for ObjectSlot {
 pub(crate) struct FlattenedSlot<T>(pub(crate) T);
 
 impl<T> MemberSlot for FlattenedSlot<T> {
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Mismatch> {
+    fn fill(&mut self, reader: &mut RawReader<'_>) -> Result<(), Mismatch> {
         reader.skip();
         Ok(())
     }
@@ -97,7 +113,7 @@ impl Detach for OrderedMap<Raw> {
 }
 
 impl<T: FromRaw + Detach> MemberSlot for CapabilitySlot<T> {
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Mismatch> {
+    fn fill(&mut self, reader: &mut RawReader<'_>) -> Result<(), Mismatch> {
         let mut again = reader.clone();
         self.0 = match T::read(reader) {
             Ok(declared) => Some(declared.detach()),
@@ -119,7 +135,7 @@ impl<T: FromRaw + Detach> MemberSlot for CapabilitySlot<T> {
 pub(crate) struct ContentSlot<T>(pub(crate) Option<Vec<T>>);
 
 impl<T: FromRaw> MemberSlot for ContentSlot<T> {
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Mismatch> {
+    fn fill(&mut self, reader: &mut RawReader<'_>) -> Result<(), Mismatch> {
         self.0 = Some(match reader.first_byte() {
             b'{' => vec![T::read(reader)?],
             b'[' => Vec::read(reader)?,

@@ -20,7 +20,7 @@ macro_rules! string_enum {
 
         impl switchboard_json::FromRaw for $type {
             fn read(
-                reader: &mut switchboard_json::Reader<'_>,
+                reader: &mut switchboard_json::RawReader<'_>,
             ) -> Result<Self, switchboard_json::Mismatch> {
                 let start = reader.offset();
                 let text = reader.read_string()?;

@@ -3,9 +3,11 @@
 use std::collections::BTreeSet;
 
 use switchboard_protocol::Revision;
-use switchboard_protocol::surface::{self, Declared, Direction, Kind, Place, SURFACE, Side};
+use switchboard_protocol::surface::{
+    self, Direction, MessageKind, MethodOrigin, Peer, RequiredCapability, SURFACE,
+};
 
-/// Kind, who sends in 2024-11-05 … 2026-07-28, method. `c` client, `s` server, `b` both, `-` nobody, `i` only inside
+/// MessageKind, who sends in 2024-11-05 … 2026-07-28, method. `c` client, `s` server, `b` both, `-` nobody, `i` only inside
 /// `inputRequests`, `e` the client and `n` the server, by the tasks extension.
 const MATRIX: &str = "
     R cccc-  initialize
@@ -46,11 +48,11 @@ const MATRIX: &str = "
     N ----s  notifications/subscriptions/acknowledged
 ";
 
-fn rows() -> impl Iterator<Item = (Kind, &'static str, &'static str)> {
+fn rows() -> impl Iterator<Item = (MessageKind, &'static str, &'static str)> {
     MATRIX.lines().filter(|line| !line.trim().is_empty()).map(|line| {
         let mut words = line.split_whitespace();
         let mut word = || words.next().unwrap();
-        let kind = if word() == "R" { Kind::Request } else { Kind::Notification };
+        let kind = if word() == "R" { MessageKind::Request } else { MessageKind::Notification };
         let senders = word();
         (kind, word(), senders)
     })
@@ -76,8 +78,8 @@ fn the_table_matches_the_specification() {
             assert_eq!(row.is_some(), sender != '-', "{at}");
             if let Some(row) = row {
                 assert_eq!(row.kind, kind, "{at}");
-                assert_eq!(row.place == Place::InputRequests, sender == 'i', "{at}");
-                assert_eq!(matches!(row.place, Place::Extension(_)), "en".contains(sender), "{at}");
+                assert_eq!(row.origin == MethodOrigin::InputRequests, sender == 'i', "{at}");
+                assert_eq!(matches!(row.origin, MethodOrigin::Extension(_)), "en".contains(sender), "{at}");
             }
         }
     }
@@ -102,14 +104,14 @@ fn the_table_has_no_other_methods_and_no_overlapping_rows() {
 fn all_methods_are_iterated_by_sender() {
     let all: BTreeSet<_> = surface::all().collect();
     assert_eq!(all.len(), surface::all().count());
-    assert!(all.contains(&("ping", Revision::V2024_11_05, Side::Server)));
-    assert!(!all.contains(&("notifications/progress", Revision::V2026_07_28, Side::Client)));
-    assert!(all.contains(&("notifications/progress", Revision::V2026_07_28, Side::Server)));
+    assert!(all.contains(&("ping", Revision::V2024_11_05, Peer::Server)));
+    assert!(!all.contains(&("notifications/progress", Revision::V2026_07_28, Peer::Client)));
+    assert!(all.contains(&("notifications/progress", Revision::V2026_07_28, Peer::Server)));
 }
 
 #[test]
 fn completion_is_older_than_its_capability() {
     let needs = |revision| surface::find_in("completion/complete", revision).unwrap().needs;
     assert_eq!(needs(Revision::V2024_11_05), None);
-    assert_eq!(needs(Revision::V2025_03_26), Some(Declared::ByServer("completions")));
+    assert_eq!(needs(Revision::V2025_03_26), Some(RequiredCapability::ByServer("completions")));
 }

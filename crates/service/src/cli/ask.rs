@@ -18,7 +18,7 @@ impl Default for AtTerminal {
 }
 
 impl ClientHandler for AtTerminal {
-    fn abilities(&self) -> HandlerCapabilities {
+    fn capabilities(&self) -> HandlerCapabilities {
         HandlerCapabilities::none().with_forms().with_urls()
     }
 

@@ -301,13 +301,14 @@ async fn listen(
     let losing = Arc::clone(&lost);
     let wants_events = resources.is_empty() && !design.notifications.is_empty();
     // Answered only when the server ends it; meanwhile every event is told, but for those that nobody reads in time.
-    let streaming = session.raw_call(EVENTS_METHOD, Raw::empty_object()).timeout(Duration::MAX).on_note(
-        move |method, params| {
+    let streaming = session
+        .raw_call(EVENTS_METHOD, Raw::empty_object())
+        .timeout(Duration::MAX)
+        .on_notification(move |method, params| {
             if method == EVENT_NOTE && heard.try_send(params).is_err() {
                 losing.fetch_add(1, Ordering::Relaxed);
             }
-        },
-    );
+        });
     let mut streaming = std::pin::pin!(async {
         match wants_events {
             true => streaming.await.map(drop),

@@ -57,7 +57,7 @@ impl Target {
     pub(super) async fn open(self, options: &Options) -> Result<ClientSession, CallError> {
         let mut client = crate::client::client().with_limits(limits(options)).with_tasks();
         if let Some(revision) = options.revision {
-            client = client.with_offer(RevisionPolicy::Only(revision));
+            client = client.with_revisions(RevisionPolicy::Only(revision));
         }
         if std::io::stdin().is_terminal() && std::io::stderr().is_terminal() {
             client = client.with_answers(AtTerminal::default());

@@ -91,27 +91,12 @@ impl Caller {
         events: Option<EventSink>,
     ) -> Working<CallToolResult> {
         let prior = args.clone();
-        let mut call = self.session.call_tool_raw(tool.name.clone(), args);
-        if let Some(options) = cx.and_then(Cx::options) {
-            if let Some(timeout) = options.timeout {
-                call = call.timeout(timeout);
-            }
-            if let Some(answers) = &options.answers {
-                call = call.answers(Arc::clone(answers));
-            }
-            if let Some(tell) = &options.progress {
-                let tell = Arc::clone(tell);
-                call = call.on_progress(move |progress| tell(progress));
-            }
-        }
-        let mut meta = cx.and_then(Cx::options).and_then(|options| options.meta.clone());
+        let mut options = cx.and_then(Cx::options).cloned().unwrap_or_default();
         if let Some(events) = events.filter(|_| tool.events.is_some()) {
-            call = call.on_note(stream::hearing(events));
-            meta.get_or_insert_default().insert(STREAM_EXTENSION, Raw::empty_object());
+            options = options.on_notification(stream::hearing(events));
+            options.meta.get_or_insert_default().insert(STREAM_EXTENSION, Raw::empty_object());
         }
-        if let Some(meta) = meta {
-            call = call.meta(meta);
-        }
+        let call = self.session.call_tool_raw(tool.name.clone(), args).options(options);
         let (design, name) = (Arc::clone(&self.design), tool.name.clone());
         Box::pin(async move {
             let called = Called::Tool(&name);

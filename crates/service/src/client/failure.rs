@@ -114,7 +114,7 @@ mod tests {
         let told =
             |error| failed(error, Called::Other("resources/read"), |_| panic!("not a matter of arguments"));
         let timed_out = CallError::TimedOut {
-            phase: TimeoutKind::Idle,
+            kind: TimeoutKind::Idle,
             after: std::time::Duration::from_secs(1),
             hint: None,
         };

@@ -92,7 +92,7 @@ impl Caller {
         let (sender, receiver) = lane(WAITING);
         // It is answered when the server is done, which may be never.
         let call = self.session.raw_call(EVENTS_METHOD, Raw::empty_object()).timeout(Duration::MAX);
-        let call = call.on_note(hearing(sender, read));
+        let call = call.on_notification(hearing(sender, read));
         let work = Box::pin(async move {
             let ended = call.await;
             ended.map(drop).map_err(|error| failed(error, Called::Other(EVENTS_METHOD), |_| None))

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use switchboard_protocol::ProgressParams;
 use switchboard_session::server::Caller;
 
-use super::{CallOptions, Cx};
+use super::{CallCx, Cx};
 
 /// A context being made for a test. Questions that it has no answer for fail, as with a client that cannot be asked.
 ///
@@ -17,7 +17,7 @@ use super::{CallOptions, Cx};
 /// ```
 #[derive(Debug, Default)]
 pub struct TestCx {
-    options: CallOptions,
+    call: CallCx,
 }
 
 impl TestCx {
@@ -47,14 +47,14 @@ impl TestCx {
     }
 
     fn known(mut self, key: &str, answer: Value) -> Self {
-        self.options.canned.insert(key.to_owned(), answer);
+        self.call.canned.insert(key.to_owned(), answer);
         self
     }
 
     /// What is found by its type.
     #[must_use]
     pub fn extension<T: Send + Sync + 'static>(mut self, value: T) -> Self {
-        self.options.extensions.insert(value);
+        self.call.extensions.insert(value);
         self
     }
 
@@ -64,16 +64,16 @@ impl TestCx {
         self.extension(caller)
     }
 
-    /// Who is told of progress.
+    /// Sets the callback for progress.
     #[must_use]
-    pub fn progress(mut self, tell: impl Fn(ProgressParams) + Send + Sync + 'static) -> Self {
-        self.options = self.options.progress(tell);
+    pub fn on_progress(mut self, callback: impl FnMut(ProgressParams) + Send + 'static) -> Self {
+        self.call = self.call.on_progress(callback);
         self
     }
 
     /// To call with.
     pub fn build(self) -> Cx {
-        self.options.build()
+        self.call.build()
     }
 }
 

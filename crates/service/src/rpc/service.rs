@@ -11,8 +11,8 @@ use http::{Method, Request, Response, StatusCode, Uri};
 use http_body::Body;
 use hyper::body::Incoming;
 use switchboard_design::GlobError;
-use switchboard_protocol::jsonrpc::{self, Envelope, Malformed, Message, Version};
-use switchboard_protocol::surface::{self, Side};
+use switchboard_protocol::jsonrpc::{self, Envelope, MalformedMessage, Message, Version};
+use switchboard_protocol::surface::{self, Peer};
 use switchboard_protocol::{RequestId, RpcError};
 use switchboard_session::link::BoxFuture;
 use switchboard_session::server::Extensions;
@@ -144,7 +144,7 @@ impl Inner {
     }
 
     fn is_mcp_method(&self, method: &str) -> bool {
-        surface::find(method).any(|row| row.direction.sent_by(Side::Client)) && !self.desk.has(method)
+        surface::find(method).any(|row| row.direction.sent_by(Peer::Client)) && !self.desk.has(method)
     }
 
     async fn single(&self, envelope: Envelope, accept: Accept, visit: Visit) -> Response<ReplyBody> {
@@ -167,7 +167,7 @@ impl Inner {
 
     async fn batch(
         &self,
-        elements: Vec<Result<Envelope, Malformed>>,
+        elements: Vec<Result<Envelope, MalformedMessage>>,
         accept: Accept,
         visit: &Visit,
     ) -> Response<ReplyBody> {
@@ -199,7 +199,7 @@ impl Inner {
     }
 
     /// The answer to one message; nothing when it wants none.
-    async fn one(&self, message: Result<Envelope, Malformed>, visit: Visit) -> Option<String> {
+    async fn one(&self, message: Result<Envelope, MalformedMessage>, visit: Visit) -> Option<String> {
         let (id, method, params, version) = match message {
             Ok(Envelope::Request(request)) => {
                 (Some(request.id), request.method, request.params, request.version)

@@ -22,7 +22,7 @@ struct Agrees {
 }
 
 impl ClientHandler for Agrees {
-    fn abilities(&self) -> HandlerCapabilities {
+    fn capabilities(&self) -> HandlerCapabilities {
         HandlerCapabilities::none().with_forms()
     }
 
@@ -207,7 +207,7 @@ async fn a_method_is_tested_without_a_server() {
     assert!(cx.caller().unwrap().has_scope("admin"));
     let seen = Arc::new(parking_lot::Mutex::new(Vec::new()));
     let hears = Arc::clone(&seen);
-    let cx = switchboard_service::Cx::test().progress(move |p| hears.lock().push(p.progress)).build();
+    let cx = switchboard_service::Cx::test().on_progress(move |p| hears.lock().push(p.progress)).build();
     let progress = cx.progress(2.0);
     progress.at(1.0, "half");
     progress.reach(2.0);

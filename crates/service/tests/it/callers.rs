@@ -17,7 +17,7 @@ async fn a_caller_sees_and_reaches_what_its_scopes_allow() {
         let of = async |scopes: &[&str]| -> ClientSession {
             let caller = Caller::new("ada").with_scopes(scopes.iter().copied());
             let to = InProcess::new(&server).with_caller(caller);
-            Client::new().with_offer(RevisionPolicy::Only(revision.revision)).connect(to).await.unwrap()
+            Client::new().with_revisions(RevisionPolicy::Only(revision.revision)).connect(to).await.unwrap()
         };
         // What callers without an identity may do says nothing of those with one.
         let (plain, admin) = (of(&["other"]).await, of(&["admin", "other"]).await);

@@ -18,7 +18,7 @@ use crate::stage::{
 /// Listens for events; dropping the task ends it.
 fn listen(session: &ClientSession) -> (mpsc::UnboundedReceiver<Value>, tokio::task::JoinHandle<()>) {
     let (tell, heard) = mpsc::unbounded_channel();
-    let call = session.raw_call(EVENTS_METHOD, raw(json!({}))).on_note(move |method, note| {
+    let call = session.raw_call(EVENTS_METHOD, raw(json!({}))).on_notification(move |method, note| {
         assert_eq!(method, EVENT_NOTE);
         let _ = tell.send(note.decode().unwrap());
     });

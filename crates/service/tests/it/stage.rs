@@ -14,7 +14,7 @@ use switchboard_protocol::{CallToolResult, ErrorCode, FormSchema, Raw, Revision,
 use switchboard_service::{
     Call, Changes, Contents, Cx, Dispatch, Error, Event, Form, Prompt, Result, ServiceBuilder, Working, rt,
 };
-use switchboard_session::link::{Exchange, LinkError, Once, pair};
+use switchboard_session::link::{Exchange, LinkError, SingleLink, pair};
 use switchboard_session::server::{Answered, Caller, Extensions, InProcess, ReplyChannel, Server};
 use switchboard_session::{CallError, Client, ClientSession, ConnectionLimits, MuxLink, RevisionPolicy};
 use switchboard_transport::http::client::Http;
@@ -435,14 +435,14 @@ pub(crate) async fn session(server: &Arc<Server>, at: At) -> ClientSession {
 }
 
 pub(crate) async fn connect(client: &Client, server: &Arc<Server>, at: At) -> ClientSession {
-    let client = client.clone().with_offer(RevisionPolicy::Only(at.revision));
+    let client = client.clone().with_revisions(RevisionPolicy::Only(at.revision));
     match at.way {
         Way::Process => client.connect(InProcess::new(server)).await.unwrap(),
         Way::Pipe => {
             let (near, far) = pair();
             let server = Arc::clone(server);
             tokio::spawn(async move { server.serve(far).await });
-            client.connect(Once::new(MuxLink::start(near, ConnectionLimits::default()))).await.unwrap()
+            client.connect(SingleLink::new(MuxLink::start(near, ConnectionLimits::default()))).await.unwrap()
         }
         Way::Http => {
             let listener = HttpListener::bind(([127, 0, 0, 1], 0).into()).await.unwrap();

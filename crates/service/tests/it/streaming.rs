@@ -20,7 +20,7 @@ async fn spell(builder: ServiceBuilder, revision: At) -> (Vec<Value>, Value) {
     let session = connect(&client, &server, revision).await;
     let heard = Heard::default();
     let hears = Arc::clone(&heard);
-    let call = session.call_tool("spell", json!({"text": "abc"})).on_note(move |method, note| {
+    let call = session.call_tool("spell", json!({"text": "abc"})).on_notification(move |method, note| {
         assert_eq!(method, STREAM_NOTE);
         hears.lock().push(note.decode().unwrap());
     });
@@ -72,7 +72,7 @@ async fn d2_a_client_without_the_extension_gets_every_item_in_the_result() {
         let session = session(&server, revision).await;
         let result = session
             .call_tool("spell", json!({"text": "abc"}))
-            .on_note(|method, _| panic!("heard {method}"))
+            .on_notification(|method, _| panic!("heard {method}"))
             .await
             .unwrap();
         let texts: Vec<_> = result.content.iter().map(|item| item.as_text().unwrap()).collect();

@@ -30,7 +30,7 @@ pub struct Client {
 #[derive(Clone)]
 struct ClientSettings {
     implementation: Implementation,
-    offer: RevisionPolicy,
+    revisions: RevisionPolicy,
     era_hint: Option<EraHint>,
     capabilities: Option<ClientCapabilities>,
     extensions: Settings,
@@ -44,7 +44,7 @@ impl Client {
     pub fn new() -> Self {
         let settings = ClientSettings {
             implementation: Implementation::new("switchboard", env!("CARGO_PKG_VERSION")),
-            offer: RevisionPolicy::Any,
+            revisions: RevisionPolicy::Any,
             era_hint: None,
             capabilities: None,
             extensions: Settings::new(),
@@ -77,8 +77,8 @@ impl Client {
 
     /// Sets the revisions that the client speaks; all of them by default.
     #[must_use]
-    pub fn with_offer(mut self, offer: RevisionPolicy) -> Self {
-        self.settings_mut().offer = offer;
+    pub fn with_revisions(mut self, revisions: RevisionPolicy) -> Self {
+        self.settings_mut().revisions = revisions;
         self
     }
 
@@ -169,7 +169,7 @@ impl Client {
 impl ClientSettings {
     fn config(&self) -> SessionConfig {
         let derived = || {
-            let handler_capabilities = self.handler.abilities();
+            let handler_capabilities = self.handler.capabilities();
             let mut capabilities = ClientCapabilities::new();
             if handler_capabilities.forms || handler_capabilities.urls {
                 let mut elicitation = ElicitationCapability::new();
@@ -201,7 +201,7 @@ impl ClientSettings {
             legacy_capabilities.extensions.get_or_insert_default().insert(id, settings.clone());
         }
         SessionConfig {
-            offer: self.offer,
+            revisions: self.revisions,
             era_hint: self.era_hint,
             implementation: self.implementation.clone(),
             legacy_capabilities,
@@ -222,7 +222,7 @@ impl std::fmt::Debug for Client {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Client")
             .field("implementation", &self.settings.implementation.name)
-            .field("offer", &self.settings.offer)
+            .field("revisions", &self.settings.revisions)
             .finish_non_exhaustive()
     }
 }

@@ -2,49 +2,37 @@
 
 use std::fmt;
 use std::future::poll_fn;
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
 use switchboard_protocol::{
-    FromRaw, InputRequest, InputRequired, Meta, OrderedMap, ProgressParams, Raw, RequestId, RpcError,
+    FromRaw, InputRequest, InputRequired, OrderedMap, ProgressParams, Raw, RequestId, RpcError,
 };
 use tokio::time::Instant;
 
 use crate::client::ClientHandler;
+use crate::client::call_options::{CallOptions, NotificationCallback, ProgressCallback};
 use crate::client::deadline::{CallDeadline, CallTimeouts, DeadlineState};
 use crate::client::live_session::LiveSession;
 use crate::era::{Extras, ResultKind, Round, TaskTicket, is_extension_note};
-use crate::link::{Ask, BoxFuture, Event, Exchange, Life, Mirror, Note};
+use crate::link::{
+    BoxFuture, Exchange, ExchangeEvent, ExchangeKind, InboundNotification, Mirror, OutgoingRequest,
+};
 use crate::request::CallError;
-
-/// The callback for progress.
-pub(crate) type OnProgress = Box<dyn FnMut(ProgressParams) + Send>;
-
-/// The callback for notifications of an extension that belong to a call.
-pub(crate) type OnNote = Box<dyn FnMut(&str, Raw) + Send>;
 
 /// One call: its method, parameters and options.
 pub(crate) struct ClientCall<'a> {
     pub(crate) method: &'a str,
     /// The text of an object without `_meta`.
     pub(crate) body: String,
-    pub(crate) meta: Option<&'a Meta>,
     /// The name or URI that the request is about.
     pub(crate) name: Option<&'a str>,
     /// The input schema of the tool that is called, and the arguments.
     pub(crate) marked: Option<(&'a Raw, &'a Raw)>,
-    pub(crate) idle: Option<Duration>,
-    pub(crate) total: Option<Duration>,
-    /// Whether the call requests progress.
-    pub(crate) tracked: bool,
-    pub(crate) on_progress: Option<OnProgress>,
-    pub(crate) on_note: Option<OnNote>,
-    /// Whether the parameters ask for a task (2025-11-25).
-    pub(crate) as_task: bool,
-    /// Handles the server's requests for input within this call, instead of the handler of the session.
-    pub(crate) handler: Option<Arc<dyn ClientHandler>>,
+    /// Whether the request carries a progress token.
+    pub(crate) requests_progress: bool,
+    pub(crate) options: CallOptions,
 }
 
 impl<'a> ClientCall<'a> {
@@ -52,16 +40,10 @@ impl<'a> ClientCall<'a> {
         Self {
             method,
             body: body.into(),
-            meta: None,
             name: None,
             marked: None,
-            idle: None,
-            total: None,
-            tracked: false,
-            on_progress: None,
-            on_note: None,
-            as_task: false,
-            handler: None,
+            requests_progress: false,
+            options: CallOptions::default(),
         }
     }
 
@@ -71,8 +53,7 @@ impl<'a> ClientCall<'a> {
     }
 
     pub(crate) fn within(mut self, time: Duration) -> Self {
-        self.idle = Some(time);
-        self.total = Some(time);
+        self.options.timeout = Some(time);
         self
     }
 }
@@ -109,13 +90,13 @@ impl LiveSession {
     }
 
     pub(crate) async fn run_call(&self, call: &mut ClientCall<'_>) -> Result<CallOutcome, CallError> {
+        let CallOptions { timeout, idle_timeout, .. } = call.options;
         let timeouts = CallTimeouts {
-            idle: call.idle.unwrap_or(self.limits().call_idle),
-            total: call.total.unwrap_or(self.limits().call_total),
+            idle: idle_timeout.or(timeout).unwrap_or(self.limits().call_idle),
+            total: timeout.unwrap_or(self.limits().call_total),
         };
         let mut deadline = CallDeadline::start(&self.clock, timeouts);
-        let mut observer = CallObserver::new(call.on_progress.take(), self.limits().progress_per_second);
-        observer.on_note = call.on_note.take();
+        let mut observer = CallObserver::new(&call.options, self.limits().progress_per_second);
         let mut round: Option<Round> = None;
         let mut rounds = 0;
         loop {
@@ -125,16 +106,16 @@ impl LiveSession {
             let result = outcome.map_err(CallError::Remote)?;
             // Boxed: a rare follow-up must not enlarge the future of every call.
             let follow_up: FollowUp<'_> =
-                match self.dialect.classify_result(call.method, result, call.as_task)? {
+                match self.dialect.classify_result(call.method, result, call.options.task.is_some())? {
                     ResultKind::Done(result) => {
                         return Ok(CallOutcome { result, took_input: round.is_some() });
                     }
-                    ResultKind::Ask(asked) => {
+                    ResultKind::InputRequired(asked) => {
                         rounds += 1;
                         if rounds > self.limits().rounds {
                             return Err(CallError::TooManyRounds { rounds: self.limits().rounds });
                         }
-                        let handler = call.handler.as_ref().unwrap_or(&self.handler);
+                        let handler = call.options.handler.as_ref().unwrap_or(&self.handler);
                         FollowUp::Round(self.answer_round(asked, rounds, &**handler))
                     }
                     ResultKind::Task(ticket) => FollowUp::Task(ticket),
@@ -156,11 +137,12 @@ impl LiveSession {
 
     fn open_exchange(&self, call: &mut ClientCall<'_>, round: Option<&Round>) -> Exchange {
         let id = self.next_id();
-        let progress = call.tracked.then_some(&id);
-        let splice_point =
-            self.dialect.add_meta(&mut call.body, &Extras { progress, meta: call.meta, round });
+        let progress = call.requests_progress.then_some(&id);
+        let extras = Extras { progress, meta: call.options.meta.as_ref(), round };
+        let splice_point = self.dialect.add_meta(&mut call.body, &extras);
         let mirror = self.mirror(call.name, call.marked);
-        let ask = Ask { id, method: call.method, params: &call.body, mirror, life: Life::Call };
+        let ask =
+            OutgoingRequest { id, method: call.method, params: &call.body, mirror, kind: ExchangeKind::Call };
         let exchange = self.link.open(ask);
         splice_point.undo(&mut call.body);
         exchange
@@ -187,23 +169,25 @@ impl LiveSession {
             });
             match wakeup.await {
                 Some(event) => match event? {
-                    Event::Done(outcome) => {
+                    ExchangeEvent::Done(outcome) => {
                         observer.flush();
                         return Ok(outcome);
                     }
-                    Event::Note(note) if &*note.method == "notifications/progress" => {
+                    ExchangeEvent::Notification(note) if &*note.method == "notifications/progress" => {
                         deadline.record_activity();
                         observer.push_progress(&note);
                         // Checked with every notification: a flood of them must not outrun the total timeout.
                         timer.reset(self.next_wakeup(deadline, observer)?);
                     }
-                    Event::Note(note) if observer.on_note.is_some() && is_extension_note(&note.method) => {
+                    ExchangeEvent::Notification(note)
+                        if observer.on_notification.is_some() && is_extension_note(&note.method) =>
+                    {
                         deadline.record_activity();
                         observer.forward_note(note);
                         timer.reset(self.next_wakeup(deadline, observer)?);
                     }
-                    Event::Note(note) => _ = self.apply_note(note),
-                    Event::Upcall(upcall) => self.refuse_upcall(&upcall),
+                    ExchangeEvent::Notification(note) => _ = self.apply_note(note),
+                    ExchangeEvent::Upcall(upcall) => self.refuse_upcall(&upcall),
                 },
                 None => {
                     observer.flush_if_due();
@@ -228,8 +212,8 @@ impl LiveSession {
     fn wakeup_at(&self, reading: DeadlineState, observer: &CallObserver) -> Result<Instant, CallError> {
         match reading {
             DeadlineState::Until(at) => Ok(observer.next_due().map_or(at, |due| due.min(at))),
-            DeadlineState::Expired(phase, after) => {
-                Err(CallError::TimedOut { phase, after, hint: self.link.hint() })
+            DeadlineState::Expired(kind, after) => {
+                Err(CallError::TimedOut { kind, after, hint: self.link.hint() })
             }
         }
     }
@@ -299,12 +283,12 @@ fn poll_all(inputs: &mut [(String, InputState<'_>)], cx: &mut Context<'_>) -> Po
 /// Passes progress and notifications of extensions to the callbacks of a call.
 pub(crate) struct CallObserver {
     throttle: Option<Box<ProgressThrottle>>,
-    on_note: Option<OnNote>,
+    on_notification: Option<NotificationCallback>,
 }
 
 /// Limits the rate of progress callbacks: in order, never backwards, the latest value before the result.
 struct ProgressThrottle {
-    callback: OnProgress,
+    callback: ProgressCallback,
     min_interval: Duration,
     last: f64,
     sent_at: Option<Instant>,
@@ -312,8 +296,8 @@ struct ProgressThrottle {
 }
 
 impl CallObserver {
-    pub(crate) fn new(callback: Option<OnProgress>, per_second: u32) -> Self {
-        let throttle = callback.map(|callback| {
+    fn new(options: &CallOptions, per_second: u32) -> Self {
+        let throttle = options.on_progress.clone().map(|callback| {
             let min_interval = Duration::from_secs(1) / per_second.max(1);
             Box::new(ProgressThrottle {
                 callback,
@@ -323,11 +307,11 @@ impl CallObserver {
                 pending: None,
             })
         });
-        Self { throttle, on_note: None }
+        Self { throttle, on_notification: options.on_notification.clone() }
     }
 
     /// Takes a progress notification.
-    fn push_progress(&mut self, note: &Note) {
+    fn push_progress(&mut self, note: &InboundNotification) {
         let Some(throttle) = &mut self.throttle else { return };
         let Some(Ok(progress)) = note.params.as_ref().map(ProgressParams::from_raw) else { return };
         if progress.progress <= throttle.last {
@@ -339,9 +323,9 @@ impl CallObserver {
     }
 
     /// Passes on a notification of an extension.
-    fn forward_note(&mut self, note: Note) {
-        if let Some(callback) = &mut self.on_note {
-            callback(&note.method, note.params.unwrap_or_else(Raw::empty_object));
+    fn forward_note(&mut self, note: InboundNotification) {
+        if let Some(callback) = &self.on_notification {
+            (*callback.lock())(&note.method, note.params.unwrap_or_else(Raw::empty_object));
         }
     }
 
@@ -362,7 +346,7 @@ impl CallObserver {
         if let Some(throttle) = &mut self.throttle
             && let Some(progress) = throttle.pending.take()
         {
-            (throttle.callback)(progress);
+            (*throttle.callback.lock())(progress);
             throttle.sent_at = Some(Instant::now());
         }
     }

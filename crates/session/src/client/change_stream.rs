@@ -8,7 +8,7 @@ use tokio::sync::broadcast;
 use tokio::task::AbortHandle;
 
 use crate::client::subscriptions::ResourceSubscriptions;
-use crate::link::Note;
+use crate::link::InboundNotification;
 
 /// Changes that may wait for one receiver.
 pub(crate) const CHANNEL_CAPACITY: usize = 1024;
@@ -51,7 +51,7 @@ pub enum Change {
 }
 
 impl Change {
-    pub(crate) fn read(note: Note) -> Self {
+    pub(crate) fn read(note: InboundNotification) -> Self {
         let text = |name| note.param(name)?.decode::<String>().ok();
         let read = match &*note.method {
             "notifications/tools/list_changed" => Some(Self::Tools),

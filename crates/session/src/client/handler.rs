@@ -12,7 +12,7 @@ use switchboard_protocol::{
     Raw, RequestId, Revision,
 };
 
-use crate::link::{BoxFuture, Link, Post};
+use crate::link::{BoxFuture, Link, OneWayMessage};
 
 /// Handles requests of a server: elicitation and sampling. Roots are set on the session and not requested from here.
 ///
@@ -23,7 +23,7 @@ use crate::link::{BoxFuture, Link, Post};
 ///
 /// struct AlwaysDecline;
 /// impl ClientHandler for AlwaysDecline {
-///     fn abilities(&self) -> HandlerCapabilities {
+///     fn capabilities(&self) -> HandlerCapabilities {
 ///         HandlerCapabilities::none().with_forms()
 ///     }
 ///     fn elicit<'a>(&'a self, _: ElicitParams, _: &'a RequestingServer) -> BoxFuture<'a, Result<ElicitResult, HandlerError>> {
@@ -33,7 +33,7 @@ use crate::link::{BoxFuture, Link, Post};
 /// ```
 pub trait ClientHandler: Send + Sync + 'static {
     /// Returns what this handler can do; declared to the server.
-    fn abilities(&self) -> HandlerCapabilities {
+    fn capabilities(&self) -> HandlerCapabilities {
         HandlerCapabilities::none()
     }
 
@@ -65,8 +65,8 @@ pub trait ClientHandler: Send + Sync + 'static {
 }
 
 impl<A: ClientHandler + ?Sized> ClientHandler for Arc<A> {
-    fn abilities(&self) -> HandlerCapabilities {
-        (**self).abilities()
+    fn capabilities(&self) -> HandlerCapabilities {
+        (**self).capabilities()
     }
 
     fn server_name(&self) -> Option<&str> {
@@ -192,7 +192,10 @@ impl RequestingServer {
         params.lower(*revision);
         if let Ok(params) = Raw::encode(&params) {
             // The link may be gone; then there is no peer to notify.
-            let _ = link.post(Post::Note { method: "notifications/progress", params: Some(params.as_str()) });
+            let _ = link.post(OneWayMessage::Notification {
+                method: "notifications/progress",
+                params: Some(params.as_str()),
+            });
         }
     }
 }

@@ -22,7 +22,7 @@ use crate::link::Link;
 use crate::request::CallError;
 
 /// An entry of a list, with a name that is unique in it.
-pub trait Entry: FromRaw + Send + Sync + 'static {
+pub trait ListEntry: FromRaw + Send + Sync + 'static {
     /// Returns its unique name (for resources: its URI).
     fn key(&self) -> &str;
 
@@ -38,7 +38,7 @@ pub trait Entry: FromRaw + Send + Sync + 'static {
 
 macro_rules! entries {
     ($($type:ty => $field:ident),* $(,)?) => {$(
-        impl Entry for $type {
+        impl ListEntry for $type {
             fn key(&self) -> &str {
                 &self.$field
             }
@@ -46,7 +46,7 @@ macro_rules! entries {
     )*};
 }
 
-impl Entry for Tool {
+impl ListEntry for Tool {
     fn key(&self) -> &str {
         &self.name
     }
@@ -71,7 +71,7 @@ pub struct List<T> {
     /// Names that were in the list more than once; the first entry was kept.
     pub duplicates: Vec<String>,
     /// Why the list may be incomplete.
-    pub cut: Option<Cut>,
+    pub cut: Option<ListTruncation>,
 }
 
 /// The position of the entries with one hash.
@@ -85,7 +85,7 @@ enum IndexEntry {
 /// Why a list was truncated.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Cut {
+pub enum ListTruncation {
     /// The server gave the same cursor twice.
     RepeatedCursor {
         /// The cursor.
@@ -97,7 +97,7 @@ pub enum Cut {
     Entries(usize),
 }
 
-impl fmt::Display for Cut {
+impl fmt::Display for ListTruncation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::RepeatedCursor { cursor } => write!(f, "the server gave the cursor {cursor:?} twice"),
@@ -107,7 +107,7 @@ impl fmt::Display for Cut {
     }
 }
 
-impl Error for Cut {}
+impl Error for ListTruncation {}
 
 impl<T> Deref for List<T> {
     type Target = [T];
@@ -117,7 +117,7 @@ impl<T> Deref for List<T> {
     }
 }
 
-impl<T: Entry> List<T> {
+impl<T: ListEntry> List<T> {
     /// Returns the entry of this name (for resources: of this URI).
     pub fn by_name(&self, name: &str) -> Option<&T> {
         match self.index_by_hash.get(&self.hasher.hash_one(name)) {
@@ -202,9 +202,9 @@ enum Validity {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Freshness {
     /// A fresh cached list may be used.
-    Kept,
+    Cached,
     /// The server is asked.
-    Refreshed,
+    Fresh,
 }
 
 /// How long a list without a lifetime is cached.
@@ -223,7 +223,7 @@ impl<T> Default for ListCache<T> {
     }
 }
 
-impl<T: Entry> ListCache<T> {
+impl<T: ListEntry> ListCache<T> {
     /// Marks the cached list as stale.
     pub(crate) fn invalidate(&self) {
         let mut state = self.state.lock();
@@ -240,7 +240,7 @@ impl<T: Entry> ListCache<T> {
     fn get_fresh(&self, freshness: Freshness, requested_at: Instant) -> Option<Arc<List<T>>> {
         let state = self.state.lock();
         let fetched = state.last.as_ref()?;
-        let is_valid = freshness == Freshness::Kept
+        let is_valid = freshness == Freshness::Cached
             && match state.validity {
                 Validity::Stale => false,
                 Validity::Until(until) => until > Instant::now(),
@@ -289,7 +289,7 @@ struct ListFetch<'a, T> {
     done: Option<Arc<List<T>>>,
 }
 
-impl<T: Entry> PageSink for ListFetch<'_, T> {
+impl<T: ListEntry> PageSink for ListFetch<'_, T> {
     fn reuse_fresh(&mut self) -> bool {
         self.done = self.cache.get_fresh(self.freshness, self.started_at);
         (self.started_at, self.epoch) = (Instant::now(), self.cache.state.lock().epoch);
@@ -326,7 +326,7 @@ impl<T: Entry> PageSink for ListFetch<'_, T> {
         Ok(page)
     }
 
-    fn set_cut(&mut self, cut: Cut) {
+    fn set_cut(&mut self, cut: ListTruncation) {
         self.partial.cut = Some(cut);
     }
 

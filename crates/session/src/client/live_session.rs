@@ -7,13 +7,13 @@ use std::sync::atomic::AtomicI64;
 use parking_lot::Mutex;
 use switchboard_protocol::{Prompt, Raw, Resource, ResourceTemplate, Root, Tool};
 
-use crate::client::State;
+use crate::client::SessionState;
 use crate::client::cache::Cache;
 use crate::client::call::ClientCall;
 use crate::client::change_stream::Hub;
 use crate::client::deadline::Clock;
 use crate::client::handler::ClientHandler;
-use crate::client::lists::{Entry, Freshness, List, ListCache, ListKind, ListMethod, ListRetention};
+use crate::client::lists::{Freshness, List, ListCache, ListEntry, ListKind, ListMethod, ListRetention};
 use crate::client::state::StateCell;
 use crate::client::subscriptions::ListenerCounts;
 use crate::client::timer_pool::TimerPool;
@@ -52,7 +52,7 @@ impl LiveSession {
     }
 
     /// Returns a list; an empty one when the server does not declare its capability.
-    pub(super) async fn list<T: Entry>(
+    pub(super) async fn list<T: ListEntry>(
         &self,
         cache: &ListCache<T>,
         what: &ListMethod,
@@ -130,7 +130,7 @@ impl LiveSession {
     pub(crate) fn link_ended(&self) {
         self.changes.close();
         let Some(error) = self.link.ended() else { return };
-        self.state.change(|state| matches!(state, State::Ready), State::Failed(error.into()));
+        self.state.change(|state| matches!(state, SessionState::Ready), SessionState::Failed(error.into()));
     }
 }
 

@@ -3,6 +3,7 @@
 mod builder;
 mod cache;
 mod call;
+mod call_options;
 mod change_stream;
 mod deadline;
 mod handler;
@@ -21,11 +22,12 @@ mod upcalls;
 
 pub use crate::request::Limits;
 pub use builder::Client;
+pub use call_options::CallOptions;
 pub use change_stream::{Change, ChangeStream, Subscription};
 pub use handler::{ClientHandler, HandlerCapabilities, HandlerError, RequestingServer};
-pub use lists::{Cut, Entry, List};
+pub use lists::{List, ListEntry, ListTruncation};
 pub use raw_call::RawCall;
 pub use session::ClientSession;
-pub use state::State;
+pub use state::SessionState;
 pub use tool_call::CallTool;
 pub use upcalls::is_web_address;

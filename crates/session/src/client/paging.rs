@@ -10,7 +10,7 @@ use switchboard_protocol::{DecodeError, ErrorCode, Page, Raw, RpcError};
 
 use crate::client::cache;
 use crate::client::call::ClientCall;
-use crate::client::lists::{Cut, ListMethod, ListRetention};
+use crate::client::lists::{ListMethod, ListRetention, ListTruncation};
 use crate::client::live_session::LiveSession;
 use crate::request::{CallError, TimeoutKind};
 
@@ -27,7 +27,7 @@ pub(super) trait PageSink: Send {
     fn add(&mut self, page: &Raw) -> Result<Page<()>, DecodeError>;
 
     /// Records why the list is incomplete.
-    fn set_cut(&mut self, cut: Cut);
+    fn set_cut(&mut self, cut: ListTruncation);
 
     /// Completes the list, which is fresh for `lifetime`.
     fn finish(&mut self, lifetime: Option<Duration>, retention: ListRetention);
@@ -47,7 +47,7 @@ pub(super) async fn fetch_list(
         if sink.reuse_fresh() { Ok(()) } else { fetch_with_restart(live, list, sink).await }
     });
     let timed_out =
-        |_| CallError::TimedOut { phase: TimeoutKind::List, after: within, hint: live.link.hint() };
+        |_| CallError::TimedOut { kind: TimeoutKind::List, after: within, hint: live.link.hint() };
     fetched.await.map_err(timed_out)?
 }
 
@@ -94,16 +94,16 @@ async fn fetch_pages(
         // The list lives as long as its shortest-lived page; a page without a lifetime does not count.
         lifetime = [lifetime, cache::lifetime(page_info.hints, limits)].into_iter().flatten().min();
         if page_info.is_cut {
-            sink.set_cut(Cut::Entries(limits.entries));
+            sink.set_cut(ListTruncation::Entries(limits.entries));
             break;
         }
         let Some(next) = page_info.next_cursor else { break };
         if !cursors.insert(next.clone()) {
-            sink.set_cut(Cut::RepeatedCursor { cursor: next });
+            sink.set_cut(ListTruncation::RepeatedCursor { cursor: next });
             break;
         }
         if page == limits.pages {
-            sink.set_cut(Cut::Pages(limits.pages));
+            sink.set_cut(ListTruncation::Pages(limits.pages));
             break;
         }
         cursor = Some(next);

@@ -1,44 +1,33 @@
 //! A request with any method: for extensions, and for methods without a typed function.
 
 use std::future::IntoFuture;
-use std::time::Duration;
 
 use switchboard_protocol::{FromRaw, Meta, OrderedMap, Raw};
 
-use crate::client::call::{ClientCall, OnNote};
+use crate::call_option_setters;
+use crate::client::CallOptions;
+use crate::client::call::ClientCall;
 use crate::client::session::ClientSession;
 use crate::link::BoxFuture;
 use crate::request::CallError;
 
 /// A request with any method. Awaiting it sends it; dropping it while it runs cancels it.
+#[must_use = "a call does nothing until it is awaited"]
 pub struct RawCall {
     session: ClientSession,
     method: String,
     params: Raw,
-    total: Option<Duration>,
-    on_note: Option<OnNote>,
+    options: CallOptions,
 }
 
 impl RawCall {
     pub(crate) fn new(session: ClientSession, method: String, params: Raw) -> Self {
-        Self { session, method, params, total: None, on_note: None }
+        Self { session, method, params, options: CallOptions::default() }
     }
 
-    /// Sets the total timeout. A long-lived request, such as one that listens, needs a long one.
-    #[must_use]
-    pub fn timeout(mut self, total: Duration) -> Self {
-        self.total = Some(total);
-        self
-    }
+    call_option_setters!(options, timeout, idle_timeout, handler, on_progress, on_notification);
 
-    /// Sets the callback for notifications of extensions that belong to this request: method and parameters, in order, before
-    /// the result.
-    #[must_use]
-    pub fn on_note(mut self, callback: impl FnMut(&str, Raw) + Send + 'static) -> Self {
-        self.on_note = Some(Box::new(callback));
-        self
-    }
-
+    /// Sends the request. Its `_meta` is a member of the parameters.
     async fn run(self) -> Result<Raw, CallError> {
         let live = self.session.live()?;
         let mut members = OrderedMap::<Raw>::from_raw(&self.params)
@@ -50,11 +39,9 @@ impl RawCall {
             ["name", "uri", "taskId"].iter().find_map(|key| String::from_raw(members.get(key)?).ok());
         let body = Raw::encode(&members)?;
         let call = ClientCall {
-            meta: meta.as_ref(),
             name: subject.as_deref(),
-            idle: self.total,
-            total: self.total,
-            on_note: self.on_note,
+            requests_progress: self.options.wants_progress(),
+            options: CallOptions { meta, ..self.options },
             ..ClientCall::new(&self.method, body.as_str())
         };
         live.call(call).await

@@ -15,7 +15,7 @@ use switchboard_protocol::{
 use tokio::sync::watch;
 use tokio::task::AbortHandle;
 
-use crate::client::State;
+use crate::client::SessionState;
 use crate::client::cache::Cache;
 use crate::client::call::ClientCall;
 use crate::client::change_stream::{ChangeStream, Hub, Subscription};
@@ -30,7 +30,7 @@ use crate::client::timer_pool::TimerPool;
 use crate::client::tool_call::CallTool;
 use crate::client::upcalls::{self, UpcallTasks};
 use crate::era::{self, EraHint, NegotiatedSession, SessionConfig, SessionInfo};
-use crate::link::{BoxFuture, CloseOutcome, Counts, Dial, Link, Post};
+use crate::link::{BoxFuture, CloseOutcome, Counts, Dial, Link, OneWayMessage};
 use crate::request::CallError;
 
 /// A session with one server. Cheap to clone; the last clone to be dropped ends it.
@@ -108,7 +108,7 @@ impl ClientSession {
     ///
     /// # Errors
     /// When it is not open.
-    pub fn terms(&self) -> Result<&SessionInfo, CallError> {
+    pub fn info(&self) -> Result<&SessionInfo, CallError> {
         Ok(&self.live()?.info)
     }
 
@@ -121,7 +121,7 @@ impl ClientSession {
     }
 
     /// Returns the state of the session.
-    pub fn state(&self) -> State {
+    pub fn state(&self) -> SessionState {
         self.inner.state.get()
     }
 
@@ -131,7 +131,7 @@ impl ClientSession {
     }
 
     /// Returns a receiver of state changes.
-    pub fn watch_state(&self) -> watch::Receiver<State> {
+    pub fn watch_state(&self) -> watch::Receiver<SessionState> {
         self.inner.state.watch()
     }
 
@@ -148,7 +148,7 @@ impl ClientSession {
     /// # Errors
     /// When the server or the connection fails.
     pub async fn list_tools(&self) -> Result<Arc<List<Tool>>, CallError> {
-        self.tools(Freshness::Kept).await
+        self.tools(Freshness::Cached).await
     }
 
     /// Fetches the tools, bypassing the cache.
@@ -156,7 +156,7 @@ impl ClientSession {
     /// # Errors
     /// As [`Self::list_tools`].
     pub async fn refresh_tools(&self) -> Result<Arc<List<Tool>>, CallError> {
-        self.tools(Freshness::Refreshed).await
+        self.tools(Freshness::Fresh).await
     }
 
     /// Returns the resources of the server.
@@ -164,7 +164,7 @@ impl ClientSession {
     /// # Errors
     /// As [`Self::list_tools`].
     pub async fn list_resources(&self) -> Result<Arc<List<Resource>>, CallError> {
-        self.resources(Freshness::Kept).await
+        self.resources(Freshness::Cached).await
     }
 
     /// Fetches the resources, bypassing the cache.
@@ -172,7 +172,7 @@ impl ClientSession {
     /// # Errors
     /// As [`Self::list_tools`].
     pub async fn refresh_resources(&self) -> Result<Arc<List<Resource>>, CallError> {
-        self.resources(Freshness::Refreshed).await
+        self.resources(Freshness::Fresh).await
     }
 
     /// Returns the resource templates of the server.
@@ -180,7 +180,7 @@ impl ClientSession {
     /// # Errors
     /// As [`Self::list_tools`].
     pub async fn list_resource_templates(&self) -> Result<Arc<List<ResourceTemplate>>, CallError> {
-        self.resource_templates(Freshness::Kept).await
+        self.resource_templates(Freshness::Cached).await
     }
 
     /// Fetches the resource templates, bypassing the cache.
@@ -188,7 +188,7 @@ impl ClientSession {
     /// # Errors
     /// As [`Self::list_tools`].
     pub async fn refresh_resource_templates(&self) -> Result<Arc<List<ResourceTemplate>>, CallError> {
-        self.resource_templates(Freshness::Refreshed).await
+        self.resource_templates(Freshness::Fresh).await
     }
 
     /// Returns the prompts of the server.
@@ -196,7 +196,7 @@ impl ClientSession {
     /// # Errors
     /// As [`Self::list_tools`].
     pub async fn list_prompts(&self) -> Result<Arc<List<Prompt>>, CallError> {
-        self.prompts(Freshness::Kept).await
+        self.prompts(Freshness::Cached).await
     }
 
     /// Fetches the prompts, bypassing the cache.
@@ -204,7 +204,7 @@ impl ClientSession {
     /// # Errors
     /// As [`Self::list_tools`].
     pub async fn refresh_prompts(&self) -> Result<Arc<List<Prompt>>, CallError> {
-        self.prompts(Freshness::Refreshed).await
+        self.prompts(Freshness::Fresh).await
     }
 
     /// Calls a tool. Await it directly, or set a timeout, request progress, or make it a task first.
@@ -261,7 +261,7 @@ impl ClientSession {
         live.offers(offered, "completions")?;
         let params = Raw::encode(&params)?;
         let mut call = ClientCall::new("completion/complete", params.as_str()).within(live.limits().complete);
-        call.meta = meta.as_ref();
+        call.options.meta = meta;
         decode("completion/complete", &live.call(call).await?)
     }
 
@@ -292,7 +292,7 @@ impl ClientSession {
     /// # Errors
     /// When the session is not open or the connection is gone.
     pub fn notify(&self, method: &str, params: Option<&Raw>) -> Result<(), CallError> {
-        Ok(self.live()?.link.post(Post::Note { method, params: params.map(Raw::as_str) })?)
+        Ok(self.live()?.link.post(OneWayMessage::Notification { method, params: params.map(Raw::as_str) })?)
     }
 
     /// Checks whether the server responds.
@@ -326,7 +326,10 @@ impl ClientSession {
         let live = self.live()?;
         *live.roots.lock() = roots.into();
         if live.dialect.announces_roots() && self.inner.config.legacy_capabilities.roots.is_some() {
-            live.link.post(Post::Note { method: "notifications/roots/list_changed", params: None })?;
+            live.link.post(OneWayMessage::Notification {
+                method: "notifications/roots/list_changed",
+                params: None,
+            })?;
         }
         Ok(())
     }
@@ -365,7 +368,7 @@ impl ClientSession {
 
     /// Closes the session within this time.
     pub async fn close_within(&self, within: Duration) -> CloseOutcome {
-        self.inner.state.change(|_| true, State::Closed);
+        self.inner.state.change(|_| true, SessionState::Closed);
         let ended = match self.inner.live.get() {
             Some(live) => live.link.close(within).await,
             None => CloseOutcome::Left,
@@ -377,7 +380,7 @@ impl ClientSession {
     /// As [`Self::close`], for a program that is about to exit: the supervisor of a server process stops it gracefully, and
     /// this does not wait for that. Where there is no supervisor (see `switchboard::run_supervisor_if_requested`), this is [`Self::close`].
     pub async fn close_detached(&self) -> CloseOutcome {
-        self.inner.state.change(|_| true, State::Closed);
+        self.inner.state.change(|_| true, SessionState::Closed);
         let ended = match self.inner.live.get() {
             Some(live) => live.link.close_detached(self.inner.config.limits.close).await,
             None => CloseOutcome::Left,
@@ -391,10 +394,10 @@ impl Inner {
     /// Returns the result of opening the session, if that was attempted.
     fn open_result(&self) -> Option<Result<(), CallError>> {
         match self.state.get() {
-            State::Closed => Some(Err(CallError::Closed)),
+            SessionState::Closed => Some(Err(CallError::Closed)),
             _ if self.live.get().is_some() => Some(Ok(())),
-            State::Failed(error) => Some(Err(error)),
-            State::Created | State::Ready => None,
+            SessionState::Failed(error) => Some(Err(error)),
+            SessionState::Created | SessionState::Ready => None,
         }
     }
 
@@ -406,8 +409,8 @@ impl Inner {
         match opened {
             Ok(opened) => self.go_live(opened, ids),
             Err(error) => {
-                let is_created = |state: &State| matches!(state, State::Created);
-                self.state.change(is_created, State::Failed(error.clone()));
+                let is_created = |state: &SessionState| matches!(state, SessionState::Created);
+                self.state.change(is_created, SessionState::Failed(error.clone()));
                 Err(OpenError::Failed(error))
             }
         }
@@ -444,7 +447,7 @@ impl Inner {
         let was_open = self.live.set(live).is_err();
         debug_assert!(!was_open, "opened by one caller at a time");
         // It may have been closed while it was being opened.
-        let is_ready = self.state.change(|state| matches!(state, State::Created), State::Ready);
+        let is_ready = self.state.change(|state| matches!(state, SessionState::Created), SessionState::Ready);
         if is_ready { Ok(()) } else { Err(OpenError::Closed(link)) }
     }
 

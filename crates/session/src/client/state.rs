@@ -10,7 +10,7 @@ use crate::request::CallError;
 /// The state of a session.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
-pub enum State {
+pub enum SessionState {
     /// Created, and not opened yet.
     Created,
     /// Open.
@@ -25,30 +25,30 @@ pub enum State {
 #[derive(Debug)]
 pub(crate) struct StateCell {
     // Held for a read or a change, never across an await nor while the watchers are notified.
-    state: Mutex<State>,
+    state: Mutex<SessionState>,
     /// Created for the first watcher: most sessions have none, and it is large.
-    sender: OnceLock<watch::Sender<State>>,
+    sender: OnceLock<watch::Sender<SessionState>>,
 }
 
 impl StateCell {
     pub(crate) fn new() -> Self {
-        Self { state: Mutex::new(State::Created), sender: OnceLock::new() }
+        Self { state: Mutex::new(SessionState::Created), sender: OnceLock::new() }
     }
 
-    pub(crate) fn get(&self) -> State {
+    pub(crate) fn get(&self) -> SessionState {
         self.state.lock().clone()
     }
 
     pub(crate) fn is_ready(&self) -> bool {
-        matches!(*self.state.lock(), State::Ready)
+        matches!(*self.state.lock(), SessionState::Ready)
     }
 
     pub(crate) fn is_closed(&self) -> bool {
-        matches!(*self.state.lock(), State::Closed)
+        matches!(*self.state.lock(), SessionState::Closed)
     }
 
     /// Changes the state to `to` if `from` accepts the current one; returns whether it did.
-    pub(crate) fn change(&self, from: impl FnOnce(&State) -> bool, to: State) -> bool {
+    pub(crate) fn change(&self, from: impl FnOnce(&SessionState) -> bool, to: SessionState) -> bool {
         let mut state = self.state.lock();
         if !from(&state) {
             return false;
@@ -63,7 +63,7 @@ impl StateCell {
         true
     }
 
-    pub(crate) fn watch(&self) -> watch::Receiver<State> {
+    pub(crate) fn watch(&self) -> watch::Receiver<SessionState> {
         // Under the lock, so that no change is missed between the read and the creation.
         let state = self.state.lock();
         self.sender.get_or_init(|| watch::Sender::new(state.clone())).subscribe()
@@ -77,13 +77,13 @@ mod tests {
     #[test]
     fn a_late_watcher_sees_the_current_state_and_later_changes() {
         let cell = StateCell::new();
-        assert!(cell.change(|state| matches!(state, State::Created), State::Ready));
+        assert!(cell.change(|state| matches!(state, SessionState::Created), SessionState::Ready));
         let mut seen = cell.watch();
-        assert!(matches!(*seen.borrow_and_update(), State::Ready));
-        assert!(!cell.change(|state| matches!(state, State::Created), State::Closed));
+        assert!(matches!(*seen.borrow_and_update(), SessionState::Ready));
+        assert!(!cell.change(|state| matches!(state, SessionState::Created), SessionState::Closed));
         assert!(!seen.has_changed().unwrap());
-        assert!(cell.change(|_| true, State::Closed));
-        assert!(matches!(*seen.borrow_and_update(), State::Closed) && cell.is_closed());
+        assert!(cell.change(|_| true, SessionState::Closed));
+        assert!(matches!(*seen.borrow_and_update(), SessionState::Closed) && cell.is_closed());
         drop(cell);
         assert!(seen.has_changed().is_err());
     }

@@ -12,7 +12,7 @@ use crate::client::change_stream::{CHANNEL_CAPACITY, Change, ChangeStream, Subsc
 use crate::client::live_session::LiveSession;
 use crate::client::spawn::spawn;
 use crate::era::{ChangeDelivery, Extras};
-use crate::link::{Ask, Event, Exchange, Life, Note};
+use crate::link::{Exchange, ExchangeEvent, ExchangeKind, InboundNotification, OutgoingRequest};
 use crate::request::{CallError, TimeoutKind};
 
 /// Resource subscriptions of the legacy era, which end when this is dropped.
@@ -77,18 +77,18 @@ impl LiveSession {
         let mut params = body.as_str().to_owned();
         self.dialect.add_meta(&mut params, &Extras::default());
         let mirror = self.mirror(None, None);
-        let ask = Ask {
+        let ask = OutgoingRequest {
             id: self.next_id(),
             method: "subscriptions/listen",
             params: &params,
             mirror,
-            life: Life::Listen,
+            kind: ExchangeKind::Listen,
         };
         let mut exchange = self.link.open(ask);
         let timeout: Duration = self.limits().read;
         let acknowledged =
             tokio::time::timeout(timeout, wait_for_acknowledgement(&mut exchange)).await.map_err(
-                |_| CallError::TimedOut { phase: TimeoutKind::Idle, after: timeout, hint: self.link.hint() },
+                |_| CallError::TimedOut { kind: TimeoutKind::Idle, after: timeout, hint: self.link.hint() },
             )??;
         Ok((exchange, acknowledged.notifications))
     }
@@ -142,15 +142,15 @@ impl CountChange {
 async fn wait_for_acknowledgement(exchange: &mut Exchange) -> Result<Acknowledged, CallError> {
     loop {
         match exchange.event().await? {
-            Event::Note(Note { method, params })
+            ExchangeEvent::Notification(InboundNotification { method, params })
                 if &*method == "notifications/subscriptions/acknowledged" =>
             {
                 return Acknowledged::from_raw(&params.unwrap_or_else(Raw::empty_object))
                     .map_err(|error| CallError::protocol("subscriptions/listen", error));
             }
-            Event::Done(Err(error)) => return Err(CallError::Remote(error)),
-            Event::Done(Ok(_)) => return Err(CallError::Closed),
-            Event::Note(_) | Event::Upcall(_) => {}
+            ExchangeEvent::Done(Err(error)) => return Err(CallError::Remote(error)),
+            ExchangeEvent::Done(Ok(_)) => return Err(CallError::Closed),
+            ExchangeEvent::Notification(_) | ExchangeEvent::Upcall(_) => {}
         }
     }
 }
@@ -215,15 +215,17 @@ async fn read_stream(
     while let Ok(event) = exchange.event().await {
         let Some(live) = guard.live.upgrade() else { return StreamEnd::SessionGone };
         match event {
-            Event::Note(note) if &*note.method == "notifications/cancelled" => return StreamEnd::Announced,
-            Event::Done(_) => return StreamEnd::Done,
-            Event::Note(note) => {
+            ExchangeEvent::Notification(note) if &*note.method == "notifications/cancelled" => {
+                return StreamEnd::Announced;
+            }
+            ExchangeEvent::Done(_) => return StreamEnd::Done,
+            ExchangeEvent::Notification(note) => {
                 if let Some(change) = live.apply_note(note) {
                     // The receiver may be gone.
                     let _ = sender.send(change);
                 }
             }
-            Event::Upcall(upcall) => live.refuse_upcall(&upcall),
+            ExchangeEvent::Upcall(upcall) => live.refuse_upcall(&upcall),
         }
     }
     StreamEnd::Broken
@@ -285,12 +287,12 @@ impl Drop for ResourceSubscriptions {
             let Ok(body) = Raw::encode(&SubscribeParams::new(uri)) else { continue };
             let mut params = body.as_str().to_owned();
             live.dialect.add_meta(&mut params, &Extras::default());
-            let ask = Ask {
+            let ask = OutgoingRequest {
                 id: live.next_id(),
                 method: "resources/unsubscribe",
                 params: &params,
                 mirror: live.mirror(None, None),
-                life: Life::Detached,
+                kind: ExchangeKind::Detached,
             };
             drop(live.link.open(ask));
         }

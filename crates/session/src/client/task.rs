@@ -13,7 +13,7 @@ use crate::client::change_stream::Change;
 use crate::client::deadline::{CallDeadline, DeadlineState};
 use crate::client::live_session::LiveSession;
 use crate::era::{Extras, TaskProtocol, TaskTicket};
-use crate::link::{Ask, BoxFuture, Life, LinkError};
+use crate::link::{BoxFuture, ExchangeKind, LinkError, OutgoingRequest};
 use crate::request::CallError;
 
 /// The polling interval when the server names none.
@@ -40,12 +40,12 @@ impl Drop for TaskGuard<'_> {
         // Nobody waits for the response; a task is never cancelled by notification.
         let id = self.live.next_id();
         let mirror = self.live.mirror(Some(&self.id), None);
-        drop(self.live.link.open(Ask {
+        drop(self.live.link.open(OutgoingRequest {
             id,
             method: "tasks/cancel",
             params: &params,
             mirror,
-            life: Life::Detached,
+            kind: ExchangeKind::Detached,
         }));
     }
 }
@@ -195,8 +195,8 @@ impl LiveSession {
         deadline.record_activity();
         match deadline.check() {
             DeadlineState::Until(_) => Ok(()),
-            DeadlineState::Expired(phase, after) => {
-                Err(CallError::TimedOut { phase, after, hint: self.link.hint() })
+            DeadlineState::Expired(kind, after) => {
+                Err(CallError::TimedOut { kind, after, hint: self.link.hint() })
             }
         }
     }

@@ -1,104 +1,44 @@
 //! A tool call with its options.
 
 use std::future::IntoFuture;
-use std::sync::Arc;
-use std::time::Duration;
 
 use bytestring::ByteString;
 use switchboard_protocol::{
-    CallToolResult, EncodeError, ErrorCode, Meta, ProgressParams, Raw, RpcError, TaskParams, TaskSupport,
-    Tool,
+    CallToolResult, EncodeError, ErrorCode, Raw, RpcError, TaskParams, TaskSupport, Tool,
 };
 
-use crate::client::ClientHandler;
-use crate::client::call::{ClientCall, OnNote, OnProgress};
+use crate::call_option_setters;
+use crate::client::CallOptions;
+use crate::client::call::ClientCall;
 use crate::client::live_session::LiveSession;
 use crate::client::session::{ClientSession, decode};
 use crate::link::BoxFuture;
 use crate::request::CallError;
 
 /// A tool call. Awaiting it sends it; dropping it while it runs cancels it.
+#[must_use = "a call does nothing until it is awaited"]
 pub struct CallTool {
     session: ClientSession,
     name: ByteString,
     arguments: Result<Raw, EncodeError>,
-    meta: Option<Meta>,
-    idle: Option<Duration>,
-    total: Option<Duration>,
-    on_progress: Option<OnProgress>,
-    on_note: Option<OnNote>,
-    task: Option<TaskParams>,
-    handler: Option<Arc<dyn ClientHandler>>,
+    options: CallOptions,
 }
 
 impl CallTool {
     pub(crate) fn new(session: ClientSession, name: ByteString, arguments: Result<Raw, EncodeError>) -> Self {
-        Self {
-            session,
-            name,
-            arguments,
-            meta: None,
-            idle: None,
-            total: None,
-            on_progress: None,
-            on_note: None,
-            task: None,
-            handler: None,
-        }
+        Self { session, name, arguments, options: CallOptions::default() }
     }
 
-    /// Sets the total timeout, independent of progress.
-    #[must_use]
-    pub fn timeout(mut self, total: Duration) -> Self {
-        self.total = Some(total);
-        self.idle = self.idle.or(Some(total));
-        self
-    }
-
-    /// Sets the timeout between two progress reports.
-    #[must_use]
-    pub fn idle_timeout(mut self, idle: Duration) -> Self {
-        self.idle = Some(idle);
-        self
-    }
-
-    /// Sets the callback for progress: in order, before the result.
-    #[must_use]
-    pub fn on_progress(mut self, callback: impl FnMut(ProgressParams) + Send + 'static) -> Self {
-        self.on_progress = Some(Box::new(callback));
-        self
-    }
-
-    /// Sets the callback for notifications of extensions that belong to this call: method and parameters, in order, before the
-    /// result. Declare the extension with [`Client::with_extension`](crate::Client::with_extension): without that, servers
-    /// send none.
-    #[must_use]
-    pub fn on_note(mut self, callback: impl FnMut(&str, Raw) + Send + 'static) -> Self {
-        self.on_note = Some(Box::new(callback));
-        self
-    }
-
-    /// Sets additional members of `_meta`.
-    #[must_use]
-    pub fn meta(mut self, meta: Meta) -> Self {
-        self.meta = Some(meta);
-        self
-    }
-
-    /// Sets the handler of input requests within this call. A server of the legacy era does not name the call of a request;
-    /// its requests go to the handler of the session.
-    #[must_use]
-    pub fn answers(mut self, answers: Arc<dyn ClientHandler>) -> Self {
-        self.handler = Some(answers);
-        self
-    }
-
-    /// Asks a server of 2025-11-25 to run the tool as a task, which is then polled until its result.
-    #[must_use]
-    pub fn as_task(mut self, params: TaskParams) -> Self {
-        self.task = Some(params);
-        self
-    }
+    call_option_setters!(
+        options,
+        timeout,
+        idle_timeout,
+        meta,
+        handler,
+        on_progress,
+        on_notification,
+        as_task
+    );
 
     /// Sends the call and returns the result as the server encoded it.
     ///
@@ -122,21 +62,15 @@ impl CallTool {
         let tool = cached.as_ref().and_then(|tools| tools.by_name(&self.name));
         // A tool that requires a task rejects every other call (2025-11-25).
         if tool.is_some_and(runs_only_as_task) && live.info.capabilities.tasks.is_some() {
-            self.task.get_or_insert_with(TaskParams::new);
+            self.options.task.get_or_insert_with(TaskParams::new);
         }
-        let params = encode_params(&self.name, arguments, self.task.as_ref())?;
+        let params = encode_params(&self.name, arguments, self.options.task.as_ref())?;
         let schema = tool.map(|tool| &tool.input_schema);
         let mut call = ClientCall {
-            meta: self.meta.as_ref(),
             name: Some(&self.name),
             marked: schema.zip(arguments),
-            idle: self.idle,
-            total: self.total,
-            tracked: true,
-            on_progress: self.on_progress.take(),
-            on_note: self.on_note.take(),
-            as_task: self.task.is_some(),
-            handler: self.handler.take(),
+            requests_progress: true,
+            options: std::mem::take(&mut self.options),
             ..ClientCall::new("tools/call", params)
         };
         let rejected = match live.run_call(&mut call).await {

@@ -15,7 +15,7 @@ use crate::client::handler::{ClientHandler, ProgressReporter, RequestingServer};
 use crate::client::live_session::LiveSession;
 use crate::client::spawn::spawn;
 use crate::era::EarlyMessages;
-use crate::link::{BoxFuture, Inbound, Inward, Note, Post, Upcall};
+use crate::link::{BoxFuture, Inbound, InboundMessage, InboundNotification, OneWayMessage, Upcall};
 use crate::request::CallError;
 
 /// The tasks that answer requests of the server, so that it can cancel them.
@@ -40,15 +40,15 @@ pub(crate) async fn handle_inbound(live: Weak<LiveSession>, mut inbound: Inbound
     }
 }
 
-fn handle_message(live: &Arc<LiveSession>, inward: Inward) {
+fn handle_message(live: &Arc<LiveSession>, inward: InboundMessage) {
     match inward {
-        Inward::Note(note) => _ = live.apply_note(note),
-        Inward::Upcall(upcall) if !live.dialect.accepts_server_requests() => {
+        InboundMessage::Notification(note) => _ = live.apply_note(note),
+        InboundMessage::Upcall(upcall) if !live.dialect.accepts_server_requests() => {
             // In this revision a server must not send requests, and we must not answer them.
             live.count(|counters| counters.forbidden_upcalls());
             tracing::debug!(method = %upcall.method, "ignored a request of the server, which its revision forbids");
         }
-        Inward::Upcall(upcall) => start_answer(live, upcall),
+        InboundMessage::Upcall(upcall) => start_answer(live, upcall),
     }
 }
 
@@ -57,14 +57,14 @@ fn start_answer(live: &Arc<LiveSession>, upcall: Upcall) {
     let mut tasks = live.upcall_tasks.tasks.lock();
     if tasks.len() >= live.limits().upcalls {
         let busy = RpcError::internal("too many requests are being answered already");
-        let _ = live.link.post(Post::Answer { id: &id, outcome: Err(&busy) });
+        let _ = live.link.post(OneWayMessage::Response { id: &id, outcome: Err(&busy) });
         return;
     }
     let session = Arc::clone(live);
     let task = spawn(Box::pin(async move {
         let outcome = answer_upcall(&session, &upcall).await;
         session.upcall_tasks.tasks.lock().remove(&upcall.id);
-        let _ = session.link.post(Post::Answer { id: &upcall.id, outcome: outcome.as_ref() });
+        let _ = session.link.post(OneWayMessage::Response { id: &upcall.id, outcome: outcome.as_ref() });
     }));
     tasks.insert(id, task);
 }
@@ -94,7 +94,7 @@ async fn answer_upcall(live: &LiveSession, upcall: &Upcall) -> Result<Raw, RpcEr
 /// Returns the progress token of a request.
 fn progress_token(upcall: &Upcall) -> Option<RequestId> {
     let meta = upcall.param("_meta")?;
-    let (_, token) = meta.glance().find(|(name, _)| *name == Meta::PROGRESS_TOKEN)?;
+    let (_, token) = meta.field_texts().find(|(name, _)| *name == Meta::PROGRESS_TOKEN)?;
     RequestId::from_json(token)
 }
 
@@ -125,7 +125,7 @@ impl LiveSession {
         handler: &dyn ClientHandler,
     ) -> Result<Raw, CallError> {
         // The declared capabilities count, also when a handler of the call answers.
-        let capabilities = self.handler.abilities();
+        let capabilities = self.handler.capabilities();
         let report = |token| ProgressReporter {
             token,
             link: Arc::downgrade(&self.link),
@@ -177,11 +177,11 @@ impl LiveSession {
     /// Rejects a request that arrived on an exchange of ours.
     pub(crate) fn refuse_upcall(&self, upcall: &Upcall) {
         let error = RpcError::method_not_found(&upcall.method);
-        let _ = self.link.post(Post::Answer { id: &upcall.id, outcome: Err(&error) });
+        let _ = self.link.post(OneWayMessage::Response { id: &upcall.id, outcome: Err(&error) });
     }
 
     /// Applies a notification: invalidates the caches it affects, then publishes it.
-    pub(crate) fn apply_note(&self, note: Note) -> Option<Change> {
+    pub(crate) fn apply_note(&self, note: InboundNotification) -> Option<Change> {
         if &*note.method == "notifications/cancelled" {
             self.cancel_upcall(&note);
             return None;
@@ -203,7 +203,7 @@ impl LiveSession {
     }
 
     /// Aborts the answer to a request that the server has cancelled.
-    fn cancel_upcall(&self, note: &Note) {
+    fn cancel_upcall(&self, note: &InboundNotification) {
         let id = note.param("requestId").and_then(|id| RequestId::from_json(id.as_str()));
         match id.and_then(|id| self.upcall_tasks.tasks.lock().remove(&id)) {
             Some(task) => task.abort(),

@@ -1,5 +1,6 @@
 //! Server: classifies each request by era, once, by its own `_meta`.
 
+use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
 use parking_lot::Mutex;
@@ -74,14 +75,14 @@ pub(crate) fn classify(request: &Request, cache: &ClientMetaCache) -> Classified
 
 fn decode_meta(meta: &Raw, cache: &ClientMetaCache) -> ClassifiedRequest {
     let fields = MetaFields::read(meta);
-    let progress = fields.progress_token.as_ref().and_then(|token| RequestId::from_json(token.as_str()));
+    let token = fields.progress_token.clone();
+    let progress = token.clone().and_then(|span| RequestId::from_json(&meta.as_str()[span]));
     if fields.version.is_none() {
         return ClassifiedRequest { era: MessageEra::Legacy, progress };
     }
-    let token = fields.progress_token.clone();
     let client_meta = fields.into_client_meta().map(Arc::new);
     if let Ok(client_meta) = &client_meta {
-        cache.insert(meta, token.as_ref(), client_meta);
+        cache.insert(meta.as_str(), token, client_meta);
     }
     ClassifiedRequest { era: MessageEra::Modern(client_meta), progress }
 }
@@ -93,22 +94,27 @@ struct MetaFields {
     capabilities: Option<Raw>,
     client: Option<Raw>,
     log_level: Option<Raw>,
-    progress_token: Option<Raw>,
+    /// The span of its value.
+    progress_token: Option<Range<usize>>,
 }
 
 impl MetaFields {
     fn read(meta: &Raw) -> Self {
         let mut fields = Self::default();
-        for (name, value) in meta.fields() {
+        for (name, span) in meta.field_spans() {
+            let span = Some(span).filter(|span| &meta.as_str()[span.clone()] != "null");
             let slot = match name.as_str() {
                 Meta::PROTOCOL_VERSION => &mut fields.version,
                 Meta::CLIENT_CAPABILITIES => &mut fields.capabilities,
                 Meta::CLIENT_INFO => &mut fields.client,
                 Meta::LOG_LEVEL => &mut fields.log_level,
-                Meta::PROGRESS_TOKEN => &mut fields.progress_token,
+                Meta::PROGRESS_TOKEN => {
+                    fields.progress_token = span;
+                    continue;
+                }
                 _ => continue,
             };
-            *slot = Some(value).filter(|value| !value.is_null());
+            *slot = span.map(|span| meta.part(span));
         }
         fields
     }
@@ -169,20 +175,12 @@ impl ClientMetaCache {
         Some(found)
     }
 
-    fn insert(&self, meta: &Raw, token: Option<&Raw>, client_meta: &Arc<ClientMeta>) {
-        let text = meta.as_str();
+    /// Caches the decoded `_meta`; `token` is the span of the progress token.
+    fn insert(&self, text: &str, token: Option<Range<usize>>, client_meta: &Arc<ClientMeta>) {
         let (before, after) = match token {
             None => (text, None),
-            Some(token) => {
-                // The token is a slice of the text: its offset is the difference of the two addresses.
-                let start = (token.as_str().as_ptr() as usize).wrapping_sub(text.as_ptr() as usize);
-                let end = start.saturating_add(token.len());
-                let (Some(before), Some(after)) = (text.get(..start), text.get(end..)) else { return };
-                if plain_number(token.as_str()).is_none() {
-                    return;
-                }
-                (before, Some(after))
-            }
+            Some(token) if plain_number(&text[token.clone()]).is_none() => return,
+            Some(token) => (&text[..token.start], Some(&text[token.end..])),
         };
         if text.len() <= MAX_META_BYTES {
             let (before, after) = (before.to_owned(), after.map(str::to_owned));

@@ -36,7 +36,7 @@ pub(crate) enum ResultKind {
     /// The final result.
     Done(Raw),
     /// The server requires input first.
-    Ask(switchboard_protocol::InputRequired),
+    InputRequired(switchboard_protocol::InputRequired),
     /// The server created a task, which has to be polled.
     Task(TaskTicket),
 }

@@ -16,13 +16,15 @@ use switchboard_protocol::{ClientCapabilities, Implementation, Raw, RequestId, R
 use crate::era::legacy::{self, HandshakeOutcome};
 use crate::era::modern::{self, ProbeOutcome};
 use crate::era::{ClientDialect, EraHint, RevisionPolicy, SessionInfo};
-use crate::link::{BoxFuture, Dial, Exchange, Inbound, Inward, Link, LinkError, Post, Rung};
+use crate::link::{
+    BoxFuture, Dial, DialStep, Exchange, Inbound, InboundMessage, Link, LinkError, OneWayMessage,
+};
 use crate::request::{CallError, Limits, TimeoutKind};
 
 /// The configuration of a client session.
 #[derive(Debug, Clone)]
 pub(crate) struct SessionConfig {
-    pub(crate) offer: RevisionPolicy,
+    pub(crate) revisions: RevisionPolicy,
     pub(crate) era_hint: Option<EraHint>,
     pub(crate) implementation: Implementation,
     /// The capabilities declared to a server of the legacy era.
@@ -47,7 +49,7 @@ pub(crate) struct NegotiatedSession {
 /// The messages that the server sent while the session was being opened. Bounded: when full, the oldest is dropped and
 /// counted.
 #[derive(Debug, Default)]
-pub(crate) struct EarlyMessages(pub(crate) VecDeque<Inward>);
+pub(crate) struct EarlyMessages(pub(crate) VecDeque<InboundMessage>);
 
 /// Messages kept.
 const MAX_EARLY: usize = 1024;
@@ -81,16 +83,17 @@ impl EarlyMessages {
         .await
     }
 
-    fn receive(&mut self, link: &dyn Link, inward: Inward) {
+    fn receive(&mut self, link: &dyn Link, inward: InboundMessage) {
         match inward {
-            Inward::Upcall(upcall) if &*upcall.method == "ping" => {
-                let _ = link.post(Post::Answer { id: &upcall.id, outcome: Ok(&Raw::empty_object()) });
+            InboundMessage::Upcall(upcall) if &*upcall.method == "ping" => {
+                let _ =
+                    link.post(OneWayMessage::Response { id: &upcall.id, outcome: Ok(&Raw::empty_object()) });
             }
             inward => self.push(link, inward),
         }
     }
 
-    fn push(&mut self, link: &dyn Link, inward: Inward) {
+    fn push(&mut self, link: &dyn Link, inward: InboundMessage) {
         if self.0.len() == MAX_EARLY {
             self.0.pop_front();
             link.counters().inspect(|counters| _ = counters.dropped_notes());
@@ -106,12 +109,12 @@ struct Attempt {
 }
 
 impl Attempt {
-    async fn dial(dial: &dyn Dial, rung: Rung, previous: Option<Self>) -> Result<Self, CallError> {
+    async fn dial(dial: &dyn Dial, step: DialStep, previous: Option<Self>) -> Result<Self, CallError> {
         let (before, inbound) = match previous {
             Some(Self { link, inbound }) => (Some(link), inbound),
             None => (None, None),
         };
-        let link = dial.dial(rung, before.clone()).await?;
+        let link = dial.dial(step, before.clone()).await?;
         // For the same link the inbound stream was already taken.
         let same = before.is_some_and(|before| Arc::ptr_eq(&before, &link));
         let inbound = if same { inbound } else { link.inbound() };
@@ -144,7 +147,7 @@ async fn open_with_timeout(
         tokio::time::timeout(within, open_in_any_era(&Ladder { dial, config, ids, current: &current })).await;
     opened.unwrap_or_else(|_| {
         let hint = current.0.lock().as_ref().and_then(|link| link.hint());
-        Err(CallError::TimedOut { phase: TimeoutKind::Startup, after: within, hint })
+        Err(CallError::TimedOut { kind: TimeoutKind::Startup, after: within, hint })
     })
 }
 
@@ -154,9 +157,11 @@ struct CurrentLink(Mutex<Option<Arc<dyn Link>>>);
 
 async fn open_in_any_era(ladder: &Ladder<'_>) -> Result<NegotiatedSession, CallError> {
     let Ladder { config, .. } = ladder;
-    let modern = config.offer.modern();
-    if modern.is_empty() || (config.era_hint == Some(EraHint::Legacy) && !config.offer.legacy().is_empty()) {
-        let attempt = ladder.dial(Rung::Legacy, None).await?;
+    let modern = config.revisions.modern();
+    if modern.is_empty()
+        || (config.era_hint == Some(EraHint::Legacy) && !config.revisions.legacy().is_empty())
+    {
+        let attempt = ladder.dial(DialStep::Legacy, None).await?;
         return Box::pin(ladder.legacy(attempt, ProbeLeftovers::default(), SwitchBack::Allowed)).await;
     }
     ladder.modern(modern[0]).await
@@ -189,8 +194,8 @@ struct Ladder<'a> {
 }
 
 impl Ladder<'_> {
-    async fn dial(&self, rung: Rung, previous: Option<Attempt>) -> Result<Attempt, CallError> {
-        let attempt = Attempt::dial(self.dial, rung, previous).await?;
+    async fn dial(&self, step: DialStep, previous: Option<Attempt>) -> Result<Attempt, CallError> {
+        let attempt = Attempt::dial(self.dial, step, previous).await?;
         *self.current.0.lock() = Some(Arc::clone(&attempt.link));
         Ok(attempt)
     }
@@ -201,11 +206,15 @@ impl Ladder<'_> {
 
     /// Creates the error for no common revision, with the server's own error.
     fn no_common_revision(&self, theirs: Vec<String>, refusal: Option<RpcError>) -> CallError {
-        CallError::NoCommonRevision { ours: self.config.offer.all(), theirs, refusal: refusal.map(Box::new) }
+        CallError::NoCommonRevision {
+            ours: self.config.revisions.all(),
+            theirs,
+            refusal: refusal.map(Box::new),
+        }
     }
 
     async fn modern(&self, revision: Revision) -> Result<NegotiatedSession, CallError> {
-        let mut attempt = self.dial(Rung::Modern, None).await?;
+        let mut attempt = self.dial(DialStep::Modern, None).await?;
         let mut early = EarlyMessages::default();
         let mut revision = revision;
         // One retry when the server names another revision, or the same one again.
@@ -216,7 +225,7 @@ impl Ladder<'_> {
             let (verdict, rejection) = match outcome {
                 Ok(Ok(outcome)) => {
                     let rejection = outcome.as_ref().err().cloned();
-                    (modern::interpret_probe(outcome, &self.config.offer.modern()), rejection)
+                    (modern::interpret_probe(outcome, &self.config.revisions.modern()), rejection)
                 }
                 // A malformed response is a sign of the legacy era.
                 Ok(Err(LinkError::Malformed(_) | LinkError::TooLarge { .. })) => {
@@ -231,7 +240,7 @@ impl Ladder<'_> {
                 }
                 Err(_) => {
                     let (after, hint) = (self.config.limits.probe, attempt.link.hint());
-                    return Err(CallError::TimedOut { phase: TimeoutKind::Startup, after, hint });
+                    return Err(CallError::TimedOut { kind: TimeoutKind::Startup, after, hint });
                 }
             };
             match verdict {
@@ -249,7 +258,7 @@ impl Ladder<'_> {
                 }
                 ProbeOutcome::Legacy(named) => {
                     let before = Arc::clone(&attempt.link);
-                    let attempt = self.dial(Rung::Legacy, Some(attempt)).await?;
+                    let attempt = self.dial(DialStep::Legacy, Some(attempt)).await?;
                     // Requests from another link cannot be answered on this one.
                     let early =
                         if Arc::ptr_eq(&before, &attempt.link) { early } else { EarlyMessages::default() };
@@ -277,7 +286,7 @@ impl Ladder<'_> {
     }
 
     fn may_fall_back(&self) -> bool {
-        self.config.era_hint != Some(EraHint::Modern) && !self.config.offer.legacy().is_empty()
+        self.config.era_hint != Some(EraHint::Modern) && !self.config.revisions.legacy().is_empty()
     }
 
     /// Handles a link that failed during the probe: a legacy server may have exited on it.
@@ -293,7 +302,7 @@ impl Ladder<'_> {
             return Err(error.into());
         }
         tracing::debug!(%error, "the probe failed; retrying with a handshake");
-        match self.dial(Rung::Legacy, attempt).await {
+        match self.dial(DialStep::Legacy, attempt).await {
             Ok(again) => self.legacy(again, ProbeLeftovers::default(), SwitchBack::Done).await,
             // There is no second link: report why the first one failed.
             Err(CallError::Closed) => Err(error.into()),
@@ -333,7 +342,7 @@ impl Ladder<'_> {
         match self.handshake(attempt, leftovers, switch_back).await {
             Err(CallError::Link(rejection)) if rejection.is_refused() && self.dial.has_oldest() => {
                 tracing::debug!(%rejection, "the server rejected the handshake; trying the oldest binding");
-                let attempt = match self.dial(Rung::Oldest, None).await {
+                let attempt = match self.dial(DialStep::Oldest, None).await {
                     // There is no older binding either: report the first rejection.
                     Err(CallError::Link(older)) if older.is_refused() => return Err(rejection.into()),
                     other => other?,
@@ -351,9 +360,9 @@ impl Ladder<'_> {
         switch_back: SwitchBack,
     ) -> Result<NegotiatedSession, CallError> {
         let ProbeLeftovers { mut probe, named, mut early } = leftovers;
-        let offer = self.config.offer.legacy();
+        let legacy = self.config.revisions.legacy();
         let is_named = |revision: &&Revision| named.iter().any(|name| name == revision.as_str());
-        let Some(&first) = offer.iter().find(is_named).or(offer.first()) else {
+        let Some(&first) = legacy.iter().find(is_named).or(legacy.first()) else {
             return Err(self.no_common_revision(Vec::new(), None));
         };
         let mut revision = first;
@@ -367,11 +376,11 @@ impl Ladder<'_> {
                     (&self.config.implementation, &self.config.legacy_capabilities),
                     (attempt.inbound.as_mut(), &mut early),
                 ));
-                race_with_probe(handshake, probe.as_mut(), &self.config.offer.modern()).await?
+                race_with_probe(handshake, probe.as_mut(), &self.config.revisions.modern()).await?
             };
             match answered {
                 FirstResponse::Probe(info) => return self.opened_modern(attempt, info, early),
-                FirstResponse::Handshake(HandshakeOutcome::Open(info)) if offer.contains(&info.revision) => {
+                FirstResponse::Handshake(HandshakeOutcome::Open(info)) if legacy.contains(&info.revision) => {
                     let dialect = ClientDialect::Legacy(legacy::LegacyClient { revision: info.revision });
                     legacy::send_initialized(&*attempt.link, info.revision)?;
                     let Attempt { link, inbound } = attempt;
@@ -381,11 +390,11 @@ impl Ladder<'_> {
                     return Err(self.no_common_revision(vec![info.revision.to_string()], None));
                 }
                 FirstResponse::Handshake(HandshakeOutcome::IsModern(_, rejection))
-                    if switch_back == SwitchBack::Allowed && !self.config.offer.modern().is_empty() =>
+                    if switch_back == SwitchBack::Allowed && !self.config.revisions.modern().is_empty() =>
                 {
-                    let mut probe = self.send_probe(&attempt, self.config.offer.modern()[0])?;
+                    let mut probe = self.send_probe(&attempt, self.config.revisions.modern()[0])?;
                     let outcome = probe.done().await?;
-                    return match modern::interpret_probe(outcome, &self.config.offer.modern()) {
+                    return match modern::interpret_probe(outcome, &self.config.revisions.modern()) {
                         ProbeOutcome::Modern(info) => self.opened_modern(attempt, info, early),
                         _ => Err(self.no_common_revision(Vec::new(), Some(rejection))),
                     };
@@ -395,7 +404,7 @@ impl Ladder<'_> {
                 }
                 FirstResponse::Handshake(HandshakeOutcome::Offers(theirs, rejection)) => {
                     let next =
-                        offer.iter().find(|r| **r != revision && theirs.iter().any(|t| t == r.as_str()));
+                        legacy.iter().find(|r| **r != revision && theirs.iter().any(|t| t == r.as_str()));
                     match next {
                         Some(next) => revision = *next,
                         None => return Err(self.no_common_revision(theirs, rejection)),
@@ -426,7 +435,7 @@ enum ProbeRace {
 async fn race_with_probe(
     mut handshake: Pin<&mut impl Future<Output = Result<HandshakeOutcome, CallError>>>,
     probe: Option<&mut Exchange>,
-    offer: &[Revision],
+    modern: &[Revision],
 ) -> Result<FirstResponse, CallError> {
     let Some(probe) = probe else { return handshake.await.map(FirstResponse::Handshake) };
     // The probe first: a server that was slow to start responds to both at once, and its response to the probe counts.
@@ -440,7 +449,7 @@ async fn race_with_probe(
         ProbeRace::Handshake(outcome) => return outcome.map(FirstResponse::Handshake),
     };
     if let Ok(outcome) = late
-        && let ProbeOutcome::Modern(info) = modern::interpret_probe(outcome, offer)
+        && let ProbeOutcome::Modern(info) = modern::interpret_probe(outcome, modern)
     {
         return Ok(FirstResponse::Probe(info));
     }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use switchboard_protocol::{Meta, Raw, RequestId, surface};
 
-use crate::link::{Note, Pipe};
+use crate::link::{InboundNotification, Pipe};
 use crate::mux::{CancelNote, ConnectionLimits, MuxLink, NoteClass, NoteKind, NoteOwner, NoteRules};
 
 /// The ids in a notification.
@@ -26,7 +26,7 @@ impl Tokens {
                 b"progressToken" => tokens.progress = RequestId::from_json(value.as_str()),
                 b"requestId" => tokens.request = RequestId::from_json(value.as_str()),
                 b"_meta" => {
-                    let id = value.glance().find(|(name, _)| *name == Meta::SUBSCRIPTION_ID);
+                    let id = value.field_texts().find(|(name, _)| *name == Meta::SUBSCRIPTION_ID);
                     tokens.subscription = id.and_then(|(_, id)| RequestId::from_json(id));
                 }
                 _ => {}
@@ -50,7 +50,7 @@ impl MuxLink {
 }
 
 /// Classifies a notification: of progress only the latest is kept, of everything else all.
-fn classify(note: &Note) -> NoteClass {
+fn classify(note: &InboundNotification) -> NoteClass {
     let kind = match &*note.method {
         "notifications/progress" => NoteKind::LatestOnly,
         "notifications/cancelled" => NoteKind::EndsListener,
@@ -60,7 +60,7 @@ fn classify(note: &Note) -> NoteClass {
 }
 
 /// Returns the owner of a notification. The progress token of a call is its id.
-fn owner(note: &Note, kind: NoteKind) -> NoteOwner {
+fn owner(note: &InboundNotification, kind: NoteKind) -> NoteOwner {
     let Some(params) = &note.params else { return NoteOwner::All };
     let Tokens { progress, request, subscription } = Tokens::read(params);
     let request = match kind {
@@ -92,7 +92,7 @@ mod tests {
 
     fn owner(method: &str, params: &str) -> NoteOwner {
         let params = Raw::parse(params.to_owned()).unwrap();
-        classify(&Note { method: method.to_owned().into(), params: Some(params) }).owner
+        classify(&InboundNotification { method: method.to_owned().into(), params: Some(params) }).owner
     }
 
     #[test]

@@ -15,7 +15,7 @@ pub struct OpeningPolicy {
     pub version: VersionPolicy,
     /// Whether a second `initialize` on a session is rejected as invalid parameters. Unless set, it is rejected as an
     /// invalid request; over HTTP it opens another session.
-    pub once: bool,
+    pub reject_repeated: bool,
     /// The error code for a request before `initialize`.
     pub too_early: ErrorCode,
 }
@@ -44,7 +44,11 @@ impl VersionPolicy {
 
 impl Default for OpeningPolicy {
     fn default() -> Self {
-        Self { version: VersionPolicy::default(), once: false, too_early: ErrorCode::INVALID_PARAMS }
+        Self {
+            version: VersionPolicy::default(),
+            reject_repeated: false,
+            too_early: ErrorCode::INVALID_PARAMS,
+        }
     }
 }
 
@@ -63,8 +67,8 @@ impl OpeningPolicy {
 
     /// Rejects a second `initialize` as invalid parameters.
     #[must_use]
-    pub fn once(mut self) -> Self {
-        self.once = true;
+    pub fn reject_repeated(mut self) -> Self {
+        self.reject_repeated = true;
         self
     }
 
@@ -77,7 +81,7 @@ impl OpeningPolicy {
 
     /// Creates the error for a second `initialize`.
     pub(crate) fn already_initialized_error(&self) -> RpcError {
-        if self.once {
+        if self.reject_repeated {
             RpcError::invalid_params("Already initialized: a session is opened once")
         } else {
             RpcError::invalid_request("the session is initialized already; open another connection")
@@ -94,17 +98,17 @@ impl OpeningPolicy {
     /// # Errors
     /// When there is none: the error for the client.
     pub(crate) fn negotiate(&self, server: &ServerProfile, named: &str) -> Result<Revision, RpcError> {
-        let offer = server.revisions.legacy();
+        let legacy = server.revisions.legacy();
         match self.version {
             VersionPolicy::Negotiate => {
-                let wanted = offer.iter().copied().find(|revision| revision.as_str() == named);
+                let wanted = legacy.iter().copied().find(|revision| revision.as_str() == named);
                 wanted
-                    .or(offer.first().copied())
+                    .or(legacy.first().copied())
                     .ok_or_else(|| super::serving::unsupported_version(server, named))
             }
-            VersionPolicy::Exact(only) if named == only.as_str() && offer.contains(&only) => Ok(only),
+            VersionPolicy::Exact(only) if named == only.as_str() && legacy.contains(&only) => Ok(only),
             VersionPolicy::Exact(only) => {
-                let served = offer.contains(&only).then_some(only.as_str());
+                let served = legacy.contains(&only).then_some(only.as_str());
                 let data = serde_json::json!({
                     "supported": served.into_iter().collect::<Vec<_>>(),
                     "requested": named,

@@ -8,7 +8,7 @@ use switchboard_protocol::{
     ServerResult, Settings, lower_error,
 };
 
-use switchboard_protocol::surface::{self, Declared, Direction};
+use switchboard_protocol::surface::{self, Direction, RequiredCapability};
 
 use crate::era::classify::ClientMeta;
 use crate::era::legacy::Session;
@@ -215,7 +215,7 @@ impl RequestEra {
         let Self::Legacy(_) = self else { return Err(AskError::Unavailable) };
         if let Some(row) = surface::find_in(method, self.revision()) {
             let needs = match row.needs {
-                Some(Declared::ByClient(path) | Declared::ByReceiver(path)) => Some(path),
+                Some(RequiredCapability::ByClient(path) | RequiredCapability::ByReceiver(path)) => Some(path),
                 _ => None,
             };
             if let Some(path) = needs.filter(|path| !self.capabilities().declares(path)) {

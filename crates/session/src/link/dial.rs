@@ -1,4 +1,4 @@
-//! How a session gets its link: one for each rung of the era ladder.
+//! How a session gets its link: one for each step of the era ladder.
 //!
 //! A transport offers links without knowing why another is wanted; the ladder climbs without knowing what they are.
 
@@ -11,7 +11,7 @@ use crate::link::{BoxFuture, Link, LinkError};
 
 /// The step of the era ladder that a link is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Rung {
+pub enum DialStep {
     /// The modern era: self-contained requests.
     Modern,
     /// A session opened by a handshake.
@@ -33,11 +33,11 @@ pub trait Dial: Send + Sync + 'static {
         false
     }
 
-    /// Returns a link for this rung. `previous` is the link of the rung before, where one was tried: it may be returned
+    /// Returns a link for this step. `previous` is the link of the step before, where one was tried: it may be returned
     /// again while it lives; otherwise a new one is made.
     fn dial(
         &self,
-        rung: Rung,
+        step: DialStep,
         previous: Option<Arc<dyn Link>>,
     ) -> BoxFuture<'_, Result<Arc<dyn Link>, LinkError>>;
 }
@@ -53,27 +53,27 @@ impl<D: Dial + ?Sized> Dial for Arc<D> {
 
     fn dial(
         &self,
-        rung: Rung,
+        step: DialStep,
         previous: Option<Arc<dyn Link>>,
     ) -> BoxFuture<'_, Result<Arc<dyn Link>, LinkError>> {
-        (**self).dial(rung, previous)
+        (**self).dial(step, previous)
     }
 }
 
 /// A [`Dial`] that hands out one existing link, once.
-pub struct Once(Mutex<Option<Arc<dyn Link>>>);
+pub struct SingleLink(Mutex<Option<Arc<dyn Link>>>);
 
-impl Once {
+impl SingleLink {
     /// Hands out this link.
     pub fn new(link: Arc<dyn Link>) -> Self {
         Self(Mutex::new(Some(link)))
     }
 }
 
-impl Dial for Once {
+impl Dial for SingleLink {
     fn dial(
         &self,
-        _rung: Rung,
+        _step: DialStep,
         previous: Option<Arc<dyn Link>>,
     ) -> BoxFuture<'_, Result<Arc<dyn Link>, LinkError>> {
         let link = match previous {
@@ -87,8 +87,8 @@ impl Dial for Once {
     }
 }
 
-impl fmt::Debug for Once {
+impl fmt::Debug for SingleLink {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Once")
+        f.write_str("SingleLink")
     }
 }

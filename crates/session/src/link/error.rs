@@ -6,16 +6,16 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use switchboard_protocol::jsonrpc::Malformed;
+use switchboard_protocol::jsonrpc::MalformedMessage;
 
 /// A link could not carry a message. The variants differ in what the caller can do.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum LinkError {
     /// The server could not be started: fix the command, the path or the address.
-    NotStarted(Arc<NotStarted>),
+    NotStarted(Arc<StartError>),
     /// The server process has ended.
-    Exited(Arc<Exit>),
+    Exited(Arc<ServerExit>),
     /// The connection broke. Whether the request was carried out is unknown unless `sent` is false.
     Lost {
         /// What broke it.
@@ -29,7 +29,7 @@ pub enum LinkError {
         limit: usize,
     },
     /// The response was damaged. Only this call fails.
-    Malformed(Malformed),
+    Malformed(MalformedMessage),
     /// The server could not be reached: no such host, connection refused, a certificate that is not trusted.
     Unreachable {
         /// Why not.
@@ -171,7 +171,7 @@ impl LinkError {
     }
 
     /// Returns how the server process ended, where one did.
-    pub fn exit(&self) -> Option<&Exit> {
+    pub fn exit(&self) -> Option<&ServerExit> {
         match self {
             Self::Exited(exit) => Some(exit),
             _ => None,
@@ -217,21 +217,21 @@ impl Error for Challenge {}
 /// A server program that could not be started.
 #[derive(Debug)]
 #[non_exhaustive]
-pub struct NotStarted {
+pub struct StartError {
     /// The program, as configured.
     pub program: String,
     /// Why it did not start.
-    pub fault: StartFault,
+    pub kind: StartErrorKind,
     /// The directories that were searched. `Display` says how many; its alternate form (`{:#}`) names them.
     pub searched: Vec<String>,
     /// The error of the operating system.
     pub source: Option<io::Error>,
 }
 
-impl NotStarted {
+impl StartError {
     /// Creates the error of a program that could not be started.
-    pub fn new(program: impl Into<String>, fault: StartFault) -> Self {
-        Self { program: program.into(), fault, searched: Vec::new(), source: None }
+    pub fn new(program: impl Into<String>, kind: StartErrorKind) -> Self {
+        Self { program: program.into(), kind, searched: Vec::new(), source: None }
     }
 
     /// Sets the directories that were searched.
@@ -249,16 +249,18 @@ impl NotStarted {
     }
 }
 
-impl fmt::Display for NotStarted {
+impl fmt::Display for StartError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let program = &self.program;
-        match self.fault {
-            StartFault::NotFound => write!(f, "the program {program:?} was not found")?,
-            StartFault::NotExecutable => write!(f, "{program:?} is there but cannot be executed")?,
-            StartFault::Directory => write!(f, "{program:?} is a directory, not a program")?,
-            StartFault::BadDirectory => write!(f, "the working directory for {program:?} cannot be entered")?,
-            StartFault::OutOfResources => write!(f, "no room to start {program:?}")?,
-            StartFault::Other => write!(f, "{program:?} could not be started")?,
+        match self.kind {
+            StartErrorKind::NotFound => write!(f, "the program {program:?} was not found")?,
+            StartErrorKind::NotExecutable => write!(f, "{program:?} is there but cannot be executed")?,
+            StartErrorKind::Directory => write!(f, "{program:?} is a directory, not a program")?,
+            StartErrorKind::BadDirectory => {
+                write!(f, "the working directory for {program:?} cannot be entered")?
+            }
+            StartErrorKind::OutOfResources => write!(f, "no room to start {program:?}")?,
+            StartErrorKind::Other => write!(f, "{program:?} could not be started")?,
         }
         if let Some(source) = &self.source {
             write!(f, ": {source}")?;
@@ -272,7 +274,7 @@ impl fmt::Display for NotStarted {
     }
 }
 
-impl Error for NotStarted {
+impl Error for StartError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         self.source.as_ref().map(|source| source as _)
     }
@@ -281,7 +283,7 @@ impl Error for NotStarted {
 /// Why a program did not start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum StartFault {
+pub enum StartErrorKind {
     /// No such program.
     NotFound,
     /// The file exists, but is not executable.
@@ -299,7 +301,7 @@ pub enum StartFault {
 /// How a server process ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Exit {
+pub struct ServerExit {
     /// Its exit code, where it had one.
     pub code: Option<i32>,
     /// The signal that ended it, where one did.
@@ -308,14 +310,14 @@ pub struct Exit {
     pub stderr_tail: String,
 }
 
-impl Exit {
+impl ServerExit {
     /// Creates an exit with this code or signal.
     pub fn new(code: Option<i32>, signal: Option<i32>, stderr_tail: impl Into<String>) -> Self {
         Self { code, signal, stderr_tail: stderr_tail.into() }
     }
 }
 
-impl fmt::Display for Exit {
+impl fmt::Display for ServerExit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (self.code, self.signal) {
             (_, Some(signal)) => write!(f, "the server was ended by signal {signal}")?,
@@ -329,4 +331,4 @@ impl fmt::Display for Exit {
     }
 }
 
-impl Error for Exit {}
+impl Error for ServerExit {}

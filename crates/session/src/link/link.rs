@@ -23,13 +23,13 @@ pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 pub trait Link: Send + Sync + 'static {
     /// Starts one exchange. A full pipe, a dead server or a refused login is the first event of the exchange, never an
     /// error here.
-    fn open(&self, ask: Ask<'_>) -> Exchange;
+    fn open(&self, ask: OutgoingRequest<'_>) -> Exchange;
 
     /// Sends a message that expects no response: a notification, or our response to an upcall. May be called from `Drop`.
     ///
     /// # Errors
     /// When the link is gone or full.
-    fn post(&self, post: Post<'_>) -> Result<(), LinkError>;
+    fn post(&self, post: OneWayMessage<'_>) -> Result<(), LinkError>;
 
     /// Takes the stream of messages that the peer sends on its own initiative. `None` where the binding has none, or it
     /// was taken before.
@@ -50,7 +50,7 @@ pub trait Link: Send + Sync + 'static {
     }
 
     /// Returns what may be wrong with a peer that does not respond, for the error of the caller.
-    fn hint(&self) -> Option<Hint> {
+    fn hint(&self) -> Option<PeerHint> {
         None
     }
 
@@ -76,7 +76,7 @@ pub trait Link: Send + Sync + 'static {
 
 /// A request for a link to send.
 #[derive(Debug)]
-pub struct Ask<'a> {
+pub struct OutgoingRequest<'a> {
     /// The id of the request, unique on this link for its life.
     pub id: RequestId,
     /// The method.
@@ -86,7 +86,7 @@ pub struct Ask<'a> {
     /// Values that a binding may have to repeat outside the message.
     pub mirror: Mirror<'a>,
     /// How long this exchange lives, and what ends it.
-    pub life: Life,
+    pub kind: ExchangeKind,
 }
 
 /// Values of a request that a binding may have to repeat outside the message. A pipe ignores them; HTTP sends them as
@@ -103,7 +103,7 @@ pub struct Mirror<'a> {
 
 /// How long an exchange lives, and what dropping it means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Life {
+pub enum ExchangeKind {
     /// Until its response; dropping it cancels the request.
     Call,
     /// Until its response; dropping it sends nothing, because this request may not be cancelled.
@@ -116,16 +116,16 @@ pub enum Life {
 
 /// A message that expects no response.
 #[derive(Debug)]
-pub enum Post<'a> {
+pub enum OneWayMessage<'a> {
     /// A notification; the parameters are the text of a JSON object.
-    Note {
+    Notification {
         /// The method.
         method: &'a str,
         /// The parameters.
         params: Option<&'a str>,
     },
     /// Our response to a request of the peer.
-    Answer {
+    Response {
         /// The id of their request.
         id: &'a RequestId,
         /// The result or the error.
@@ -135,14 +135,14 @@ pub enum Post<'a> {
 
 /// A notification of the peer.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Note {
+pub struct InboundNotification {
     /// The method.
     pub method: ByteString,
     /// The parameters.
     pub params: Option<Raw>,
 }
 
-impl Note {
+impl InboundNotification {
     /// Returns one of the parameters.
     #[cfg(feature = "client")]
     pub(crate) fn param(&self, name: &str) -> Option<Raw> {
@@ -176,9 +176,9 @@ fn member(params: &Raw, name: &str) -> Option<Raw> {
 
 /// An event of an exchange.
 #[derive(Debug)]
-pub enum Event {
+pub enum ExchangeEvent {
     /// A notification that belongs to this exchange.
-    Note(Note),
+    Notification(InboundNotification),
     /// A request of the peer on this exchange.
     Upcall(Upcall),
     /// The response. Comes once, last, after all notifications.
@@ -190,21 +190,21 @@ pub enum Exchange {
     /// Multiplexed over a pipe.
     Piped(Pending),
     /// Held by the caller itself: no table, no queue.
-    Own(Pin<Box<dyn Flow>>),
+    Owned(Pin<Box<dyn OwnedExchange>>),
 }
 
 /// An exchange that lives in its caller's own task.
-pub trait Flow: Send + 'static {
-    /// Polls for the next event. Not polled again after [`Event::Done`] or an error.
-    fn poll_event(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<Event, LinkError>>;
+pub trait OwnedExchange: Send + 'static {
+    /// Polls for the next event. Not polled again after [`ExchangeEvent::Done`] or an error.
+    fn poll_event(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<ExchangeEvent, LinkError>>;
 }
 
 impl Exchange {
     /// Polls for the next event of the exchange.
-    pub fn poll_event(&mut self, cx: &mut Context<'_>) -> Poll<Result<Event, LinkError>> {
+    pub fn poll_event(&mut self, cx: &mut Context<'_>) -> Poll<Result<ExchangeEvent, LinkError>> {
         match self {
             Self::Piped(pending) => pending.poll_event(cx),
-            Self::Own(flow) => flow.as_mut().poll_event(cx),
+            Self::Owned(flow) => flow.as_mut().poll_event(cx),
         }
     }
 
@@ -212,7 +212,7 @@ impl Exchange {
     ///
     /// # Errors
     /// When the link cannot carry it to its end.
-    pub async fn event(&mut self) -> Result<Event, LinkError> {
+    pub async fn event(&mut self) -> Result<ExchangeEvent, LinkError> {
         poll_fn(|cx| self.poll_event(cx)).await
     }
 
@@ -222,7 +222,7 @@ impl Exchange {
     /// When the link cannot carry it to its end.
     pub async fn done(&mut self) -> Result<Result<Raw, RpcError>, LinkError> {
         loop {
-            if let Event::Done(outcome) = self.event().await? {
+            if let ExchangeEvent::Done(outcome) = self.event().await? {
                 return Ok(outcome);
             }
         }
@@ -233,7 +233,7 @@ impl fmt::Debug for Exchange {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Piped(_) => "Exchange::Piped",
-            Self::Own(_) => "Exchange::Own",
+            Self::Owned(_) => "Exchange::Owned",
         })
     }
 }
@@ -245,7 +245,7 @@ pub enum CloseOutcome {
     /// The peer was notified of the end, or there was no peer to notify.
     Left,
     /// The server process ended.
-    Exited(crate::link::Exit),
+    Exited(crate::link::ServerExit),
     /// The supervisor of the server process stops it; nobody waited for that.
     Detached,
     /// The server could not be stopped in time and was abandoned.
@@ -267,7 +267,7 @@ pub struct Agreement {
 /// What may be wrong with a peer that does not respond. Ordered: the greater of two hints is more specific.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
-pub enum Hint {
+pub enum PeerHint {
     /// It writes lines that are not JSON at all.
     Chatters,
     /// It writes its JSON over several lines.
@@ -276,7 +276,7 @@ pub enum Hint {
     Utf16,
 }
 
-impl fmt::Display for Hint {
+impl fmt::Display for PeerHint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::PrettyPrints => {
@@ -299,21 +299,21 @@ pub struct Inbound {
 
 /// One message that the peer sent on its own initiative.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Inward {
+pub enum InboundMessage {
     /// A notification.
-    Note(Note),
+    Notification(InboundNotification),
     /// A request to us.
     Upcall(Upcall),
 }
 
 impl Inbound {
     /// Returns the next message, or `None` when the link has ended and the queue is empty.
-    pub async fn next(&mut self) -> Option<Inward> {
+    pub async fn next(&mut self) -> Option<InboundMessage> {
         poll_fn(|cx| self.poll_next(cx)).await
     }
 
     /// Polls for the next message.
-    pub(crate) fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<Inward>> {
+    pub(crate) fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<InboundMessage>> {
         self.queue.poll_next(cx)
     }
 
@@ -338,7 +338,7 @@ pub struct InboundSender {
 
 impl InboundSender {
     /// Enqueues a message; returns whether the oldest notification was dropped for it.
-    pub fn send(&self, inward: Inward) -> bool {
+    pub fn send(&self, inward: InboundMessage) -> bool {
         self.queue.push(inward)
     }
 
@@ -357,7 +357,7 @@ pub(crate) struct InboundQueue {
 
 #[derive(Debug, Default)]
 struct InboundQueueState {
-    items: VecDeque<Inward>,
+    items: VecDeque<InboundMessage>,
     notes: usize,
     closed: bool,
     waker: Option<Waker>,
@@ -365,12 +365,13 @@ struct InboundQueueState {
 
 impl InboundQueue {
     /// Enqueues a message; returns whether the oldest notification was dropped for it.
-    pub(crate) fn push(&self, inward: Inward) -> bool {
+    pub(crate) fn push(&self, inward: InboundMessage) -> bool {
         let mut state = self.state.lock();
         let mut dropped_oldest = false;
-        if matches!(inward, Inward::Note(_)) {
+        if matches!(inward, InboundMessage::Notification(_)) {
             if state.notes == self.most_notes {
-                let oldest = state.items.iter().position(|item| matches!(item, Inward::Note(_)));
+                let oldest =
+                    state.items.iter().position(|item| matches!(item, InboundMessage::Notification(_)));
                 dropped_oldest = oldest.and_then(|at| state.items.remove(at)).is_some();
             } else {
                 state.notes += 1;
@@ -391,11 +392,11 @@ impl InboundQueue {
         waker.inspect(Waker::wake_by_ref);
     }
 
-    fn poll_next(&self, cx: &mut Context<'_>) -> Poll<Option<Inward>> {
+    fn poll_next(&self, cx: &mut Context<'_>) -> Poll<Option<InboundMessage>> {
         let mut state = self.state.lock();
         match state.items.pop_front() {
             Some(inward) => {
-                state.notes -= usize::from(matches!(inward, Inward::Note(_)));
+                state.notes -= usize::from(matches!(inward, InboundMessage::Notification(_)));
                 Poll::Ready(Some(inward))
             }
             None if state.closed => Poll::Ready(None),

@@ -7,7 +7,7 @@ use std::task::{Context, Poll, Waker};
 use bytes::Bytes;
 use parking_lot::Mutex;
 
-use crate::link::{Frame, Inlet, LinkError, Outlet, Pipe, Queue};
+use crate::link::{Frame, FrameQueue, Inlet, LinkError, Outlet, Pipe};
 
 /// Frames that one direction holds before the writer waits.
 const CAPACITY: usize = 1024;
@@ -52,7 +52,7 @@ struct MemoryOutlet(Arc<FrameChannel>);
 struct MemoryInlet(Arc<FrameChannel>);
 
 impl Outlet for MemoryOutlet {
-    fn poll_send(&mut self, cx: &mut Context<'_>, queue: &mut Queue) -> Poll<Result<(), LinkError>> {
+    fn poll_send(&mut self, cx: &mut Context<'_>, queue: &mut FrameQueue) -> Poll<Result<(), LinkError>> {
         let mut state = self.0.state.lock();
         let outcome = loop {
             if state.closed {

@@ -1,7 +1,7 @@
 //! The interface of a transport: links and exchanges. Knows no multiplexing, no era and no tool.
 //!
 //! ```text
-//!   session ── open(Ask) ──▶ Link ──▶ Exchange ──▶ Event, Event, … Done
+//!   session ── open(OutgoingRequest) ──▶ Link ──▶ Exchange ──▶ ExchangeEvent, ExchangeEvent, … Done
 //!                             ▲
 //!                the mux makes a Link of a Pipe { outlet, inlet }
 //! ```
@@ -18,12 +18,13 @@ mod pipe;
 mod queue;
 
 pub use counters::{Counters, Counts};
-pub use dial::{Dial, Once, Rung};
-pub use error::{Challenge, Exit, LinkError, NotStarted, StartFault, UnreachableKind};
+pub use dial::{Dial, DialStep, SingleLink};
+pub use error::{Challenge, LinkError, ServerExit, StartError, StartErrorKind, UnreachableKind};
 pub(crate) use link::InboundQueue;
 pub use link::{
-    Agreement, Ask, BoxFuture, CloseOutcome, Event, Exchange, Flow, Hint, Inbound, InboundSender, Inward,
-    Life, Link, Mirror, Note, Post, Upcall,
+    Agreement, BoxFuture, CloseOutcome, Exchange, ExchangeEvent, ExchangeKind, Inbound, InboundMessage,
+    InboundNotification, InboundSender, Link, Mirror, OneWayMessage, OutgoingRequest, OwnedExchange,
+    PeerHint, Upcall,
 };
 pub use memory::pair;
 pub(crate) use outbox::{Flush, LimitCheck, Outbox, OutboxLimits, StreamOffset};
@@ -31,4 +32,4 @@ pub(crate) use pending::ExchangeTable;
 pub use pending::Pending;
 pub use pipe::{Direction, Frame, Inlet, Outlet, Pipe, PipeGuard, Tap};
 pub(crate) use queue::FramePart;
-pub use queue::Queue;
+pub use queue::FrameQueue;

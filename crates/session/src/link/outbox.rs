@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 
-use crate::link::{Direction, FramePart, LinkError, Outlet, Queue, Tap};
+use crate::link::{Direction, FramePart, FrameQueue, LinkError, Outlet, Tap};
 
 /// The most that may wait in the outbox.
 #[derive(Debug, Clone, Copy)]
@@ -68,7 +68,7 @@ pub(crate) struct Outbox {
 
 #[derive(Default)]
 struct OutboxState {
-    pending: Queue,
+    pending: FrameQueue,
     /// Frames enqueued and not yet written, including those that the writer holds.
     frames: usize,
     put: u64,
@@ -83,7 +83,7 @@ struct OutboxState {
 
 struct Writer {
     outlet: Box<dyn Outlet>,
-    writing: Queue,
+    writing: FrameQueue,
     frames: usize,
     /// The flusher waits for the outlet. The outlet keeps one waker: polling it now would replace the flusher's.
     flusher_waits: bool,
@@ -97,7 +97,7 @@ impl Outbox {
             state: Mutex::default(),
             writer: Mutex::new(Writer {
                 outlet,
-                writing: Queue::default(),
+                writing: FrameQueue::default(),
                 frames: 0,
                 flusher_waits: false,
                 sending: false,
@@ -363,7 +363,7 @@ mod tests {
     }
 
     impl Outlet for SlowOutlet {
-        fn poll_send(&mut self, cx: &mut Context<'_>, queue: &mut Queue) -> Poll<Result<(), LinkError>> {
+        fn poll_send(&mut self, cx: &mut Context<'_>, queue: &mut FrameQueue) -> Poll<Result<(), LinkError>> {
             if queue.is_empty() {
                 return Poll::Ready(Ok(()));
             }

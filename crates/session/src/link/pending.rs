@@ -6,12 +6,12 @@ use std::task::{Context, Poll};
 
 use switchboard_protocol::RequestId;
 
-use crate::link::{Event, LinkError};
+use crate::link::{ExchangeEvent, LinkError};
 
 /// The table of the exchanges that share one connection.
 pub(crate) trait ExchangeTable: fmt::Debug + Send + Sync {
     /// Polls for the next event of a request, and removes the request with its response.
-    fn poll_event(&self, id: &RequestId, cx: &mut Context<'_>) -> Poll<Result<Event, LinkError>>;
+    fn poll_event(&self, id: &RequestId, cx: &mut Context<'_>) -> Poll<Result<ExchangeEvent, LinkError>>;
 
     /// Removes a request that nobody waits for any more, and cancels it where that is allowed.
     fn abandon(&self, id: &RequestId);
@@ -42,13 +42,13 @@ impl Pending {
         Self { table, state }
     }
 
-    pub(crate) fn poll_event(&mut self, cx: &mut Context<'_>) -> Poll<Result<Event, LinkError>> {
+    pub(crate) fn poll_event(&mut self, cx: &mut Context<'_>) -> Poll<Result<ExchangeEvent, LinkError>> {
         let polled = match &self.state {
             PendingState::Waiting(id) => self.table.poll_event(id, cx),
             PendingState::Refused(error) => Poll::Ready(Err(error.clone())),
             PendingState::Over => Poll::Ready(Err(LinkError::Closed)),
         };
-        if matches!(polled, Poll::Ready(Ok(Event::Done(_)) | Err(_))) {
+        if matches!(polled, Poll::Ready(Ok(ExchangeEvent::Done(_)) | Err(_))) {
             self.state = PendingState::Over;
         }
         polled

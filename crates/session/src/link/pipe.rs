@@ -9,16 +9,16 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use bytes::Bytes;
-use switchboard_protocol::jsonrpc::Salvaged;
+use switchboard_protocol::jsonrpc::RecoveredMessage;
 
-use crate::link::{BoxFuture, CloseOutcome, LinkError, Queue};
+use crate::link::{BoxFuture, CloseOutcome, FrameQueue, LinkError};
 
 /// The writing end of a pipe. Only one task ever waits for it, so it keeps at most one waker.
 pub trait Outlet: Send + 'static {
     /// Sends as much of the queue as possible. Ready when the queue is empty; pending when it must wait for the peer.
     ///
     /// Bytes taken from the queue are not put back: a frame must never be written twice.
-    fn poll_send(&mut self, cx: &mut Context<'_>, queue: &mut Queue) -> Poll<Result<(), LinkError>>;
+    fn poll_send(&mut self, cx: &mut Context<'_>, queue: &mut FrameQueue) -> Poll<Result<(), LinkError>>;
 
     /// Signals the end of the stream to the peer.
     fn poll_close(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), LinkError>>;
@@ -39,7 +39,7 @@ pub enum Frame {
     /// A frame that was dropped, e.g. because it is too large.
     Lost {
         /// The parts of it that could be read: its id, and whether it was a request.
-        salvaged: Salvaged,
+        recovered: RecoveredMessage,
         /// Why it was dropped.
         error: LinkError,
     },

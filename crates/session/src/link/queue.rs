@@ -31,14 +31,14 @@ impl FramePart<'_> {
 
 /// A queue of frames to write.
 #[derive(Debug, Default)]
-pub struct Queue {
+pub struct FrameQueue {
     pieces: VecDeque<Bytes>,
     /// Small frames collected since the last large part.
     tail: BytesMut,
     len: usize,
 }
 
-impl Queue {
+impl FrameQueue {
     /// Returns the number of bytes in the queue.
     pub fn len(&self) -> usize {
         self.len
@@ -166,7 +166,7 @@ fn one_line(json: &mut [u8]) {
 mod tests {
     use super::*;
 
-    fn bytes(queue: &Queue) -> Vec<u8> {
+    fn bytes(queue: &FrameQueue) -> Vec<u8> {
         let mut slices = [IoSlice::new(&[]); 8];
         let filled = queue.slices(&mut slices);
         slices[..filled].iter().flat_map(|slice| slice.to_vec()).collect()
@@ -176,17 +176,17 @@ mod tests {
         Bytes::from(vec![b'x'; LARGE + 1])
     }
 
-    fn text(queue: &mut Queue, parts: &[&[u8]]) {
+    fn text(queue: &mut FrameQueue, parts: &[&[u8]]) {
         push(queue, &parts.iter().map(|part| FramePart::Text(part)).collect::<Vec<_>>());
     }
 
-    fn push(queue: &mut Queue, parts: &[FramePart<'_>]) {
+    fn push(queue: &mut FrameQueue, parts: &[FramePart<'_>]) {
         queue.push(parts, parts.iter().map(|part| part.as_bytes().len()).sum::<usize>() + 1);
     }
 
     #[test]
     fn small_frames_are_merged_and_large_parts_are_not_copied() {
-        let mut queue = Queue::default();
+        let mut queue = FrameQueue::default();
         let large = large();
         text(&mut queue, &[b"a", b"b"]);
         text(&mut queue, &[b"c"]);
@@ -205,7 +205,7 @@ mod tests {
 
     #[test]
     fn a_frame_contains_no_newline_but_its_terminator() {
-        let mut queue = Queue::default();
+        let mut queue = FrameQueue::default();
         text(&mut queue, &[b"{\n\"a\":", b"\n1\n}"]);
         let mut broken = large().to_vec();
         broken[7] = b'\n';
@@ -219,8 +219,8 @@ mod tests {
 
     #[test]
     fn whole_frames_come_out_one_by_one() {
-        let mut queue = Queue::default();
-        let mut later = Queue::default();
+        let mut queue = FrameQueue::default();
+        let mut later = FrameQueue::default();
         text(&mut queue, &[b"a"]);
         text(&mut later, &[b"b"]);
         push(&mut later, &[FramePart::Text(b"<"), FramePart::Shared(&large()), FramePart::Text(b">")]);

@@ -12,7 +12,8 @@ use parking_lot::Mutex;
 use switchboard_protocol::{Raw, RequestId, RpcError};
 
 use crate::link::{
-    Counters, Event, ExchangeTable, Flush, Life, LinkError, Note, Outbox, Pending, StreamOffset,
+    Counters, ExchangeEvent, ExchangeKind, ExchangeTable, Flush, InboundNotification, LinkError, Outbox,
+    Pending, StreamOffset,
 };
 use crate::mux::{CancelNote, ConnectionLimits, NoteKind, put_note};
 
@@ -36,10 +37,10 @@ struct InflightTable {
 }
 
 struct InflightRequest {
-    life: Life,
+    kind: ExchangeKind,
     offset: Option<StreamOffset>,
     waker: Option<Waker>,
-    notes: VecDeque<Note>,
+    notes: VecDeque<InboundNotification>,
     /// The kind of the notification queued last.
     last_kind: NoteKind,
     outcome: Option<Outcome>,
@@ -74,10 +75,10 @@ impl Inflight {
     pub(crate) fn open(
         self: &Arc<Self>,
         id: RequestId,
-        life: Life,
+        kind: ExchangeKind,
         put: impl FnOnce(&Outbox, &RequestId, Flush) -> Result<StreamOffset, LinkError>,
     ) -> Pending {
-        let inserted = self.insert(id.clone(), life).and_then(|flush| {
+        let inserted = self.insert(id.clone(), kind).and_then(|flush| {
             let put = put(&self.outbox, &id, flush);
             let mut table = self.table.lock();
             match put {
@@ -97,7 +98,7 @@ impl Inflight {
     }
 
     /// Inserts a request, and returns when to flush its frame.
-    fn insert(&self, id: RequestId, life: Life) -> Result<Flush, LinkError> {
+    fn insert(&self, id: RequestId, kind: ExchangeKind) -> Result<Flush, LinkError> {
         let mut table = self.table.lock();
         if let Some(error) = &table.ended {
             return Err(error.clone().unsent());
@@ -106,7 +107,7 @@ impl Inflight {
             return Err(LinkError::Overloaded { what: "requests under way" });
         }
         let (notes, last_kind) = (VecDeque::new(), NoteKind::Ordered);
-        let request = InflightRequest { life, offset: None, waker: None, notes, last_kind, outcome: None };
+        let request = InflightRequest { kind, offset: None, waker: None, notes, last_kind, outcome: None };
         table.requests.insert(id, request);
         // A single request has no others to share a write with: waiting for the flusher would only cost a turn.
         Ok(if table.requests.len() == 1 { Flush::Now } else { Flush::Soon })
@@ -157,11 +158,16 @@ impl Inflight {
     }
 
     /// Hands a notification to its exchange. Returns it when that exchange has ended.
-    pub(crate) fn note(&self, id: &RequestId, kind: NoteKind, note: Note) -> Result<(), Note> {
+    pub(crate) fn note(
+        &self,
+        id: &RequestId,
+        kind: NoteKind,
+        note: InboundNotification,
+    ) -> Result<(), InboundNotification> {
         let mut table = self.table.lock();
         let is_end = kind == NoteKind::EndsListener;
         let takes = |request: &&mut InflightRequest| {
-            request.outcome.is_none() && (!is_end || request.life == Life::Listen)
+            request.outcome.is_none() && (!is_end || request.kind == ExchangeKind::Listen)
         };
         let Some(request) = table.requests.get_mut(id).filter(takes) else {
             return Err(note);
@@ -183,7 +189,7 @@ impl Inflight {
 
     /// Returns whether the request with this id is a listener.
     pub(crate) fn is_listener(&self, id: &RequestId) -> bool {
-        self.table.lock().requests.get(id).is_some_and(|request| request.life == Life::Listen)
+        self.table.lock().requests.get(id).is_some_and(|request| request.kind == ExchangeKind::Listen)
     }
 
     /// Fails every request in flight, and every later one, with this error. The first call counts.
@@ -213,11 +219,11 @@ impl Inflight {
 }
 
 impl ExchangeTable for Inflight {
-    fn poll_event(&self, id: &RequestId, cx: &mut Context<'_>) -> Poll<Result<Event, LinkError>> {
+    fn poll_event(&self, id: &RequestId, cx: &mut Context<'_>) -> Poll<Result<ExchangeEvent, LinkError>> {
         let mut table = self.table.lock();
         let Some(request) = table.requests.get_mut(id) else { return Poll::Ready(Err(LinkError::Closed)) };
         if let Some(note) = request.notes.pop_front() {
-            return Poll::Ready(Ok(Event::Note(note)));
+            return Poll::Ready(Ok(ExchangeEvent::Notification(note)));
         }
         if request.outcome.is_none() {
             if !request.waker.as_ref().is_some_and(|waker| waker.will_wake(cx.waker())) {
@@ -226,12 +232,14 @@ impl ExchangeTable for Inflight {
             return Poll::Pending;
         }
         let request = table.requests.remove(id).and_then(|request| request.outcome);
-        Poll::Ready(request.unwrap_or(Err(LinkError::Closed)).map(Event::Done))
+        Poll::Ready(request.unwrap_or(Err(LinkError::Closed)).map(ExchangeEvent::Done))
     }
 
     fn abandon(&self, id: &RequestId) {
         let request = self.table.lock().requests.remove(id);
-        let Some(InflightRequest { life: Life::Call | Life::Listen, outcome: None, .. }) = request else {
+        let Some(InflightRequest { kind: ExchangeKind::Call | ExchangeKind::Listen, outcome: None, .. }) =
+            request
+        else {
             return;
         };
         let CancelNote { method, params } = (self.cancel)(id);

@@ -7,14 +7,15 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 use switchboard_protocol::jsonrpc::{
-    Envelope, FaultKind, Malformed, Notification, Request, Response, Salvaged, Version,
+    Envelope, MalformedMessage, MessageErrorKind, Notification, RecoveredMessage, Request, Response, Version,
 };
 use tokio::task::AbortHandle;
 use tokio::time::Instant;
 
 use crate::link::{
-    Agreement, Ask, BoxFuture, CloseOutcome, Counters, Exchange, Flush, Hint, Inbound, InboundQueue, Inward,
-    Link, LinkError, Note, Outbox, Pipe, PipeGuard, Post, Upcall,
+    Agreement, BoxFuture, CloseOutcome, Counters, Exchange, Flush, Inbound, InboundMessage,
+    InboundNotification, InboundQueue, Link, LinkError, OneWayMessage, Outbox, OutgoingRequest, PeerHint,
+    Pipe, PipeGuard, Upcall,
 };
 use crate::mux::{
     ConnectionLimits, FrameHandler, Inflight, NoteClass, NoteOwner, NoteRules, put_answer, put_note,
@@ -43,7 +44,7 @@ pub struct MuxLink {
 struct Shared {
     batches: AtomicBool,
     /// The strongest hint found so far.
-    hint: Mutex<Option<Hint>>,
+    hint: Mutex<Option<PeerHint>>,
 }
 
 impl MuxLink {
@@ -106,9 +107,9 @@ impl MuxLink {
 }
 
 impl Link for MuxLink {
-    fn open(&self, ask: Ask<'_>) -> Exchange {
+    fn open(&self, ask: OutgoingRequest<'_>) -> Exchange {
         let limit = self.limits.outbound_bytes;
-        Exchange::Piped(self.inflight.open(ask.id, ask.life, |outbox, id, flush| {
+        Exchange::Piped(self.inflight.open(ask.id, ask.kind, |outbox, id, flush| {
             if ask.params.len() > limit {
                 return Err(LinkError::TooLarge { limit });
             }
@@ -116,14 +117,16 @@ impl Link for MuxLink {
         }))
     }
 
-    fn post(&self, post: Post<'_>) -> Result<(), LinkError> {
+    fn post(&self, post: OneWayMessage<'_>) -> Result<(), LinkError> {
         match post {
-            Post::Note { method, params } => put_note(&self.outbox, method, params)?,
+            OneWayMessage::Notification { method, params } => put_note(&self.outbox, method, params)?,
             // A server that sends requests and never reads must not make us buffer every response.
-            Post::Answer { .. } if self.outbox.waiting() > self.limits.queued_bytes as u64 => {
+            OneWayMessage::Response { .. } if self.outbox.waiting() > self.limits.queued_bytes as u64 => {
                 return Err(LinkError::Overloaded { what: "answers that wait to be written" });
             }
-            Post::Answer { id, outcome } => put_answer(&self.outbox, Some(id), outcome, Flush::Soon)?,
+            OneWayMessage::Response { id, outcome } => {
+                put_answer(&self.outbox, Some(id), outcome, Flush::Soon)?
+            }
         };
         Ok(())
     }
@@ -171,7 +174,7 @@ impl Link for MuxLink {
         self.shared.batches.store(agreement.batches, Ordering::Relaxed);
     }
 
-    fn hint(&self) -> Option<Hint> {
+    fn hint(&self) -> Option<PeerHint> {
         *self.shared.hint.lock()
     }
 
@@ -218,7 +221,7 @@ struct ClientFrameHandler {
     inflight: Arc<Inflight>,
     counters: Arc<Counters>,
     shared: Arc<Shared>,
-    classify: fn(&Note) -> NoteClass,
+    classify: fn(&InboundNotification) -> NoteClass,
     junk: JunkDetector,
 }
 
@@ -237,7 +240,7 @@ impl FrameHandler for ClientFrameHandler {
         if version == Version::Other {
             self.counters.unversioned();
         }
-        self.queue.push(Inward::Upcall(Upcall { id, method, params }));
+        self.queue.push(InboundMessage::Upcall(Upcall { id, method, params }));
     }
 
     fn note(&mut self, note: Notification) {
@@ -246,7 +249,7 @@ impl FrameHandler for ClientFrameHandler {
         if version == Version::Other {
             self.counters.unversioned();
         }
-        let note = Note { method, params };
+        let note = InboundNotification { method, params };
         let NoteClass { owner, kind } = (self.classify)(&note);
         let unclaimed = match owner {
             NoteOwner::Request(id) => {
@@ -261,13 +264,13 @@ impl FrameHandler for ClientFrameHandler {
             NoteOwner::Listener(_) | NoteOwner::All => Some(note),
         };
         if let Some(note) = unclaimed
-            && self.queue.push(Inward::Note(note))
+            && self.queue.push(InboundMessage::Notification(note))
         {
             self.counters.dropped_notes();
         }
     }
 
-    fn batch(&mut self, elements: Vec<Result<Envelope, Malformed>>) -> Vec<Response> {
+    fn batch(&mut self, elements: Vec<Result<Envelope, MalformedMessage>>) -> Vec<Response> {
         if !self.shared.batches.load(Ordering::Relaxed) {
             self.counters.batches();
             return Vec::new();
@@ -284,15 +287,15 @@ impl FrameHandler for ClientFrameHandler {
         responses
     }
 
-    fn unreadable(&mut self, frame: &[u8], malformed: Malformed) {
+    fn unreadable(&mut self, frame: &[u8], malformed: MalformedMessage) {
         // A response whose id can still be read fails its caller; anything else is junk between the messages.
-        if let Some(id) = malformed.salvaged.id.clone().filter(|_| !malformed.salvaged.has_method) {
+        if let Some(id) = malformed.recovered.id.clone().filter(|_| !malformed.recovered.has_method) {
             self.counters.malformed();
             self.inflight.complete(Some(id), Err(LinkError::Malformed(malformed)));
             return;
         }
         // A response whose id cannot be one of ours: too long, too large, a fraction.
-        if malformed.fault.kind() == FaultKind::BadMember("id") && !malformed.salvaged.has_method {
+        if malformed.error.kind() == MessageErrorKind::BadMember("id") && !malformed.recovered.has_method {
             self.counters.late_or_unknown();
             return;
         }
@@ -309,9 +312,9 @@ impl FrameHandler for ClientFrameHandler {
         }
     }
 
-    fn lost(&mut self, salvaged: Salvaged, error: LinkError) {
+    fn lost(&mut self, recovered: RecoveredMessage, error: LinkError) {
         // The id of a request is the server's number, not one of ours.
-        match salvaged.id.filter(|_| !salvaged.has_method) {
+        match recovered.id.filter(|_| !recovered.has_method) {
             Some(id) => self.inflight.complete(Some(id), Err(error)),
             None => tracing::warn!(%error, "dropped a message without a readable id"),
         }
@@ -322,12 +325,12 @@ impl FrameHandler for ClientFrameHandler {
 
 impl JunkDetector {
     /// Returns the hint that this line gives.
-    fn classify_line(&mut self, frame: &[u8]) -> Hint {
+    fn classify_line(&mut self, frame: &[u8]) -> PeerHint {
         if frame.starts_with(&[0xff, 0xfe]) || frame.starts_with(&[0xfe, 0xff]) {
-            return Hint::Utf16;
+            return PeerHint::Utf16;
         }
         let opens = frame.trim_ascii() == b"{";
         self.open_brace_run = if opens || self.open_brace_run > 0 { self.open_brace_run + 1 } else { 0 };
-        if self.open_brace_run >= 3 { Hint::PrettyPrints } else { Hint::Chatters }
+        if self.open_brace_run >= 3 { PeerHint::PrettyPrints } else { PeerHint::Chatters }
     }
 }

@@ -2,13 +2,13 @@
 
 use switchboard_protocol::RequestId;
 
-use crate::link::Note;
+use crate::link::InboundNotification;
 
 /// The rules of a protocol for notifications.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct NoteRules {
     /// Returns the owner of a notification, and how it is queued.
-    pub(crate) classify: fn(&Note) -> NoteClass,
+    pub(crate) classify: fn(&InboundNotification) -> NoteClass,
     /// Makes the notification that cancels a request of ours.
     pub(crate) cancel: fn(&RequestId) -> CancelNote,
 }

@@ -10,7 +10,7 @@ use std::task::Poll;
 use std::time::Duration;
 
 use switchboard_protocol::jsonrpc::{
-    self, Envelope, Malformed, Message, MetaCache, Notification, Request, Response, Salvaged, Version,
+    self, Envelope, MalformedMessage, Message, Notification, RecoveredMessage, Request, Response, Version,
 };
 use tokio::task::JoinHandle;
 use tokio::time::Sleep;
@@ -28,11 +28,11 @@ pub(crate) trait FrameHandler: Send + 'static {
     /// Handles a notification.
     fn note(&mut self, note: Notification);
     /// Handles a batch. Returns the responses in it, where batches are allowed.
-    fn batch(&mut self, elements: Vec<Result<Envelope, Malformed>>) -> Vec<Response>;
+    fn batch(&mut self, elements: Vec<Result<Envelope, MalformedMessage>>) -> Vec<Response>;
     /// Handles a frame that is not a message.
-    fn unreadable(&mut self, frame: &[u8], malformed: Malformed);
+    fn unreadable(&mut self, frame: &[u8], malformed: MalformedMessage);
     /// Handles a frame that the inlet dropped.
-    fn lost(&mut self, salvaged: Salvaged, error: LinkError);
+    fn lost(&mut self, recovered: RecoveredMessage, error: LinkError);
     /// Called after each group of frames: writes the responses that were enqueued for them.
     fn flush(&mut self) -> impl Future<Output = ()> + Send;
 }
@@ -63,7 +63,7 @@ pub(crate) async fn read(
 ) -> LinkError {
     // Most connections never receive more than one frame at a time.
     let mut frames = Vec::with_capacity(1);
-    let mut dispatcher = FrameDispatcher { meta_cache: MetaCache::new(), inflight, counters, tap, handler };
+    let mut dispatcher = FrameDispatcher { inflight, counters, tap, handler };
     // Set when writing has failed: responses are still read for a grace period.
     let mut write_failure: Option<WriteFailure> = None;
     loop {
@@ -103,7 +103,6 @@ pub(crate) async fn read(
 
 /// Parses frames and hands each message to the table of requests or to the handler.
 struct FrameDispatcher<'a, A> {
-    meta_cache: MetaCache,
     inflight: &'a Inflight,
     counters: &'a Counters,
     tap: Option<Tap>,
@@ -120,16 +119,16 @@ impl<A: FrameHandler> FrameDispatcher<'_, A> {
                     }
                     self.dispatch(bytes);
                 }
-                Frame::Lost { salvaged, error } => {
+                Frame::Lost { recovered, error } => {
                     self.counters.too_large();
-                    self.handler.lost(salvaged, error);
+                    self.handler.lost(recovered, error);
                 }
             }
         }
     }
 
     fn dispatch(&mut self, frame: bytes::Bytes) {
-        match jsonrpc::parse_with_cache(frame.clone(), &mut self.meta_cache) {
+        match jsonrpc::parse(frame.clone()) {
             Ok(Message::Single(Envelope::Response(response))) => self.complete(response),
             Ok(Message::Single(Envelope::Request(request))) => self.handler.request(request),
             Ok(Message::Single(Envelope::Notification(note))) => self.handler.note(note),

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use switchboard_protocol::{DecodeError, EncodeError, Revision, RpcError};
 
-use crate::link::{Hint, LinkError};
+use crate::link::{LinkError, PeerHint};
 
 /// The error of a call.
 ///
@@ -21,11 +21,11 @@ pub enum CallError {
     /// The call timed out. It was cancelled on the server.
     TimedOut {
         /// Which timeout expired.
-        phase: TimeoutKind,
+        kind: TimeoutKind,
         /// The duration of the timeout.
         after: Duration,
         /// What may be wrong with the server.
-        hint: Option<Hint>,
+        hint: Option<PeerHint>,
     },
     /// The call was cancelled by this side, other than by dropping it.
     Cancelled,
@@ -70,8 +70,8 @@ impl fmt::Display for CallError {
         match self {
             Self::Remote(error) => write!(f, "the server refused: {error}"),
             Self::Link(error) => fmt::Display::fmt(error, f),
-            Self::TimedOut { phase, after, hint } => {
-                write!(f, "no answer within {after:?} ({phase})")?;
+            Self::TimedOut { kind, after, hint } => {
+                write!(f, "no answer within {after:?} ({kind})")?;
                 hint.map_or(Ok(()), |hint| write!(f, "; {hint}"))
             }
             Self::Cancelled => f.write_str("the call was cancelled"),

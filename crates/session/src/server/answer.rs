@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use switchboard_protocol::jsonrpc::Request;
-use switchboard_protocol::surface::{Declared, Direction, Place, Row};
+use switchboard_protocol::surface::{Direction, MethodOrigin, RequiredCapability, Row};
 use switchboard_protocol::{
     EmptyResult, FromRaw, ListenParams, Raw, RpcError, ServerCapabilities, SetLevelParams, SubscribeParams,
     surface,
@@ -122,20 +122,20 @@ fn check_method(server: &Server, era: &RequestEra, method: &str) -> Result<(), R
         return Ok(());
     }
     let revision = era.revision();
-    let Some(Row { needs, place, direction, .. }) = rows.find(|row| row.covers(revision)).copied() else {
+    let Some(Row { needs, origin, direction, .. }) = rows.find(|row| row.covers(revision)).copied() else {
         return Err(not_found());
     };
     if !direction.covers(Direction::ClientToServer) {
         return Err(not_found());
     }
-    if let Some(Declared::ByServer(path) | Declared::ByReceiver(path)) = needs
+    if let Some(RequiredCapability::ByServer(path) | RequiredCapability::ByReceiver(path)) = needs
         && !declares(server.capabilities(), path)
     {
         return Err(not_found());
     }
-    match place {
-        Place::Core => Ok(()),
-        Place::Extension(id) if server.capabilities().has_extension(id) => era.requires_extension(id),
+    match origin {
+        MethodOrigin::Core => Ok(()),
+        MethodOrigin::Extension(id) if server.capabilities().has_extension(id) => era.requires_extension(id),
         _ => Err(not_found()),
     }
 }

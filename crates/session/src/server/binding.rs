@@ -107,7 +107,7 @@ impl Server {
 
     /// Returns whether a second `initialize` on a session is rejected.
     pub fn opens_once(&self) -> bool {
-        self.profile().opening.once
+        self.profile().opening.reject_repeated
     }
 
     /// Returns whether a request of this method is a long-lived stream of notifications: a binding gives it a stream of its

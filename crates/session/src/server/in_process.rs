@@ -13,8 +13,8 @@ use switchboard_protocol::jsonrpc::{Outline, Request, Version};
 use switchboard_protocol::{Raw, RpcError};
 
 use crate::link::{
-    Ask, BoxFuture, CloseOutcome, Dial, Event, Exchange, Flow, Inbound, Life, Link, LinkError, Note, Post,
-    Rung, pair,
+    BoxFuture, CloseOutcome, Dial, DialStep, Exchange, ExchangeEvent, ExchangeKind, Inbound,
+    InboundNotification, Link, LinkError, OneWayMessage, OutgoingRequest, OwnedExchange, pair,
 };
 use crate::mux::{ConnectionLimits, MuxLink};
 use crate::request::{Caller, Extensions, ReplyChannel};
@@ -76,13 +76,13 @@ impl InProcess {
 impl Dial for InProcess {
     fn dial(
         &self,
-        rung: Rung,
+        step: DialStep,
         previous: Option<Arc<dyn Link>>,
     ) -> BoxFuture<'_, Result<Arc<dyn Link>, LinkError>> {
         Box::pin(async move {
-            Ok(match (rung, previous) {
-                (Rung::Modern, _) if self.server.serves_modern() => Arc::new(DirectLink::new(self)),
-                (Rung::Legacy, Some(previous))
+            Ok(match (step, previous) {
+                (DialStep::Modern, _) if self.server.serves_modern() => Arc::new(DirectLink::new(self)),
+                (DialStep::Legacy, Some(previous))
                     if !self.server.serves_modern() && previous.ended().is_none() =>
                 {
                     previous
@@ -129,7 +129,7 @@ impl DirectLink {
         Self { server, session: Arc::default(), close_signal: Arc::default(), extensions }
     }
 
-    fn request(&self, ask: &Ask<'_>, notes: &Arc<NoteQueue>) -> Result<Answered, LinkError> {
+    fn request(&self, ask: &OutgoingRequest<'_>, notes: &Arc<NoteQueue>) -> Result<Answered, LinkError> {
         if self.close_signal.state.lock().closed {
             return Err(LinkError::Closed);
         }
@@ -164,12 +164,12 @@ impl DirectLink {
             // Ends by itself: it is one request, with the bounds of its handler.
             runtime.spawn(answering);
         }
-        Exchange::Own(Box::pin(self.exchange(ExchangeState::Over, notes)))
+        Exchange::Owned(Box::pin(self.exchange(ExchangeState::Over, notes)))
     }
 }
 
 impl Link for DirectLink {
-    fn open(&self, ask: Ask<'_>) -> Exchange {
+    fn open(&self, ask: OutgoingRequest<'_>) -> Exchange {
         let notes = Arc::new(NoteQueue { extensions: self.extensions.clone(), ..NoteQueue::default() });
         let state = match self.request(&ask, &notes) {
             Ok(Answered::Refused(error)) => ExchangeState::Done(Ok(Err(error))),
@@ -177,13 +177,13 @@ impl Link for DirectLink {
             Ok(Answered::Later(answering)) => ExchangeState::Running(answering),
             Err(error) => ExchangeState::Done(Err(error)),
         };
-        if ask.life == Life::Detached {
+        if ask.kind == ExchangeKind::Detached {
             return self.detach(state, notes);
         }
-        Exchange::Own(Box::pin(self.exchange(state, notes)))
+        Exchange::Owned(Box::pin(self.exchange(state, notes)))
     }
 
-    fn post(&self, post: Post<'_>) -> Result<(), LinkError> {
+    fn post(&self, post: OneWayMessage<'_>) -> Result<(), LinkError> {
         // A modern client sends requests only: dropping an exchange cancels it.
         let _ = post;
         if self.close_signal.state.lock().closed { Err(LinkError::Closed) } else { Ok(()) }
@@ -228,7 +228,7 @@ struct NoteQueue {
 
 #[derive(Default)]
 struct NoteQueueState {
-    queue: VecDeque<Note>,
+    queue: VecDeque<InboundNotification>,
     waker: Option<Waker>,
 }
 
@@ -238,7 +238,9 @@ impl ReplyChannel for NoteQueue {
         if state.queue.len() == MAX_NOTES {
             state.queue.pop_front();
         }
-        state.queue.push_back(Note { method: method.to_owned().into(), params: params.cloned() });
+        state
+            .queue
+            .push_back(InboundNotification { method: method.to_owned().into(), params: params.cloned() });
         let waker = state.waker.take();
         drop(state);
         waker.inspect(Waker::wake_by_ref);
@@ -278,8 +280,8 @@ enum ExchangeState {
     Over,
 }
 
-impl Flow for DirectExchange {
-    fn poll_event(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<Event, LinkError>> {
+impl OwnedExchange for DirectExchange {
+    fn poll_event(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<ExchangeEvent, LinkError>> {
         if let ExchangeState::Running(answering) = &mut self.state
             && let Poll::Ready(outcome) = Pin::new(answering).poll(cx)
         {
@@ -288,7 +290,7 @@ impl Flow for DirectExchange {
         {
             let mut notes = self.notes.state.lock();
             if let Some(note) = notes.queue.pop_front() {
-                return Poll::Ready(Ok(Event::Note(note)));
+                return Poll::Ready(Ok(ExchangeEvent::Notification(note)));
             }
             notes.waker = Some(cx.waker().clone());
         }
@@ -302,7 +304,7 @@ impl Flow for DirectExchange {
             self.state = ExchangeState::Done(Err(LinkError::Closed));
         }
         match std::mem::replace(&mut self.state, ExchangeState::Over) {
-            ExchangeState::Done(done) => Poll::Ready(done.map(Event::Done)),
+            ExchangeState::Done(done) => Poll::Ready(done.map(ExchangeEvent::Done)),
             _ => Poll::Ready(Err(LinkError::Closed)),
         }
     }

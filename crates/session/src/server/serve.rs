@@ -12,13 +12,13 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 use switchboard_protocol::jsonrpc::{
-    Envelope, Malformed, Notification, Request, Response, Salvaged, Version,
+    Envelope, MalformedMessage, Notification, RecoveredMessage, Request, Response, Version,
 };
 use switchboard_protocol::{CancelledParams, ErrorCode, FromRaw, Raw, RequestId, RpcError};
 use tokio::task::{AbortHandle, JoinHandle};
 
 use crate::era::NOTE_RULES;
-use crate::link::{Counters, Exchange, Flush, FramePart, Life, LimitCheck, LinkError, Outbox, Pipe};
+use crate::link::{Counters, Exchange, ExchangeKind, Flush, FramePart, LimitCheck, LinkError, Outbox, Pipe};
 use crate::mux::{FrameHandler, Inflight, answer_text, put_answer, put_note, put_request, read};
 use crate::request::{Caller, Cancel, Extensions, ReplyChannel};
 use crate::server::answer::{Answered, Answering, Outcome};
@@ -236,7 +236,7 @@ impl ReplyChannel for PipeReplyChannel {
 
     fn ask(&self, method: &str, params: &Raw) -> Option<Exchange> {
         let id = RequestId::Number(self.ids.fetch_add(1, Ordering::Relaxed));
-        Some(Exchange::Piped(self.inflight.open(id, Life::Call, |outbox, id, flush| {
+        Some(Exchange::Piped(self.inflight.open(id, ExchangeKind::Call, |outbox, id, flush| {
             put_request(outbox, id, method, params.as_str(), flush)
         })))
     }
@@ -288,7 +288,7 @@ impl FrameHandler for ServerFrameHandler {
         }
     }
 
-    fn batch(&mut self, elements: Vec<Result<Envelope, Malformed>>) -> Vec<Response> {
+    fn batch(&mut self, elements: Vec<Result<Envelope, MalformedMessage>>) -> Vec<Response> {
         let connection = Arc::clone(&self.connection);
         if !connection.session.has_batches() || elements.is_empty() {
             let error = "an array is no message here: few revisions have batches, and none is empty";
@@ -302,10 +302,10 @@ impl FrameHandler for ServerFrameHandler {
                 Ok(Envelope::Request(request)) => answers.push(self.start_element(request)),
                 Ok(Envelope::Notification(note)) => self.note(note),
                 Ok(Envelope::Response(response)) => responses.push(response),
-                Err(malformed) if is_response(&malformed.salvaged) => self.fail_question(malformed),
+                Err(malformed) if is_response(&malformed.recovered) => self.fail_question(malformed),
                 Err(malformed) => {
                     answers.push(BatchElement::Refused(
-                        malformed.salvaged.id.clone(),
+                        malformed.recovered.id.clone(),
                         malformed_error(&malformed),
                     ));
                 }
@@ -318,17 +318,17 @@ impl FrameHandler for ServerFrameHandler {
         responses
     }
 
-    fn unreadable(&mut self, _frame: &[u8], malformed: Malformed) {
-        if is_response(&malformed.salvaged) {
+    fn unreadable(&mut self, _frame: &[u8], malformed: MalformedMessage) {
+        if is_response(&malformed.recovered) {
             self.fail_question(malformed);
         } else {
-            self.connection.respond(malformed.salvaged.id.as_ref(), &Err(malformed_error(&malformed)));
+            self.connection.respond(malformed.recovered.id.as_ref(), &Err(malformed_error(&malformed)));
         }
     }
 
-    fn lost(&mut self, salvaged: Salvaged, error: LinkError) {
-        match salvaged.id {
-            Some(id) if is_response(&salvaged) => {
+    fn lost(&mut self, recovered: RecoveredMessage, error: LinkError) {
+        match recovered.id {
+            Some(id) if is_response(&recovered) => {
                 self.connection.channel.inflight.complete(Some(id), Err(error))
             }
             Some(id) => {
@@ -350,11 +350,11 @@ impl FrameHandler for ServerFrameHandler {
 
 /// Returns whether a damaged message was a response of the client. Its id is then ours and must not be sent in an error
 /// response: the client would take it for one of its own.
-fn is_response(salvaged: &Salvaged) -> bool {
-    salvaged.has_outcome && !salvaged.has_method
+fn is_response(recovered: &RecoveredMessage) -> bool {
+    recovered.has_outcome && !recovered.has_method
 }
 
-fn malformed_error(malformed: &Malformed) -> RpcError {
+fn malformed_error(malformed: &MalformedMessage) -> RpcError {
     let code = if malformed.is_json() { ErrorCode::INVALID_REQUEST } else { ErrorCode::PARSE_ERROR };
     RpcError::new(code, malformed.to_string())
 }
@@ -391,8 +391,8 @@ impl ServerFrameHandler {
     }
 
     /// Fails the question whose response cannot be parsed.
-    fn fail_question(&self, malformed: Malformed) {
-        match malformed.salvaged.id.clone() {
+    fn fail_question(&self, malformed: MalformedMessage) {
+        match malformed.recovered.id.clone() {
             Some(id) => {
                 self.connection.channel.inflight.complete(Some(id), Err(LinkError::Malformed(malformed)))
             }

@@ -7,7 +7,7 @@ use switchboard_protocol::{
     CallToolResult, Content, ElicitParams, FormField, FormSchema, Implementation, ListCapability, Raw,
     RpcError, ServerCapabilities, TextField,
 };
-use switchboard_session::link::{Exchange, Once, pair};
+use switchboard_session::link::{Exchange, SingleLink, pair};
 use switchboard_session::server::{
     Answered, Caller, Extensions, Handler, HandlerOutcome, InProcess, ReplyChannel, RequestContext, Server,
     ServerRequest,
@@ -46,7 +46,7 @@ const BOTH: [RevisionPolicy; 2] = [RevisionPolicy::ModernOnly, RevisionPolicy::L
 #[tokio::test]
 async fn a_handler_sees_its_caller_in_process_and_over_a_pipe() {
     for offer in BOTH {
-        let (client, server) = (Client::new().with_offer(offer), server());
+        let (client, server) = (Client::new().with_revisions(offer), server());
         let to = InProcess::new(&server).with_caller(Caller::new("ada")).with_extension(Tenant("math"));
         let session = client.connect(to).await.unwrap();
         assert_eq!(session.call_tool("who", ()).await.unwrap().text(), "ada of math");
@@ -55,7 +55,7 @@ async fn a_handler_sees_its_caller_in_process_and_over_a_pipe() {
         let serving = Arc::clone(&server);
         tokio::spawn(async move { serving.serve_as(far, Caller::new("bob")).await });
         let session =
-            client.connect(Once::new(MuxLink::start(near, ConnectionLimits::default()))).await.unwrap();
+            client.connect(SingleLink::new(MuxLink::start(near, ConnectionLimits::default()))).await.unwrap();
         assert_eq!(session.call_tool("who", ()).await.unwrap().text(), "bob of nowhere");
 
         let session = client.connect(InProcess::new(&server)).await.unwrap();

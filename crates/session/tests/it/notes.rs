@@ -6,7 +6,7 @@ use parking_lot::Mutex;
 use switchboard_protocol::{
     CallToolResult, Content, Implementation, ListCapability, Raw, RpcError, ServerCapabilities,
 };
-use switchboard_session::link::{Once, pair};
+use switchboard_session::link::{SingleLink, pair};
 use switchboard_session::server::{
     Handler, HandlerOutcome, InProcess, RequestContext, Server, ServerRequest,
 };
@@ -50,14 +50,14 @@ fn server() -> Arc<Server> {
 }
 
 fn client(offer: RevisionPolicy) -> Client {
-    Client::new().with_offer(offer).with_extension("com.example/counting", Raw::empty_object())
+    Client::new().with_revisions(offer).with_extension("com.example/counting", Raw::empty_object())
 }
 
 async fn connect_over_pipe(client: &Client) -> ClientSession {
     let (near, far) = pair();
     let server = server();
     tokio::spawn(async move { server.serve(far).await });
-    client.connect(Once::new(MuxLink::start(near, ConnectionLimits::default()))).await.unwrap()
+    client.connect(SingleLink::new(MuxLink::start(near, ConnectionLimits::default()))).await.unwrap()
 }
 
 /// Calls the counting tool; returns the numbers of its notifications, and its result.
@@ -66,7 +66,7 @@ async fn count(session: &ClientSession, most: u32) -> (Vec<u64>, String) {
     let sink = Arc::clone(&received);
     let result = session
         .call_tool("count", serde_json::json!({ "most": most }))
-        .on_note(move |method, params| {
+        .on_notification(move |method, params| {
             assert_eq!(method, EVENT);
             sink.lock().push(params.decode::<serde_json::Value>().unwrap()["number"].as_u64().unwrap());
         })
@@ -100,9 +100,9 @@ async fn concurrent_calls_get_only_their_own_notifications() {
 #[tokio::test]
 async fn a_client_that_did_not_declare_the_extension_gets_no_notifications() {
     for offer in BOTH {
-        let session = connect_over_pipe(&Client::new().with_offer(offer)).await;
+        let session = connect_over_pipe(&Client::new().with_revisions(offer)).await;
         assert_eq!(count(&session, 3).await, (vec![], "4".to_owned()));
-        let other = Client::new().with_offer(offer).with_extension("com.example2/x", Raw::empty_object());
+        let other = Client::new().with_revisions(offer).with_extension("com.example2/x", Raw::empty_object());
         assert_eq!(count(&connect_over_pipe(&other).await, 3).await, (vec![], "4".to_owned()));
     }
 }
@@ -110,11 +110,11 @@ async fn a_client_that_did_not_declare_the_extension_gets_no_notifications() {
 #[tokio::test]
 async fn a_request_of_an_extension_gets_its_notifications_without_a_declaration() {
     for offer in BOTH {
-        let session = connect_over_pipe(&Client::new().with_offer(offer)).await;
+        let session = connect_over_pipe(&Client::new().with_revisions(offer)).await;
         let received: Arc<Mutex<u32>> = Arc::default();
         let sink = Arc::clone(&received);
         let call = session.raw_call("com.example/count", Raw::empty_object());
-        let refused = call.on_note(move |_, _| *sink.lock() += 1).await.unwrap_err();
+        let refused = call.on_notification(move |_, _| *sink.lock() += 1).await.unwrap_err();
         assert!(refused.to_string().contains("told"), "{refused}");
         assert_eq!(*received.lock(), 1);
     }

@@ -122,7 +122,7 @@ fn an_exact_version_must_be_named() {
 
 #[test]
 fn an_unsupported_modern_version_is_rejected_with_the_supported_ones() {
-    let connection = TestConnection::with(builder().opening(OpeningPolicy::new().once()));
+    let connection = TestConnection::with(builder().opening(OpeningPolicy::new().reject_repeated()));
     let meta = json!({
         "io.modelcontextprotocol/protocolVersion": "2099-01-01",
         "io.modelcontextprotocol/clientCapabilities": {},
@@ -137,7 +137,7 @@ fn an_unsupported_modern_version_is_rejected_with_the_supported_ones() {
 fn a_second_initialize_changes_nothing_and_is_rejected_by_policy() {
     for (policy, code, text) in [
         (OpeningPolicy::new(), ErrorCode::INVALID_REQUEST, "initialized already"),
-        (OpeningPolicy::new().once(), ErrorCode::INVALID_PARAMS, "Already initialized"),
+        (OpeningPolicy::new().reject_repeated(), ErrorCode::INVALID_PARAMS, "Already initialized"),
     ] {
         let connection = TestConnection::with(builder().opening(policy));
         connection.initialize("2025-06-18").unwrap();
@@ -168,7 +168,7 @@ async fn the_client_finds_the_exact_version_by_itself() {
     let policy = OpeningPolicy::new().with_version(VersionPolicy::Exact(Revision::V2025_06_18));
     let server = builder().revisions(RevisionPolicy::LegacyOnly).opening(policy).build(RevisionTool);
     let session = Client::new().connect(InProcess::new(&server)).await.unwrap();
-    assert_eq!(session.terms().unwrap().revision, Revision::V2025_06_18);
+    assert_eq!(session.info().unwrap().revision, Revision::V2025_06_18);
 }
 
 #[tokio::test]
@@ -181,7 +181,7 @@ async fn a_handler_sees_the_properties_of_its_revision() {
         (Revision::V2025_11_25, "yes yes no"),
         (Revision::V2026_07_28, "yes yes yes"),
     ] {
-        let client = Client::new().with_offer(RevisionPolicy::Only(revision));
+        let client = Client::new().with_revisions(RevisionPolicy::Only(revision));
         let session = client.connect(InProcess::new(&server)).await.unwrap();
         assert_eq!(session.call_tool("x", ()).await.unwrap().text(), said, "{revision}");
     }
@@ -192,5 +192,5 @@ async fn a5_connecting_can_be_spawned() {
     let server = builder().build(RevisionTool);
     // Neither the client nor the dialer outlives this statement.
     let opening = tokio::spawn(Client::new().connect(InProcess::new(&server)));
-    assert_eq!(opening.await.unwrap().unwrap().terms().unwrap().revision, Revision::LATEST);
+    assert_eq!(opening.await.unwrap().unwrap().info().unwrap().revision, Revision::LATEST);
 }

@@ -116,7 +116,7 @@ fn http(url: &str) -> Http {
 struct Ada;
 
 impl ClientHandler for Ada {
-    fn abilities(&self) -> HandlerCapabilities {
+    fn capabilities(&self) -> HandlerCapabilities {
         HandlerCapabilities::none().with_forms()
     }
 
@@ -144,8 +144,8 @@ async fn every_revision_lists_calls_reads_and_reports_progress() {
     let server = server();
     let url = serve(&server, HttpServerOptions::default()).await;
     for (offer, spoken) in OFFERS {
-        let session = Client::new().with_offer(offer).connect(http(&format!("{url}/mcp"))).await.unwrap();
-        assert_eq!(session.terms().unwrap().revision, spoken);
+        let session = Client::new().with_revisions(offer).connect(http(&format!("{url}/mcp"))).await.unwrap();
+        assert_eq!(session.info().unwrap().revision, spoken);
         assert_eq!(session.list_tools().await.unwrap().len(), 2);
         let said = session.call_tool("echo", json!({ "n": 1 })).await.unwrap();
         assert_eq!(said.text(), r#"{"n":1}"#, "{spoken}");
@@ -171,7 +171,8 @@ async fn what_is_said_before_an_answer_that_comes_at_once_is_not_lost() {
     let server = server();
     let url = serve(&server, HttpServerOptions::default()).await;
     for (offer, spoken) in &OFFERS[..2] {
-        let session = Client::new().with_offer(*offer).connect(http(&format!("{url}/mcp"))).await.unwrap();
+        let session =
+            Client::new().with_revisions(*offer).connect(http(&format!("{url}/mcp"))).await.unwrap();
         for tool in ["instant", "nearly_instant"] {
             let (told, mut heard) = tokio::sync::mpsc::unbounded_channel();
             let call = session
@@ -188,10 +189,11 @@ async fn what_is_said_before_an_answer_that_comes_at_once_is_not_lost() {
 async fn what_a_declared_extension_says_about_a_call_reaches_it_in_order() {
     let url = serve(&server(), HttpServerOptions::default()).await;
     for (offer, spoken) in OFFERS {
-        let client = Client::new().with_offer(offer).with_extension("com.example/steps", Raw::empty_object());
+        let client =
+            Client::new().with_revisions(offer).with_extension("com.example/steps", Raw::empty_object());
         let session = client.connect(http(&format!("{url}/mcp"))).await.unwrap();
         let (told, mut heard) = tokio::sync::mpsc::unbounded_channel();
-        let call = session.call_tool("steps", json!({})).on_note(move |method, params| {
+        let call = session.call_tool("steps", json!({})).on_notification(move |method, params| {
             told.send(format!("{method} {}", params.as_str())).unwrap();
         });
         assert_eq!(call.await.unwrap().text(), "done");
@@ -208,7 +210,7 @@ async fn the_server_asks_in_both_eras() {
     let server = server();
     let url = serve(&server, HttpServerOptions::default()).await;
     for (offer, _) in &OFFERS[..3] {
-        let client = Client::new().with_offer(*offer).with_answers(Ada);
+        let client = Client::new().with_revisions(*offer).with_answers(Ada);
         let session = client.connect(http(&format!("{url}/mcp"))).await.unwrap();
         assert_eq!(session.call_tool("ask", json!({})).await.unwrap().text(), "hello Ada");
         session.close().await;
@@ -220,7 +222,8 @@ async fn changes_are_heard_in_both_eras() {
     let server = server();
     let url = serve(&server, HttpServerOptions::default()).await;
     for (offer, _) in &OFFERS[..2] {
-        let session = Client::new().with_offer(*offer).connect(http(&format!("{url}/mcp"))).await.unwrap();
+        let session =
+            Client::new().with_revisions(*offer).connect(http(&format!("{url}/mcp"))).await.unwrap();
         let mut filter = ListenFilter::new();
         filter.tools_list_changed = true;
         filter.resource_subscriptions.push("x://y".into());
@@ -238,7 +241,7 @@ async fn a_stream_the_server_hangs_up_on_is_gone_back_to() {
     let server = server();
     let url = serve(&server, HttpServerOptions::default()).await;
     let session = Client::new()
-        .with_offer(RevisionPolicy::LegacyOnly)
+        .with_revisions(RevisionPolicy::LegacyOnly)
         .connect(http(&format!("{url}/mcp")))
         .await
         .unwrap();
@@ -254,7 +257,7 @@ async fn the_binding_of_2024_is_found_by_itself() {
     let url = serve(&server, options).await;
     for way in [HttpBinding::Auto, HttpBinding::Sse] {
         let session = Client::new().connect(http(&format!("{url}/sse")).binding(way)).await.unwrap();
-        assert!(session.terms().unwrap().revision <= Revision::LATEST);
+        assert!(session.info().unwrap().revision <= Revision::LATEST);
         let said = session.call_tool("echo", json!({ "n": 2 })).await.unwrap();
         assert_eq!(said.text(), r#"{"n":2}"#);
         session.close().await;
@@ -313,7 +316,7 @@ async fn a_session_the_server_forgot_is_replaced_and_calls_are_not_repeated() {
     let store = Arc::clone(&options.store);
     let url = serve(&server, options).await;
     let session = Client::new()
-        .with_offer(RevisionPolicy::LegacyOnly)
+        .with_revisions(RevisionPolicy::LegacyOnly)
         .connect(http(&format!("{url}/mcp")))
         .await
         .unwrap();
@@ -392,8 +395,8 @@ async fn it_mounts_in_axum_in_one_line() {
     let app = axum::Router::new().route_service("/mcp", service);
     tokio::spawn(async move { axum::serve(listener, app).await });
     for (offer, spoken) in &OFFERS[..2] {
-        let session = Client::new().with_offer(*offer).connect(http(&url)).await.unwrap();
-        assert_eq!(session.terms().unwrap().revision, *spoken);
+        let session = Client::new().with_revisions(*offer).connect(http(&url)).await.unwrap();
+        assert_eq!(session.info().unwrap().revision, *spoken);
         assert_eq!(session.call_tool("slow", json!({})).await.unwrap().text(), "done");
         session.close().await;
     }

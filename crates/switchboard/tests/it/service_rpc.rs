@@ -99,7 +99,7 @@ async fn a_service_is_the_same_over_both_endpoints_of_one_listener() {
 
     for offer in [RevisionPolicy::ModernOnly, RevisionPolicy::LegacyOnly] {
         let there = Http::new(format!("{base}/mcp"));
-        let session = client::client().with_offer(offer).connect(there).await.unwrap();
+        let session = client::client().with_revisions(offer).connect(there).await.unwrap();
         let words = WordsClient::new(session).with_fallback(plain.clone());
         use_words(&words).await;
         let unfit = words.count("a".into(), Some(0)).await.unwrap_err();

@@ -80,7 +80,7 @@ impl Runs for Svc {
 struct Agrees;
 
 impl ClientHandler for Agrees {
-    fn abilities(&self) -> HandlerCapabilities {
+    fn capabilities(&self) -> HandlerCapabilities {
         HandlerCapabilities::none().with_forms()
     }
 
@@ -98,7 +98,7 @@ const ERAS: [Revision; 2] = [Revision::LATEST, Revision::LATEST_LEGACY];
 
 async fn connect(svc: Arc<Svc>, revision: Revision) -> RunsClient {
     let server = RunsServer::builder(svc).build().unwrap();
-    let client = Client::new().with_answers(Agrees).with_offer(RevisionPolicy::Only(revision));
+    let client = Client::new().with_answers(Agrees).with_revisions(RevisionPolicy::Only(revision));
     RunsClient::new(client.connect(InProcess::new(&server)).await.unwrap())
 }
 
@@ -148,7 +148,7 @@ async fn dropping_a_call_leaves_a_shielded_tool_running() {
 async fn s11_a_blocking_tool_becomes_a_task() {
     let server = RunsServer::builder(Arc::new(Svc::default())).build().unwrap();
     for (tasks, expected) in [(true, "became a task: true"), (false, "became a task: false")] {
-        let client = Client::new().with_offer(RevisionPolicy::Only(Revision::LATEST));
+        let client = Client::new().with_revisions(RevisionPolicy::Only(Revision::LATEST));
         let client = if tasks { client.with_tasks() } else { client };
         let session = client.connect(InProcess::new(&server)).await.unwrap();
         let call = session.call_tool("leave", ());

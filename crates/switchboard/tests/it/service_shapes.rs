@@ -359,7 +359,7 @@ mod bytes {
     async fn d5_bytes_are_base64_on_the_wire_and_bytes_on_both_sides() {
         for offer in [RevisionPolicy::ModernOnly, RevisionPolicy::LegacyOnly] {
             let server = FilesServer::builder(Disk).build().unwrap();
-            let session = Client::new().with_offer(offer).connect(InProcess::new(&server)).await.unwrap();
+            let session = Client::new().with_revisions(offer).connect(InProcess::new(&server)).await.unwrap();
             let files = FilesClient::new(session.clone());
             let all = |more: &[u8]| [&[0xff, 0xfe], b"key".as_slice(), more, &[7]].concat();
             let stored = files.store(vec![0xff, 0xfe].into(), b"key".to_vec(), None, vec![7]).await.unwrap();
@@ -439,7 +439,7 @@ mod members {
         ] {
             let builder = DocumentsServer::builder(Shelf).deny_resources(["doc://secret"]).page_size(size);
             let server = builder.build().unwrap();
-            let session = Client::new().with_offer(offer).connect(InProcess::new(&server)).await.unwrap();
+            let session = Client::new().with_revisions(offer).connect(InProcess::new(&server)).await.unwrap();
             let listed = session.list_resources().await.unwrap();
             let shown: Vec<_> = listed
                 .iter()

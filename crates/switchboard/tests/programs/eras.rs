@@ -8,11 +8,12 @@ use std::sync::Arc;
 
 use libtest_mimic::{Failed, Trial};
 use switchboard::protocol::surface::TASKS_EXTENSION;
-use switchboard::session::link::{Once, pair};
+use switchboard::session::link::{SingleLink, pair};
 use switchboard::session::{ConnectionLimits, MuxLink};
 use switchboard::{
     CallError, CallToolResult, Client, ClientSession, Content, Handler, HandlerOutcome, Implementation,
-    InProcess, RequestContext, Revision, RevisionPolicy, RpcError, Server, ServerRequest, State, Stdio, json,
+    InProcess, RequestContext, Revision, RevisionPolicy, RpcError, Server, ServerRequest, SessionState,
+    Stdio, json,
 };
 
 /// Names what the child serves.
@@ -111,11 +112,11 @@ fn one(revision: Revision) -> &'static [Revision] {
 }
 
 async fn meet(binding: Binding, ours: &str, theirs: &str, ends: Ends) -> Result<(), String> {
-    let session = session(binding, &Client::new().with_offer(offer(ours)), theirs);
+    let session = session(binding, &Client::new().with_revisions(offer(ours)), theirs);
     let told = |error: String| format!("{ours} meets {theirs}: {error}");
     match (session.initialize().await, ends) {
         (Ok(()), Ends::In(revision)) => {
-            let agreed = session.terms().map_err(|error| told(error.to_string()))?.revision;
+            let agreed = session.info().map_err(|error| told(error.to_string()))?.revision;
             if agreed != revision {
                 return Err(told(format!("agreed on {agreed} instead of {revision}")));
             }
@@ -135,7 +136,7 @@ async fn meet(binding: Binding, ours: &str, theirs: &str, ends: Ends) -> Result<
                 return Err(told(format!("the error names {ours:?} and {theirs:?}")));
             }
             match session.state() {
-                State::Failed(CallError::NoCommonRevision { .. }) => Ok(()),
+                SessionState::Failed(CallError::NoCommonRevision { .. }) => Ok(()),
                 other => Err(told(format!("the session is {other:?} after its opening failed"))),
             }
         }
@@ -156,7 +157,7 @@ fn session(binding: Binding, client: &Client, theirs: &str) -> ClientSession {
             let (near, far) = pair();
             let server = server(theirs);
             tokio::spawn(async move { server.serve(far).await });
-            client.session(Once::new(MuxLink::start(near, ConnectionLimits::default())))
+            client.session(SingleLink::new(MuxLink::start(near, ConnectionLimits::default())))
         }
         Binding::InProcess => client.session(InProcess::new(&server(theirs))),
         Binding::Stdio => {

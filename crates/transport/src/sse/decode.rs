@@ -1,6 +1,6 @@
 //! Decoder for server-sent events, the event stream format of the HTML standard.
 //!
-//! Invariants: chunk boundaries do not matter; an event beyond the limit is dropped, and its JSON-RPC id is salvaged if
+//! Invariants: chunk boundaries do not matter; an event beyond the limit is dropped, and its JSON-RPC id is recovered if
 //! possible; no recursion; no more than the limit is buffered. The decoder does not parse JSON except for that id; data
 //! stays bytes.
 //!
@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::{Buf, BufMut, Bytes, BytesMut};
-use switchboard_protocol::jsonrpc::{Salvaged, Salvager};
+use switchboard_protocol::jsonrpc::{MessageRecovery, RecoveredMessage};
 
 /// The default limit on the data of one event.
 pub const DEFAULT_EVENT_LIMIT: usize = 16 * 1024 * 1024;
@@ -83,7 +83,7 @@ enum EventData {
 
 #[derive(Default)]
 struct OversizedEvent {
-    salvager: Salvager,
+    recovery: MessageRecovery,
     bytes: usize,
     reported: bool,
 }
@@ -113,8 +113,8 @@ pub struct SseEvent {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LostEvent {
-    /// What could be salvaged of its message.
-    pub salvaged: Salvaged,
+    /// What could be recovered of its message.
+    pub recovered: RecoveredMessage,
     /// The limit it exceeded.
     pub limit: usize,
 }
@@ -314,8 +314,8 @@ impl Decoder {
         let data = match std::mem::replace(&mut self.data, EventData::None) {
             _ if self.oversized.is_some() => {
                 let oversized = self.oversized.take().filter(|oversized| !oversized.reported)?;
-                let salvaged = oversized.salvager.finish();
-                return Some(SseItem::Lost(LostEvent { salvaged, limit: self.limit }));
+                let recovered = oversized.recovery.finish();
+                return Some(SseItem::Lost(LostEvent { recovered, limit: self.limit }));
             }
             EventData::None => return None,
             EventData::One(data) => data,
@@ -340,7 +340,7 @@ impl Decoder {
         let Some(oversized) = &mut self.oversized else { return };
         if salvage {
             let searched = most.saturating_sub(oversized.bytes).min(bytes.len());
-            oversized.salvager.feed(&bytes[..searched]);
+            oversized.recovery.feed(&bytes[..searched]);
         }
         oversized.bytes = oversized.bytes.saturating_add(bytes.len());
     }
@@ -350,8 +350,8 @@ impl Decoder {
         let most = self.limit.saturating_mul(ENDLESS);
         let oversized = self.oversized.as_mut().filter(|one| !one.reported && one.bytes > most)?;
         oversized.reported = true;
-        let salvaged = std::mem::take(&mut oversized.salvager).finish();
-        Some(SseItem::Lost(LostEvent { salvaged, limit: self.limit }))
+        let recovered = std::mem::take(&mut oversized.recovery).finish();
+        Some(SseItem::Lost(LostEvent { recovered, limit: self.limit }))
     }
 }
 

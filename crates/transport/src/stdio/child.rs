@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 use rustix::pipe::{PipeFlags, fcntl_setpipe_size, pipe_with};
 use rustix::process::{Pid, Rlimit, prlimit};
 use switchboard_session::link::{
-    BoxFuture, CloseOutcome, Exit, Frame, Inlet, LinkError, NotStarted, Pipe, PipeGuard, StartFault,
+    BoxFuture, CloseOutcome, Frame, Inlet, LinkError, Pipe, PipeGuard, ServerExit, StartError, StartErrorKind,
 };
 use tokio::net::unix::pipe;
 use tokio::process::Command;
@@ -62,7 +62,7 @@ pub fn spawn(command: &Stdio) -> Result<(Pipe, ChildHandle), LinkError> {
 
 type StartedChild = (LineOutlet<pipe::Sender>, ChildInlet, ChildGuard);
 
-fn start(command: &Stdio) -> Result<StartedChild, NotStarted> {
+fn start(command: &Stdio) -> Result<StartedChild, StartError> {
     let environment = command.environment();
     let file = command.file()?;
     let refused = |error| resolve::start_error(&file, error);
@@ -124,10 +124,10 @@ struct ChildEnds {
     stderr: process::Stdio,
 }
 
-fn pipes(file: &Path) -> Result<(ParentEnds, ChildEnds), NotStarted> {
+fn pipes(file: &Path) -> Result<(ParentEnds, ChildEnds), StartError> {
     let no_runtime = || {
         let why = io::Error::other("starting a server needs a tokio runtime with I/O and time enabled");
-        NotStarted::new(file.display().to_string(), StartFault::Other).with_source(why)
+        StartError::new(file.display().to_string(), StartErrorKind::Other).with_source(why)
     };
     if tokio::runtime::Handle::try_current().is_err() {
         return Err(no_runtime());
@@ -181,9 +181,9 @@ struct ServerProcess {
 
 impl ServerProcess {
     /// Returns the exit status with the end of stderr.
-    async fn exit(&self, status: ProcessExit) -> Exit {
+    async fn exit(&self, status: ProcessExit) -> ServerExit {
         self.stderr.drained(STDERR_WAIT).await;
-        Exit::new(status.code, status.signal, self.stderr.tail_for_errors())
+        ServerExit::new(status.code, status.signal, self.stderr.tail_for_errors())
     }
 
     /// Returns the error with which the pipe ends.
@@ -230,7 +230,7 @@ impl ChildHandle {
     ///
     /// # Cancellation
     /// Dropping the future loses nothing. If the pipe was dropped instead of closed, code and signal are unknown.
-    pub async fn exited(&self) -> Exit {
+    pub async fn exited(&self) -> ServerExit {
         let status = self.server.process.exited().await;
         self.server.exit(status).await
     }

@@ -7,7 +7,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use switchboard_session::ConnectionLimits;
-use switchboard_session::link::{NotStarted, Tap};
+use switchboard_session::link::{StartError, Tap};
 
 use crate::stdio::line::DEFAULT_LINE_LIMIT;
 use crate::stdio::resolve;
@@ -253,7 +253,7 @@ impl Stdio {
     ///
     /// # Errors
     /// When the file is not found, with the directories searched, or cannot be executed.
-    pub fn file(&self) -> Result<PathBuf, NotStarted> {
+    pub fn file(&self) -> Result<PathBuf, StartError> {
         let environment = self.environment();
         let path = environment.iter().find(|(name, _)| name == "PATH").map(|(_, value)| value.as_os_str());
         resolve::resolve(self, path)

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use switchboard_session::MuxLink;
-use switchboard_session::link::{BoxFuture, Dial, Link, LinkError, Rung};
+use switchboard_session::link::{BoxFuture, Dial, DialStep, Link, LinkError};
 
 use crate::stdio::child::{ChildHandle, spawn};
 use crate::stdio::command::Stdio;
@@ -27,12 +27,12 @@ impl Stdio {
 impl Dial for Stdio {
     fn dial(
         &self,
-        rung: Rung,
+        rung: DialStep,
         previous: Option<Arc<dyn Link>>,
     ) -> BoxFuture<'_, Result<Arc<dyn Link>, LinkError>> {
         Box::pin(async move {
             match (rung, previous) {
-                (Rung::Legacy, Some(link)) if link.ended().is_none() => Ok(link),
+                (DialStep::Legacy, Some(link)) if link.ended().is_none() => Ok(link),
                 _ => self.start().map(|(peer, _)| peer as Arc<dyn Link>),
             }
         })

@@ -9,8 +9,8 @@ use std::pin::{Pin, pin};
 use std::task::{Context, Poll, ready};
 
 use bytes::{Buf, BufMut, BytesMut};
-use switchboard_protocol::jsonrpc::Salvager;
-use switchboard_session::link::{Frame, Inlet, LinkError, Outlet, Queue};
+use switchboard_protocol::jsonrpc::MessageRecovery;
+use switchboard_session::link::{Frame, FrameQueue, Inlet, LinkError, Outlet};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite};
 
 /// The default limit on the length of a line.
@@ -148,7 +148,7 @@ pub(crate) struct LineBuffer {
 
 #[derive(Default)]
 struct DiscardedLine {
-    salvager: Salvager,
+    recovery: MessageRecovery,
     bytes: usize,
 }
 
@@ -221,7 +221,7 @@ impl LineBuffer {
     /// Discards the first bytes of the buffer, searching them for a JSON-RPC id.
     fn discard(&mut self, bytes: usize) {
         let discarding = self.discarding.get_or_insert_default();
-        discarding.salvager.feed(&self.buffer[..bytes]);
+        discarding.recovery.feed(&self.buffer[..bytes]);
         discarding.bytes += bytes;
         self.buffer.advance(bytes);
         if self.buffer.is_empty() && self.buffer.capacity() > 2 * CHUNK {
@@ -230,8 +230,8 @@ impl LineBuffer {
     }
 
     fn lost(&mut self) -> Option<Frame> {
-        let salvaged = self.discarding.take()?.salvager.finish();
-        Some(Frame::Lost { salvaged, error: LinkError::TooLarge { limit: self.limit } })
+        let recovered = self.discarding.take()?.recovery.finish();
+        Some(Frame::Lost { recovered, error: LinkError::TooLarge { limit: self.limit } })
     }
 
     /// Takes the text after the last newline, if it looks complete.
@@ -288,7 +288,7 @@ impl<W> LineOutlet<W> {
 }
 
 impl<W: AsyncWrite + Unpin + Send + 'static> Outlet for LineOutlet<W> {
-    fn poll_send(&mut self, cx: &mut Context<'_>, queue: &mut Queue) -> Poll<Result<(), LinkError>> {
+    fn poll_send(&mut self, cx: &mut Context<'_>, queue: &mut FrameQueue) -> Poll<Result<(), LinkError>> {
         let Some(sink) = &mut self.sink else { return Poll::Ready(Err(LinkError::Closed)) };
         let failed = loop {
             if queue.is_empty() {

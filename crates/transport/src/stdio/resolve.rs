@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{Access, access};
 use rustix::io::Errno;
-use switchboard_session::link::{NotStarted, StartFault};
+use switchboard_session::link::{StartError, StartErrorKind};
 
 use crate::stdio::command::Stdio;
 
@@ -15,7 +15,7 @@ use crate::stdio::command::Stdio;
 const DEFAULT_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 
 /// Returns the file to execute, searched like a shell in the server's environment and directory would.
-pub(crate) fn resolve(command: &Stdio, path: Option<&OsStr>) -> Result<PathBuf, NotStarted> {
+pub(crate) fn resolve(command: &Stdio, path: Option<&OsStr>) -> Result<PathBuf, StartError> {
     let working_directory = working_directory(command)?;
     let program = command.program();
     let candidates: Vec<PathBuf> = if program.as_bytes().contains(&b'/') {
@@ -41,18 +41,18 @@ pub(crate) fn resolve(command: &Stdio, path: Option<&OsStr>) -> Result<PathBuf, 
     let searched: Vec<_> = candidates.iter().map(|candidate| candidate.display().to_string()).collect();
     tracing::debug!(program = &*name, ?searched, "program not found or not executable");
     Err(match refused {
-        Some((file, Errno::ISDIR)) => NotStarted::new(file.display().to_string(), StartFault::Directory),
-        Some((file, errno)) => NotStarted::new(file.display().to_string(), StartFault::NotExecutable)
+        Some((file, Errno::ISDIR)) => StartError::new(file.display().to_string(), StartErrorKind::Directory),
+        Some((file, errno)) => StartError::new(file.display().to_string(), StartErrorKind::NotExecutable)
             .with_source(errno.into())
             .with_searched(searched),
-        None => NotStarted::new(name, StartFault::NotFound).with_searched(searched),
+        None => StartError::new(name, StartErrorKind::NotFound).with_searched(searched),
     })
 }
 
 /// Returns the absolute working directory of the server.
-fn working_directory(command: &Stdio) -> Result<PathBuf, NotStarted> {
+fn working_directory(command: &Stdio) -> Result<PathBuf, StartError> {
     let bad = |shown: &Path, error: io::Error| {
-        NotStarted::new(command.program().to_string_lossy(), StartFault::BadDirectory)
+        StartError::new(command.program().to_string_lossy(), StartErrorKind::BadDirectory)
             .with_searched(vec![shown.display().to_string()])
             .with_source(error)
     };
@@ -79,14 +79,14 @@ fn check_executable(file: &Path) -> Result<(), Errno> {
 }
 
 /// Maps the OS error of executing a resolved file.
-pub(crate) fn start_error(file: &Path, error: io::Error) -> NotStarted {
+pub(crate) fn start_error(file: &Path, error: io::Error) -> StartError {
     let errno = Errno::from_io_error(&error);
     let fault = match errno {
-        Some(Errno::MFILE | Errno::NFILE | Errno::AGAIN | Errno::NOMEM) => StartFault::OutOfResources,
+        Some(Errno::MFILE | Errno::NFILE | Errno::AGAIN | Errno::NOMEM) => StartErrorKind::OutOfResources,
         Some(Errno::ACCESS | Errno::PERM | Errno::NOEXEC | Errno::NOENT | Errno::LIBBAD) => {
-            StartFault::NotExecutable
+            StartErrorKind::NotExecutable
         }
-        _ => StartFault::Other,
+        _ => StartErrorKind::Other,
     };
     let source = match errno {
         // The file exists, so its interpreter or loader is missing.
@@ -100,5 +100,5 @@ pub(crate) fn start_error(file: &Path, error: io::Error) -> NotStarted {
         ),
         _ => error,
     };
-    NotStarted::new(file.display().to_string(), fault).with_source(source)
+    StartError::new(file.display().to_string(), fault).with_source(source)
 }

@@ -27,7 +27,7 @@ use rustix::process::{
     Pid, PidfdFlags, Resource, Rlimit, Signal, WaitOptions, WaitStatus, getpid, getppid, kill_process_group,
     pidfd_open, set_child_subreaper, setrlimit, setsid, wait,
 };
-use switchboard_session::link::Exit;
+use switchboard_session::link::ServerExit;
 
 use crate::stdio::command::{ChildLimits, Stdio};
 use crate::stdio::process_tree;
@@ -93,7 +93,7 @@ impl StartToken {
     }
 
     /// Returns why the server was not started, if the supervisor reported that.
-    pub(crate) fn start_error(&self, exit: &Exit) -> Option<io::Error> {
+    pub(crate) fn start_error(&self, exit: &ServerExit) -> Option<io::Error> {
         if exit.code != Some(EXIT_NOT_STARTED) {
             return None;
         }

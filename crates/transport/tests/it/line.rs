@@ -72,8 +72,8 @@ async fn frames(source: Pieces, limit: usize) -> (Vec<String>, LinkError) {
         let (frames, end) = next_frames(&mut inlet).await;
         all.extend(frames.into_iter().map(|frame| match frame {
             Frame::Message(line) => String::from_utf8_lossy(&line).into_owned(),
-            Frame::Lost { salvaged, error: LinkError::TooLarge { limit } } => {
-                let id = salvaged.id.filter(|_| !salvaged.has_method);
+            Frame::Lost { recovered, error: LinkError::TooLarge { limit } } => {
+                let id = recovered.id.filter(|_| !recovered.has_method);
                 format!("lost {id:?} {limit}")
             }
             Frame::Lost { .. } => panic!("lost for another reason"),

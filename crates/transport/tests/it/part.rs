@@ -3,7 +3,9 @@
 use std::io::Read;
 use std::time::Duration;
 
-use switchboard_session::link::{Ask, Inward, Life, Link, LinkError, Mirror, Post};
+use switchboard_session::link::{
+    ExchangeKind, InboundMessage, Link, LinkError, Mirror, OneWayMessage, OutgoingRequest,
+};
 use switchboard_session::{ConnectionLimits, MuxLink};
 use switchboard_transport::stdio::{Stdio, spawn, take_stdio};
 
@@ -143,15 +145,21 @@ async fn own() {
     let mut inbound = peer.inbound().unwrap();
     while let Some(inward) = inbound.next().await {
         println!("stray");
-        if let Inward::Upcall(call) = inward {
+        if let InboundMessage::Upcall(call) = inward {
             let result = call.params.expect("all have some");
-            peer.post(Post::Answer { id: &call.id, outcome: Ok(&result) }).unwrap();
+            peer.post(OneWayMessage::Response { id: &call.id, outcome: Ok(&result) }).unwrap();
         }
     }
     eprintln!("ended: {}", peer.ended().expect("it has"));
     peer.close(Duration::from_secs(1)).await;
     let refused = peer
-        .open(Ask { id: 1.into(), method: "x", params: "{}", mirror: Mirror::default(), life: Life::Call })
+        .open(OutgoingRequest {
+            id: 1.into(),
+            method: "x",
+            params: "{}",
+            mirror: Mirror::default(),
+            kind: ExchangeKind::Call,
+        })
         .done()
         .await;
     assert!(refused.is_err());

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use libtest_mimic::Trial;
-use switchboard_session::link::{Ask, Frame, Inlet, Life, Link, LinkError, Mirror};
+use switchboard_session::link::{ExchangeKind, Frame, Inlet, Link, LinkError, Mirror, OutgoingRequest};
 use switchboard_session::{ConnectionLimits, MuxLink};
 use switchboard_transport::stdio::{ChildHandle, Stdio, Supervision, spawn};
 
@@ -49,12 +49,12 @@ pub(crate) fn link(command: &Stdio) -> (Arc<MuxLink>, ChildHandle) {
 
 /// Asks and waits for the answer.
 pub(crate) async fn ask(link: &MuxLink, id: i64) -> Result<String, LinkError> {
-    let mut exchange = link.open(Ask {
+    let mut exchange = link.open(OutgoingRequest {
         id: id.into(),
         method: "ping",
         params: "{}",
         mirror: Mirror::default(),
-        life: Life::Call,
+        kind: ExchangeKind::Call,
     });
     exchange.done().await.map(|answer| format!("{answer:?}"))
 }

@@ -3,7 +3,7 @@
 use std::os::unix::fs::PermissionsExt;
 use std::time::Instant;
 
-use switchboard_session::link::{Dial, LinkError, NotStarted, Rung, StartFault};
+use switchboard_session::link::{Dial, DialStep, LinkError, StartError, StartErrorKind};
 use switchboard_transport::stdio::{ChildLimits, Stdio, Supervision, spawn};
 
 use crate::part::{SCRIPT, said};
@@ -22,14 +22,14 @@ crate::trials![
     the_next_rung_gets_the_same_process_while_it_lives,
 ];
 
-fn refusal(command: &Stdio) -> std::sync::Arc<NotStarted> {
+fn refusal(command: &Stdio) -> std::sync::Arc<StartError> {
     let start = Instant::now();
     let error = spawn(command).expect_err("it cannot start");
     assert!(start.elapsed() < LATE, "{:?}", start.elapsed());
     not_started(error)
 }
 
-fn not_started(error: LinkError) -> std::sync::Arc<NotStarted> {
+fn not_started(error: LinkError) -> std::sync::Arc<StartError> {
     match error {
         LinkError::NotStarted(why) => why,
         other => panic!("{other:?}"),
@@ -39,13 +39,13 @@ fn not_started(error: LinkError) -> std::sync::Arc<NotStarted> {
 /// F001.
 async fn a13_a_missing_program_is_named_and_path_is_a_count() {
     let why = refusal(&Stdio::new("no-such-server").env("PATH", "/usr/bin:/nowhere"));
-    assert_eq!((why.fault, why.program.as_str()), (StartFault::NotFound, "no-such-server"));
+    assert_eq!((why.kind, why.program.as_str()), (StartErrorKind::NotFound, "no-such-server"));
     assert_eq!(why.searched, ["/usr/bin", "/nowhere"]);
     // A13: a count, and the folders only where they are asked for.
     assert!(why.to_string().ends_with("(searched 2 folders of PATH)"), "{why}");
     assert!(format!("{why:#}").ends_with("(searched /usr/bin, /nowhere)"), "{why:#}");
-    assert_eq!(refusal(&Stdio::new("/nowhere/server")).fault, StartFault::NotFound);
-    assert_eq!(refusal(&Stdio::new("")).fault, StartFault::NotFound);
+    assert_eq!(refusal(&Stdio::new("/nowhere/server")).kind, StartErrorKind::NotFound);
+    assert_eq!(refusal(&Stdio::new("")).kind, StartErrorKind::NotFound);
 }
 
 async fn what_cannot_be_executed_is_said_so() {
@@ -53,11 +53,11 @@ async fn what_cannot_be_executed_is_said_so() {
     let file = dir.path().join("server");
     std::fs::write(&file, "#!/bin/sh\n").unwrap();
     let why = refusal(&Stdio::new(&file));
-    assert_eq!(why.fault, StartFault::NotExecutable);
+    assert_eq!(why.kind, StartErrorKind::NotExecutable);
     assert_eq!(why.program, file.display().to_string());
     let why = refusal(&Stdio::new("server").env("PATH", dir.path()));
-    assert_eq!(why.fault, StartFault::NotExecutable);
-    assert_eq!(refusal(&Stdio::new(dir.path())).fault, StartFault::Directory);
+    assert_eq!(why.kind, StartErrorKind::NotExecutable);
+    assert_eq!(refusal(&Stdio::new(dir.path())).kind, StartErrorKind::Directory);
 }
 
 /// Neither a program nor a script, and a script whose interpreter is missing: only executing them shows it.
@@ -72,7 +72,7 @@ async fn a_file_the_system_refuses_is_not_started_either_way() {
         let (link, _) = link(&command);
         let through_supervisor = not_started(end_of(&link).await);
         for why in [direct, through_supervisor] {
-            assert_eq!(why.fault, StartFault::NotExecutable, "{why}");
+            assert_eq!(why.kind, StartErrorKind::NotExecutable, "{why}");
             assert_eq!(why.program, file.display().to_string());
             assert!(why.source.is_some());
         }
@@ -82,10 +82,10 @@ async fn a_file_the_system_refuses_is_not_started_either_way() {
 async fn a_bad_directory_is_named() {
     let why = refusal(&Stdio::new("cat").cwd("/nowhere/at/all"));
     assert_eq!(
-        (why.fault, &why.searched[..]),
-        (StartFault::BadDirectory, &["/nowhere/at/all".to_owned()][..])
+        (why.kind, &why.searched[..]),
+        (StartErrorKind::BadDirectory, &["/nowhere/at/all".to_owned()][..])
     );
-    assert_eq!(refusal(&Stdio::new("cat").cwd("/etc/passwd")).fault, StartFault::BadDirectory);
+    assert_eq!(refusal(&Stdio::new("cat").cwd("/etc/passwd")).kind, StartErrorKind::BadDirectory);
 }
 
 async fn a_relative_program_is_found_from_its_directory() {
@@ -209,25 +209,25 @@ async fn limits_reach_the_server() {
 async fn without_a_reactor_it_is_an_error() {
     let outside = std::thread::spawn(|| spawn(&Stdio::new("cat")).err()).join().unwrap().unwrap();
     assert!(outside.to_string().contains("tokio runtime"), "{outside}");
-    assert_eq!(not_started(outside).fault, StartFault::Other);
+    assert_eq!(not_started(outside).kind, StartErrorKind::Other);
     assert!(said("without-drivers", &[]).await.contains("tokio runtime"));
 }
 
 /// F004, F005 at the link.
 async fn the_next_rung_gets_the_same_process_while_it_lives() {
     let dial = sh("read one; exit 3");
-    let first = dial.dial(Rung::Modern, None).await.unwrap();
-    let same = dial.dial(Rung::Legacy, Some(first.clone())).await.unwrap();
+    let first = dial.dial(DialStep::Modern, None).await.unwrap();
+    let same = dial.dial(DialStep::Legacy, Some(first.clone())).await.unwrap();
     assert!(std::sync::Arc::ptr_eq(&first, &same));
-    let mut asked = first.open(switchboard_session::link::Ask {
+    let mut asked = first.open(switchboard_session::link::OutgoingRequest {
         id: 1.into(),
         method: "server/discover",
         params: "{}",
         mirror: switchboard_session::link::Mirror::default(),
-        life: switchboard_session::link::Life::Call,
+        kind: switchboard_session::link::ExchangeKind::Call,
     });
     let error = asked.done().await.expect_err("it exits");
     assert_eq!(error.exit().unwrap().code, Some(3));
-    let fresh = dial.dial(Rung::Legacy, Some(first.clone())).await.unwrap();
+    let fresh = dial.dial(DialStep::Legacy, Some(first.clone())).await.unwrap();
     assert!(!std::sync::Arc::ptr_eq(&first, &fresh) && fresh.ended().is_none());
 }

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use switchboard_session::link::{CloseOutcome, Exit, Link};
+use switchboard_session::link::{CloseOutcome, Link, ServerExit};
 use switchboard_transport::stdio::{Stdio, StopTimeouts};
 use tokio::io::AsyncWriteExt;
 
@@ -38,7 +38,7 @@ fn usual() -> StopTimeouts {
     StopTimeouts { kill: LATE, ..StopTimeouts::default() }
 }
 
-async fn leave(link: &impl Link) -> (Exit, Duration) {
+async fn leave(link: &impl Link) -> (ServerExit, Duration) {
     let start = Instant::now();
     match link.close(4 * LATE).await {
         CloseOutcome::Exited(exit) => (exit, start.elapsed()),

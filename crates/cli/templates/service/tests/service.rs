@@ -26,7 +26,7 @@ async fn it_works_without_any_protocol() {
 async fn it_works_in_both_eras() {
     for offer in [RevisionPolicy::ModernOnly, RevisionPolicy::LegacyOnly] {
         let server = __Trait__Server::builder(InMemory::default()).build().unwrap();
-        let session = Client::new().with_offer(offer).connect(InProcess::new(&server)).await.unwrap();
+        let session = Client::new().with_revisions(offer).connect(InProcess::new(&server)).await.unwrap();
         keeps_and_finds(&__Trait__Client::new(session.clone())).await;
         session.close().await;
     }

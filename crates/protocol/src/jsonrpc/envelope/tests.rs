@@ -3,7 +3,7 @@
 use super::*;
 use crate::jsonrpc::{ErrorCode, SyntaxErrorKind};
 
-fn read(text: &str) -> Result<Envelope, Malformed> {
+fn read(text: &str) -> Result<Envelope, MalformedMessage> {
     match parse(Bytes::copy_from_slice(text.as_bytes()))? {
         Message::Single(envelope) => Ok(envelope),
         Message::Batch(_) => panic!("a batch: {text}"),
@@ -39,7 +39,7 @@ fn an_error_without_an_id_is_still_a_response() {
     }
     // One that is there and is no id of anybody is another matter.
     let other = read(r#"{"jsonrpc":"2.0","id":7.9,"error":{"code":-32700,"message":"?"}}"#).unwrap_err();
-    assert_eq!(other.fault.kind(), FaultKind::BadMember("id"));
+    assert_eq!(other.error.kind(), MessageErrorKind::BadMember("id"));
 }
 
 #[test]
@@ -50,7 +50,7 @@ fn member_names_are_case_sensitive() {
         "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\u{200b}\":\"a\"}",
         r#"{"jsonrpc":"2.0","id":1,"reſult":{}}"#,
     ] {
-        assert_eq!(read(text).unwrap_err().fault.kind(), FaultKind::NoShape, "{text}");
+        assert_eq!(read(text).unwrap_err().error.kind(), MessageErrorKind::NoShape, "{text}");
     }
     // Beside the real name, a look-alike changes nothing; an escape spells the same name.
     let Envelope::Request(request) = read(r#"{"id":1,"\u006dethod":"a","Method":"b","Params":[1]}"#).unwrap()
@@ -63,38 +63,38 @@ fn member_names_are_case_sensitive() {
 #[test]
 fn malformed_messages_carry_the_salvaged_id() {
     let cases = [
-        (r#"{"id":5,"result":{},"error":{"code":1}}"#, FaultKind::NoShape),
-        (r#"{"id":5}"#, FaultKind::NoShape),
-        (r#"{"id":5,"method":"a","result":{}}"#, FaultKind::NoShape),
-        (r#"{"id":5,"id":6,"result":{}}"#, FaultKind::Duplicate("id")),
-        (r#"{"id":5,"result":{},"result":{}}"#, FaultKind::Duplicate("result")),
-        (r#"{"id":5,"method":7}"#, FaultKind::BadMember("method")),
-        (r#"{"id":5,"result":NaN}"#, FaultKind::Syntax(SyntaxErrorKind::Unexpected(b'N'))),
-        (r#"{"id":5,"result":{}}{"id":6,"result":{}}"#, FaultKind::Syntax(SyntaxErrorKind::Trailing)),
-        (r#"{"id":5,"result":"cut"#, FaultKind::Syntax(SyntaxErrorKind::UnexpectedEnd)),
+        (r#"{"id":5,"result":{},"error":{"code":1}}"#, MessageErrorKind::NoShape),
+        (r#"{"id":5}"#, MessageErrorKind::NoShape),
+        (r#"{"id":5,"method":"a","result":{}}"#, MessageErrorKind::NoShape),
+        (r#"{"id":5,"id":6,"result":{}}"#, MessageErrorKind::Duplicate("id")),
+        (r#"{"id":5,"result":{},"result":{}}"#, MessageErrorKind::Duplicate("result")),
+        (r#"{"id":5,"method":7}"#, MessageErrorKind::BadMember("method")),
+        (r#"{"id":5,"result":NaN}"#, MessageErrorKind::Syntax(SyntaxErrorKind::Unexpected(b'N'))),
+        (r#"{"id":5,"result":{}}{"id":6,"result":{}}"#, MessageErrorKind::Syntax(SyntaxErrorKind::Trailing)),
+        (r#"{"id":5,"result":"cut"#, MessageErrorKind::Syntax(SyntaxErrorKind::UnexpectedEnd)),
     ];
     for (text, kind) in cases {
         let malformed = read(text).unwrap_err();
-        assert_eq!(malformed.fault.kind(), kind, "{text}");
-        assert_eq!(malformed.salvaged.id, Some(5.into()), "{text}");
+        assert_eq!(malformed.error.kind(), kind, "{text}");
+        assert_eq!(malformed.recovered.id, Some(5.into()), "{text}");
     }
     let malformed = parse(Bytes::from_static(b"{\"result\":\"\xff\",\"id\":5}")).unwrap_err();
-    assert_eq!((malformed.fault.kind(), malformed.salvaged.id), (FaultKind::NotUtf8, Some(5.into())));
+    assert_eq!((malformed.error.kind(), malformed.recovered.id), (MessageErrorKind::NotUtf8, Some(5.into())));
     let deep = format!("{{\"id\":5,\"result\":{}1{}}}", "[".repeat(200), "]".repeat(200));
     let malformed = read(&deep).unwrap_err();
     assert_eq!(
-        (malformed.fault.kind(), malformed.salvaged.id),
-        (FaultKind::Syntax(SyntaxErrorKind::TooDeep), Some(5.into()))
+        (malformed.error.kind(), malformed.recovered.id),
+        (MessageErrorKind::Syntax(SyntaxErrorKind::TooDeep), Some(5.into()))
     );
 }
 
 #[test]
 fn a_request_with_an_invalid_id_is_malformed() {
     for text in [r#"{"id":null,"method":"a"}"#, r#"{"id":1.5,"method":"a"}"#, r#"{"id":{},"method":"a"}"#] {
-        assert_eq!(read(text).unwrap_err().fault.kind(), FaultKind::BadMember("id"), "{text}");
+        assert_eq!(read(text).unwrap_err().error.kind(), MessageErrorKind::BadMember("id"), "{text}");
     }
     let long = format!(r#"{{"id":"{}","method":"a"}}"#, "x".repeat(1 << 20));
-    assert_eq!(read(&long).unwrap_err().fault.kind(), FaultKind::BadMember("id"));
+    assert_eq!(read(&long).unwrap_err().error.kind(), MessageErrorKind::BadMember("id"));
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! The JSON Schema encoding of form fields.
 
 use serde_core::{Serialize, Serializer};
-use switchboard_json::{FromRaw, Mismatch, Raw, Reader};
+use switchboard_json::{FromRaw, Mismatch, Raw, RawReader};
 
 use super::{
     BooleanField, ChoiceField, ChoiceOption, ChoiceStyle, FormField, MultiChoiceField, NumberField, TextField,
@@ -92,13 +92,13 @@ fn encode_default<T: Serialize>(default: &T) -> Option<Raw> {
     Raw::encode(default).ok().filter(|raw| !raw.is_null())
 }
 
-fn decode_default<T: FromRaw>(reader: &mut Reader<'_>, raw: Option<Raw>) -> Result<Option<T>, String> {
+fn decode_default<T: FromRaw>(reader: &mut RawReader<'_>, raw: Option<Raw>) -> Result<Option<T>, String> {
     let read = raw.as_ref().map(|raw| reader.read_detached(raw)).transpose();
     read.map_err(|error| format!("default: {error}"))
 }
 
 impl FromRaw for FormField {
-    fn read(reader: &mut Reader<'_>) -> Result<Self, Mismatch> {
+    fn read(reader: &mut RawReader<'_>) -> Result<Self, Mismatch> {
         let start = reader.offset();
         let raw = reader.clone().read_raw();
         let schema = FieldSchema::read(reader)?;
@@ -119,7 +119,7 @@ impl FromRaw for FormField {
 
 impl_deserialize!(FormField);
 
-fn read_text(reader: &mut Reader<'_>, schema: FieldSchema) -> Result<TextField, String> {
+fn read_text(reader: &mut RawReader<'_>, schema: FieldSchema) -> Result<TextField, String> {
     Ok(TextField {
         title: schema.title,
         description: schema.description,
@@ -130,7 +130,7 @@ fn read_text(reader: &mut Reader<'_>, schema: FieldSchema) -> Result<TextField, 
     })
 }
 
-fn read_boolean(reader: &mut Reader<'_>, schema: FieldSchema) -> Result<BooleanField, String> {
+fn read_boolean(reader: &mut RawReader<'_>, schema: FieldSchema) -> Result<BooleanField, String> {
     Ok(BooleanField {
         title: schema.title,
         description: schema.description,
@@ -138,7 +138,7 @@ fn read_boolean(reader: &mut Reader<'_>, schema: FieldSchema) -> Result<BooleanF
     })
 }
 
-fn read_number(reader: &mut Reader<'_>, schema: FieldSchema) -> Result<NumberField, String> {
+fn read_number(reader: &mut RawReader<'_>, schema: FieldSchema) -> Result<NumberField, String> {
     Ok(NumberField {
         title: schema.title,
         description: schema.description,
@@ -148,7 +148,7 @@ fn read_number(reader: &mut Reader<'_>, schema: FieldSchema) -> Result<NumberFie
     })
 }
 
-fn read_choice(reader: &mut Reader<'_>, schema: FieldSchema) -> Result<ChoiceField, String> {
+fn read_choice(reader: &mut RawReader<'_>, schema: FieldSchema) -> Result<ChoiceField, String> {
     let (options, style) = match (schema.one_of, schema.r#enum, schema.enum_names) {
         (Some(consts), _, _) => {
             (consts.into_iter().map(TitledConst::into_option).collect(), ChoiceStyle::OneOf)
@@ -172,7 +172,7 @@ fn read_choice(reader: &mut Reader<'_>, schema: FieldSchema) -> Result<ChoiceFie
     })
 }
 
-fn read_multi_choice(reader: &mut Reader<'_>, schema: FieldSchema) -> Result<MultiChoiceField, String> {
+fn read_multi_choice(reader: &mut RawReader<'_>, schema: FieldSchema) -> Result<MultiChoiceField, String> {
     let items = schema.items.unwrap_or_default();
     let consts = items.any_of.or(items.one_of);
     let titled = consts.is_some();

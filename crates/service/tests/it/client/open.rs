@@ -14,7 +14,7 @@ pub async fn session(server: &Arc<Server>, offer: RevisionPolicy) -> ClientSessi
 }
 
 pub async fn open(client: Client, server: &Arc<Server>, offer: RevisionPolicy) -> ClientSession {
-    client.with_offer(offer).connect(InProcess::new(server)).await.unwrap()
+    client.with_revisions(offer).connect(InProcess::new(server)).await.unwrap()
 }
 
 /// A caller of the bench in each era, set up by `set`.

@@ -260,7 +260,7 @@ async fn v3_a_missing_scope_is_typed_and_never_repaired() {
             tokio::spawn(listener.serve(builder.into_http_service(HttpServerOptions::default()).unwrap()));
         for offer in ERAS {
             let here = open::session(&server, offer).await;
-            let there = client().with_offer(offer).connect(Http::new(&url)).await.unwrap();
+            let there = client().with_revisions(offer).connect(Http::new(&url)).await.unwrap();
             for session in [here, there] {
                 let caller = Caller::new(session.clone(), Arc::clone(bench::design()));
                 let typed =

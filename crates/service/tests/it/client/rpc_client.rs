@@ -54,7 +54,8 @@ async fn mcp_and_the_plain_endpoint_share_a_listener_and_a_service() {
     // What has no role in MCP goes over the original transport, what has one does not.
     for (round, offer) in open::ERAS.into_iter().enumerate() {
         let there = Http::new(format!("{base}/mcp"));
-        let session = switchboard_service::client::client().with_offer(offer).connect(there).await.unwrap();
+        let session =
+            switchboard_service::client::client().with_revisions(offer).connect(there).await.unwrap();
         let api = TextsClient::new(session).with_fallback(fallback.clone());
         use_texts(&api).await;
         assert_eq!(served.counts(), (5 * (round + 1), round + 1));

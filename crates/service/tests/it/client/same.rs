@@ -53,8 +53,9 @@ async fn a_client_at_the_other_end_of_a_pipe_is_the_same() {
         let serving = tokio::spawn(async move { server.serve(far).await });
         let peer =
             switchboard_session::MuxLink::start(near, switchboard_session::ConnectionLimits::default());
-        let dial = switchboard_session::link::Once::new(peer);
-        let session = switchboard_service::client::client().with_offer(offer).connect(dial).await.unwrap();
+        let dial = switchboard_session::link::SingleLink::new(peer);
+        let session =
+            switchboard_service::client::client().with_revisions(offer).connect(dial).await.unwrap();
         let api = TextsClient::new(session).with_fallback(Arc::new(Svc));
         use_texts(&api).await;
         api.caller().session().close().await;

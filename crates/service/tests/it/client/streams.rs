@@ -97,7 +97,7 @@ async fn v2_a_typed_stream_works_over_any_session() {
         assert_eq!(stream.recv().await.unwrap(), None);
 
         // The caller's own progress is not made of items.
-        let cx = ServiceCx::call().progress(|progress| panic!("{progress:?}")).build();
+        let cx = ServiceCx::call().on_progress(|progress| panic!("{progress:?}")).build();
         let args = Arguments::new().with("times", &3);
         let sum: u32 = caller.tool::<_, Error>(bench::SHOUT, args, Some(&cx), None).await.unwrap();
         assert_eq!(sum, 3);

@@ -210,8 +210,10 @@ async fn a_connection_that_breaks_in_a_call_is_told_and_the_call_is_not_made_aga
         let server = ServiceBuilder::new(Arc::clone(&bench) as _).build().unwrap();
         let (near, far) = switchboard_session::link::pair();
         let serving = tokio::spawn(async move { server.serve(far).await });
-        let dial = switchboard_session::link::Once::new(MuxLink::start(near, ConnectionLimits::default()));
-        let session = switchboard_service::client::client().with_offer(offer).connect(dial).await.unwrap();
+        let dial =
+            switchboard_session::link::SingleLink::new(MuxLink::start(near, ConnectionLimits::default()));
+        let session =
+            switchboard_service::client::client().with_revisions(offer).connect(dial).await.unwrap();
         let caller = Caller::new(session, Arc::clone(bench::design()));
         let args = Arguments::new().with("ms", &60_000);
         let call = caller.tool::<(), Error>(bench::SLOW, args, None, None);
@@ -266,7 +268,7 @@ async fn what_travels_in_meta_goes_with_every_kind_of_call() {
 struct Says(bool);
 
 impl ClientHandler for Says {
-    fn abilities(&self) -> HandlerCapabilities {
+    fn capabilities(&self) -> HandlerCapabilities {
         HandlerCapabilities::none().with_forms()
     }
 
@@ -292,11 +294,11 @@ async fn a_call_may_have_its_own_answers_and_hears_of_progress() {
         let caller = Caller::new(open::open(client, &server, offer).await, Arc::clone(bench::design()));
         let heard: Arc<Mutex<Vec<String>>> = Arc::default();
         let hears = Arc::clone(&heard);
-        let mut options = Cx::call().progress(move |progress| {
+        let mut options = Cx::call().on_progress(move |progress| {
             hears.lock().extend(progress.message);
         });
         if let Some(own) = own {
-            options = options.answers(Arc::new(Says(own)));
+            options = options.handler(Arc::new(Says(own)));
         }
         let cx = options.build();
         let answer: bool =

@@ -16,7 +16,7 @@ use switchboard_service::task::{Fate, MemoryTasks, TaskLimits, Tasks};
 use switchboard_session::client::{
     Change, ClientHandler, HandlerCapabilities, HandlerError, RequestingServer,
 };
-use switchboard_session::link::{BoxFuture, Once, pair};
+use switchboard_session::link::{BoxFuture, SingleLink, pair};
 use switchboard_session::server::{
     Caller, Handler, HandlerOutcome, InProcess, Reply, RequestContext, Server, ServerRequest,
 };
@@ -142,7 +142,7 @@ fn stage() -> Stage {
 struct Ada;
 
 impl ClientHandler for Ada {
-    fn abilities(&self) -> HandlerCapabilities {
+    fn capabilities(&self) -> HandlerCapabilities {
         HandlerCapabilities::none().with_forms()
     }
 
@@ -163,7 +163,7 @@ const MODERN: RevisionPolicy = RevisionPolicy::ModernOnly;
 const LEGACY: RevisionPolicy = RevisionPolicy::LegacyOnly;
 
 fn client(offer: RevisionPolicy) -> Client {
-    Client::new().with_offer(offer).with_tasks().with_answers(Ada)
+    Client::new().with_revisions(offer).with_tasks().with_answers(Ada)
 }
 
 async fn direct(stage: &Stage, offer: RevisionPolicy) -> ClientSession {
@@ -174,7 +174,7 @@ async fn piped(stage: &Stage, offer: RevisionPolicy) -> ClientSession {
     let (near, far) = pair();
     let server = Arc::clone(&stage.server);
     tokio::spawn(async move { server.serve(far).await });
-    client(offer).connect(Once::new(MuxLink::start(near, ConnectionLimits::default()))).await.unwrap()
+    client(offer).connect(SingleLink::new(MuxLink::start(near, ConnectionLimits::default()))).await.unwrap()
 }
 
 /// Calls a tool, as a task where it can be one.
@@ -268,7 +268,7 @@ async fn over_http_tasks_are_followed_asked_and_cancelled_in_both_protocols() {
 #[tokio::test]
 async fn a_method_that_would_outlive_its_request_stays_where_nobody_can_follow() {
     for offer in [MODERN, LEGACY] {
-        let plain = Client::new().with_offer(offer).with_answers(Ada);
+        let plain = Client::new().with_revisions(offer).with_answers(Ada);
         let session = plain.connect(InProcess::new(&stage().server)).await.unwrap();
         assert_eq!(session.call_tool("later", ()).await.unwrap().text(), "user false more");
         assert_eq!(session.call_tool("slow", ()).await.unwrap().text(), "slow");
@@ -287,7 +287,7 @@ async fn s11_work_on_a_thread_of_its_own_becomes_a_task() {
 
 #[tokio::test]
 async fn a_tool_that_is_always_a_task_refuses_who_cannot_follow_one() {
-    let plain = |offer| Client::new().with_offer(offer);
+    let plain = |offer| Client::new().with_revisions(offer);
     let session = plain(MODERN).connect(InProcess::new(&stage().server)).await.unwrap();
     let refused = raw(&session, "tools/call", json!({ "name": "broken" })).await.unwrap_err();
     let data: Value = refused.data.unwrap().decode().unwrap();

@@ -7,7 +7,7 @@ use switchboard_protocol::{
 
 use crate::era::dialect::{Extras, ResultKind, SplicePoint, TaskTicket, splice};
 use crate::era::{EarlyMessages, SessionInfo, has_batches, is_modern_name};
-use crate::link::{Agreement, Ask, Exchange, Inbound, Life, Link, Mirror, Post};
+use crate::link::{Agreement, Exchange, ExchangeKind, Inbound, Link, Mirror, OneWayMessage, OutgoingRequest};
 use crate::request::CallError;
 
 /// The state of a client session of the legacy era.
@@ -57,12 +57,12 @@ fn initialize(
     capabilities.lower(revision);
     client_info.lower(revision);
     let params = Raw::encode(&InitializeParams::new(revision.as_str(), capabilities, client_info))?;
-    Ok(link.open(Ask {
+    Ok(link.open(OutgoingRequest {
         id,
         method: "initialize",
         params: params.as_str(),
         mirror: Mirror::default(),
-        life: Life::Handshake,
+        kind: ExchangeKind::Handshake,
     }))
 }
 
@@ -91,7 +91,7 @@ fn interpret_response(outcome: Result<Raw, RpcError>) -> Result<HandshakeOutcome
 /// Sends `notifications/initialized`.
 pub(crate) fn send_initialized(link: &dyn Link, revision: Revision) -> Result<(), CallError> {
     link.agreed(Agreement { batches: has_batches(revision), revision: revision.as_str() });
-    link.post(Post::Note { method: "notifications/initialized", params: None })?;
+    link.post(OneWayMessage::Notification { method: "notifications/initialized", params: None })?;
     Ok(())
 }
 

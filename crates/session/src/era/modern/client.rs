@@ -9,7 +9,7 @@ use switchboard_protocol::{
 use crate::era::dialect::{Extras, ResultKind, SplicePoint, TaskTicket, splice};
 use crate::era::legacy::supported_revisions;
 use crate::era::{SessionInfo, is_modern_name, may_require_input};
-use crate::link::{Ask, Exchange, Life, Link, Mirror};
+use crate::link::{Exchange, ExchangeKind, Link, Mirror, OutgoingRequest};
 use crate::request::CallError;
 
 /// The state of a client session of the modern era: the `_meta` of every request.
@@ -68,7 +68,7 @@ impl ModernClient {
                         "input is required, but neither requests nor state are given".into(),
                     ));
                 }
-                Ok(ResultKind::Ask(input))
+                Ok(ResultKind::InputRequired(input))
             }
             ResultType::Task if method == "tools/call" => {
                 let created = CreateTaskResult::from_raw(&result)
@@ -109,7 +109,13 @@ pub(crate) fn discover(
     let mut params = "{}".to_owned();
     ModernClient::new(revision, client_info, capabilities)?.add_meta(&mut params, &Extras::default());
     let mirror = Mirror { revision: Some(revision.as_str()), ..Mirror::default() };
-    Ok(link.open(Ask { id, method: "server/discover", params: &params, mirror, life: Life::Call }))
+    Ok(link.open(OutgoingRequest {
+        id,
+        method: "server/discover",
+        params: &params,
+        mirror,
+        kind: ExchangeKind::Call,
+    }))
 }
 
 /// Interprets the response to a probe.

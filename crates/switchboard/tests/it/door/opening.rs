@@ -12,7 +12,7 @@ async fn a_second_opening_is_another_session_unless_a_session_is_opened_once() {
     let reply = knock(&service, &[("mcp-session-id", &id)], &initialize("2025-11-25")).await;
     assert_ne!(reply.header("mcp-session-id").unwrap(), id);
 
-    let (_, service) = server_with(builder().opening(OpeningPolicy::new().once()));
+    let (_, service) = server_with(builder().opening(OpeningPolicy::new().reject_repeated()));
     let id = open(&service, &[]).await;
     let reply = knock(&service, &[("mcp-session-id", &id)], &initialize("2025-11-25")).await;
     assert_eq!(reply.message()["error"]["code"], -32602);

@@ -45,7 +45,7 @@ async fn f082_a_server_that_never_answers_is_left_when_the_time_is_up() {
     let far = Far::start(|seen| call(seen).then(|| Said::Hold(Vec::new(), LONG, b""))).await;
     let session = far.modern().await;
     let error = session.call_tool("t", json!({})).idle_timeout(SHORT).await.unwrap_err();
-    assert!(matches!(error, CallError::TimedOut { phase: TimeoutKind::Idle, .. }), "{error:?}");
+    assert!(matches!(error, CallError::TimedOut { kind: TimeoutKind::Idle, .. }), "{error:?}");
     far.left(LONG).await;
     assert_eq!(far.count("tools/call"), 1);
 }
@@ -100,7 +100,7 @@ async fn f085_another_revision_is_negotiated() {
     })
     .await;
     let session = far.modern().await;
-    assert_eq!(session.terms().unwrap().revision, Revision::V2026_07_28);
+    assert_eq!(session.info().unwrap().revision, Revision::V2026_07_28);
     assert_eq!((far.count("server/discover"), far.count("initialize")), (2, 0));
 }
 
@@ -112,7 +112,7 @@ async fn f086_a_refusal_without_words_of_the_protocol_leads_to_the_handshake() {
         })
         .await;
         let session = far.modern().await;
-        assert_eq!(session.terms().unwrap().revision, Revision::V2025_11_25, "{status}");
+        assert_eq!(session.info().unwrap().revision, Revision::V2025_11_25, "{status}");
         let shaken = far.seen().into_iter().find(|seen| seen.method() == "initialize").unwrap();
         assert_eq!(shaken.header("mcp-protocol-version"), None, "the probe leaves nothing behind");
         assert_eq!(shaken.header("mcp-method"), None);
@@ -399,7 +399,7 @@ async fn p6_refused_initialize_shows_what_the_server_said() {
         (RevisionPolicy::Any, -32001, &nothing, "the server refused"),
     ] {
         let far = Far::start(refused(code, "your plan ended in May", data.clone())).await;
-        let client = Client::new().with_limits(patience()).with_offer(offer);
+        let client = Client::new().with_limits(patience()).with_revisions(offer);
         let error = client.connect(far.http()).await.unwrap_err().to_string();
         assert!(
             error.contains(ours) && error.contains("your plan ended in May"),
@@ -423,7 +423,7 @@ async fn p6_repeated_cursor_lists_no_tool_twice() {
         let names: Vec<&str> = tools.iter().map(|tool| tool.name.as_str()).collect();
         assert_eq!(names, ["a", "b"]);
         assert!(
-            matches!(&tools.cut, Some(switchboard::session::client::Cut::RepeatedCursor { cursor }) if cursor == "same")
+            matches!(&tools.cut, Some(switchboard::session::client::ListTruncation::RepeatedCursor { cursor }) if cursor == "same")
         );
         assert_eq!(far.count("tools/list") - before, 2);
     }

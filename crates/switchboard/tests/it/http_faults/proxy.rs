@@ -59,7 +59,7 @@ impl Proxy {
 
     async fn session(&self, offer: RevisionPolicy) -> ClientSession {
         let http = Http::new(format!("http://{}/mcp", self.at)).limits(limits());
-        Client::new().with_offer(offer).with_limits(patience()).connect(http).await.unwrap()
+        Client::new().with_revisions(offer).with_limits(patience()).connect(http).await.unwrap()
     }
 }
 
@@ -168,7 +168,7 @@ async fn a_peer_that_vanished_costs_the_time_of_its_call() {
         let session = proxy.session(RevisionPolicy::ModernOnly).await;
         proxy.harms.store(true, Ordering::SeqCst);
         let error = session.call_tool("echo", json!({})).idle_timeout(SHORT).await.unwrap_err();
-        assert!(matches!(error, CallError::TimedOut { phase: TimeoutKind::Idle, .. }), "{at}: {error:?}");
+        assert!(matches!(error, CallError::TimedOut { kind: TimeoutKind::Idle, .. }), "{at}: {error:?}");
         proxy.harms.store(false, Ordering::SeqCst);
         assert_eq!(session.call_tool("echo", json!({})).await.unwrap().text(), "{}");
     }

@@ -124,7 +124,7 @@ impl Far {
 
     /// A session of the legacy era.
     pub(crate) async fn legacy(&self) -> ClientSession {
-        let client = Client::new().with_limits(patience()).with_offer(RevisionPolicy::LegacyOnly);
+        let client = Client::new().with_limits(patience()).with_revisions(RevisionPolicy::LegacyOnly);
         client.connect(self.http()).await.unwrap()
     }
 }

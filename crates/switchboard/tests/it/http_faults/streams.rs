@@ -122,7 +122,7 @@ async fn f109_comments_keep_the_stream_and_not_the_call() {
     let session = far.modern().await;
     let begun = Instant::now();
     let error = session.call_tool("t", json!({})).idle_timeout(3 * SHORT).await.unwrap_err();
-    assert!(matches!(error, CallError::TimedOut { phase: TimeoutKind::Idle, .. }), "{error:?}");
+    assert!(matches!(error, CallError::TimedOut { kind: TimeoutKind::Idle, .. }), "{error:?}");
     assert!(begun.elapsed() >= 3 * SHORT && begun.elapsed() < LONG);
     far.left(LONG).await;
 }
@@ -135,7 +135,7 @@ async fn f110_a_standing_stream_without_bytes_is_opened_anew() {
     let mut quick = limits();
     quick.stream_idle = SHORT;
     let http = Http::new(far.url()).limits(quick);
-    let client = Client::new().with_offer(RevisionPolicy::LegacyOnly).with_limits(patience());
+    let client = Client::new().with_revisions(RevisionPolicy::LegacyOnly).with_limits(patience());
     let session = client.connect(http).await.unwrap();
     let mut changes = session.changes().unwrap();
     // What may have been missed meanwhile is listed again.
@@ -236,7 +236,8 @@ async fn p6_sse_events_of_unknown_types_and_damaged_ones_are_skipped() {
         small.event_bytes = 2048;
         let http = far.http().limits(small);
         let offer = if era == "modern" { RevisionPolicy::Any } else { RevisionPolicy::LegacyOnly };
-        let session = Client::new().with_limits(patience()).with_offer(offer).connect(http).await.unwrap();
+        let session =
+            Client::new().with_limits(patience()).with_revisions(offer).connect(http).await.unwrap();
         let called = tokio::time::timeout(LONG, session.call_tool("t", json!({}))).await.unwrap();
         assert_eq!(called.unwrap().text(), "done", "{era}");
     }
@@ -374,7 +375,7 @@ async fn f121_a_server_that_never_says_where_times_out_while_starting() {
     startup.startup = ms(100);
     let error =
         Client::new().with_limits(startup).connect(far.http().binding(HttpBinding::Sse)).await.unwrap_err();
-    assert!(matches!(error, CallError::TimedOut { phase: TimeoutKind::Startup, .. }), "{error:?}");
+    assert!(matches!(error, CallError::TimedOut { kind: TimeoutKind::Startup, .. }), "{error:?}");
 }
 
 #[tokio::test]

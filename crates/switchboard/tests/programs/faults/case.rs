@@ -10,9 +10,9 @@ use std::time::{Duration, Instant};
 
 use libtest_mimic::Trial;
 use switchboard::protocol::DecodeKind;
-use switchboard::protocol::jsonrpc::{FaultKind, SyntaxErrorKind};
-use switchboard::session::link::{Counts, Hint};
-use switchboard::{CallError, CallToolResult, LinkError, State, json};
+use switchboard::protocol::jsonrpc::{MessageErrorKind, SyntaxErrorKind};
+use switchboard::session::link::{Counts, PeerHint};
+use switchboard::{CallError, CallToolResult, LinkError, SessionState, json};
 
 use crate::faults::stage::{LATE, Watched, close_politely, echo, faultd, legacy, real};
 
@@ -110,7 +110,7 @@ async fn run(case: &'static Case) {
     (case.counts)(&mut counts);
     assert_eq!(session.counts(), counts, "{}", case.name);
     assert_eq!(watched.pending(), 0, "an entry is left");
-    assert!(matches!(session.state(), State::Ready), "{:?}", session.state());
+    assert!(matches!(session.state(), SessionState::Ready), "{:?}", session.state());
     close_politely(&session).await;
 }
 
@@ -120,23 +120,23 @@ fn ok(outcome: &Outcome) -> bool {
     matches!(outcome, Ok(result) if result.text() == "n-7")
 }
 
-fn malformed(outcome: &Outcome, is: fn(FaultKind) -> bool) -> bool {
-    matches!(outcome, Err(CallError::Link(LinkError::Malformed(why))) if is(why.fault.kind()))
+fn malformed(outcome: &Outcome, is: fn(MessageErrorKind) -> bool) -> bool {
+    matches!(outcome, Err(CallError::Link(LinkError::Malformed(why))) if is(why.error.kind()))
 }
 
 fn unexpected(outcome: &Outcome) -> bool {
-    malformed(outcome, |kind| matches!(kind, FaultKind::Syntax(SyntaxErrorKind::Unexpected(_))))
+    malformed(outcome, |kind| matches!(kind, MessageErrorKind::Syntax(SyntaxErrorKind::Unexpected(_))))
 }
 
 fn no_shape(outcome: &Outcome) -> bool {
-    malformed(outcome, |kind| kind == FaultKind::NoShape)
+    malformed(outcome, |kind| kind == MessageErrorKind::NoShape)
 }
 
 fn too_deep(outcome: &Outcome) -> bool {
-    malformed(outcome, |kind| kind == FaultKind::Syntax(SyntaxErrorKind::TooDeep))
+    malformed(outcome, |kind| kind == MessageErrorKind::Syntax(SyntaxErrorKind::TooDeep))
 }
 
-fn hinted(outcome: &Outcome, expected: Hint) -> bool {
+fn hinted(outcome: &Outcome, expected: PeerHint) -> bool {
     matches!(outcome, Err(CallError::TimedOut { hint: Some(hint), .. }) if *hint == expected)
 }
 

@@ -89,7 +89,7 @@ impl Drop for Asked {
 }
 
 impl ClientHandler for Silent {
-    fn abilities(&self) -> HandlerCapabilities {
+    fn capabilities(&self) -> HandlerCapabilities {
         HandlerCapabilities::none().with_forms()
     }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use switchboard::session::MuxLink;
-use switchboard::session::link::Once;
+use switchboard::session::link::SingleLink;
 use switchboard::transport::stdio::{LineInlet, LineOutlet};
 use switchboard::{CallError, Client, ClientSession, ConnectionLimits, LinkError, Pipe, Server};
 use tokio::io::{
@@ -128,7 +128,7 @@ pub(crate) async fn open_with(
 ) -> Result<Held, CallError> {
     let (mut far, pipe) = Far::new(room);
     let peer = MuxLink::start(pipe, limits);
-    let (session, ()) = tokio::join!(client.connect(Once::new(peer.clone())), far.welcome());
+    let (session, ()) = tokio::join!(client.connect(SingleLink::new(peer.clone())), far.welcome());
     Ok(Held { session: session?, far, peer })
 }
 
@@ -137,7 +137,7 @@ pub(crate) async fn open_modern() -> Held {
     let (mut far, pipe) = Far::new(ROOM);
     let peer = MuxLink::start(pipe, ConnectionLimits::default());
     let client = Client::new();
-    let (session, ()) = tokio::join!(client.connect(Once::new(peer.clone())), async {
+    let (session, ()) = tokio::join!(client.connect(SingleLink::new(peer.clone())), async {
         let probe = far.hear_of("server/discover").await;
         far.answer(&probe, discovered()).await;
     });

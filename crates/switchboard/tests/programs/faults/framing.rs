@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use libtest_mimic::Trial;
 use proptest::strategy::{Strategy, ValueTree};
 use serde_json::json;
-use switchboard::{CallError, LinkError, Raw, State};
+use switchboard::{CallError, LinkError, Raw, SessionState};
 
 use crate::faults::far::{Held, open};
 use crate::faults::part;
@@ -156,7 +156,7 @@ async fn f040_an_endless_line_loses_the_connection() {
         assert!(matches!(outcome, Err(CallError::Link(LinkError::Lost { sent: true, .. }))), "{outcome:?}");
     }
     let mut states = session.watch_state();
-    states.wait_for(|state| matches!(state, State::Failed(_))).await.unwrap();
+    states.wait_for(|state| matches!(state, SessionState::Failed(_))).await.unwrap();
     assert_eq!(watched.pending(), 0);
     until_gone(watched.children()[0].root_pid()).await;
 }

@@ -4,8 +4,8 @@ use std::future::IntoFuture;
 use std::time::{Duration, Instant};
 
 use serde_json::json;
-use switchboard::session::link::StartFault;
-use switchboard::{CallError, Client, ClientSession, EraHint, LinkError, State, Stdio, TimeoutKind};
+use switchboard::session::link::StartErrorKind;
+use switchboard::{CallError, Client, ClientSession, EraHint, LinkError, SessionState, Stdio, TimeoutKind};
 
 use crate::faults::part::PART;
 use crate::faults::stage::{
@@ -46,9 +46,9 @@ async fn f001_what_cannot_start_is_named_at_once() {
     std::fs::write(&file, "hello").unwrap();
     let missing = Stdio::new("no-such-server").env("PATH", "/usr/bin:/nowhere");
     for (command, fault, names) in [
-        (missing, StartFault::NotFound, "searched 2 folders of PATH"),
-        (Stdio::new(&file), StartFault::NotExecutable, "server"),
-        (Stdio::new("cat").cwd("/nowhere"), StartFault::BadDirectory, "/nowhere"),
+        (missing, StartErrorKind::NotFound, "searched 2 folders of PATH"),
+        (Stdio::new(&file), StartErrorKind::NotExecutable, "server"),
+        (Stdio::new("cat").cwd("/nowhere"), StartErrorKind::BadDirectory, "/nowhere"),
     ] {
         let watched = Watched::new(command);
         let session = Client::new().session(watched.clone());
@@ -56,9 +56,9 @@ async fn f001_what_cannot_start_is_named_at_once() {
         let error = session.initialize().await.unwrap_err();
         assert!(start.elapsed() < LATE, "{:?}", start.elapsed());
         let CallError::Link(LinkError::NotStarted(why)) = &error else { panic!("{error:?}") };
-        assert_eq!(why.fault, fault);
+        assert_eq!(why.kind, fault);
         assert!(error.to_string().contains(names), "{error}");
-        assert!(matches!(session.state(), State::Failed(CallError::Link(LinkError::NotStarted(_)))));
+        assert!(matches!(session.state(), SessionState::Failed(CallError::Link(LinkError::NotStarted(_)))));
         assert!(watched.children().is_empty(), "it is not tried again");
     }
 }
@@ -78,7 +78,7 @@ async fn f003_an_exit_during_the_handshake_carries_its_last_words() {
     let error = session.initialize().await.unwrap_err();
     assert_eq!(exit_code(&error), Some(3), "{error:?}");
     assert!(error.to_string().contains("no such database"), "{error}");
-    assert!(matches!(session.state(), State::Failed(_)));
+    assert!(matches!(session.state(), SessionState::Failed(_)));
     assert_eq!(watched.children().len(), 1, "starting again is not for the session");
     let again = session.initialize().await.unwrap_err();
     assert_eq!(exit_code(&again), Some(3));
@@ -135,11 +135,11 @@ async fn f006_a_slow_start_holds_up_nobody_else() {
     };
     let quick = legacy().connect(faultd("none")).await.unwrap();
     echo(&quick, "n").await.unwrap();
-    assert!(matches!(slow.state(), State::Created), "it is still starting");
+    assert!(matches!(slow.state(), SessionState::Created), "it is still starting");
     assert!(matches!(slow.call_tool("echo", json!({})).await, Err(CallError::NotInitialized)));
     tokio::task::spawn_blocking(move || std::fs::write(gate, b"go")).await.unwrap().unwrap();
     opening.await.unwrap().unwrap();
-    assert!(matches!(slow.state(), State::Ready));
+    assert!(matches!(slow.state(), SessionState::Ready));
     echo(&slow, "n").await.unwrap();
     close_politely(&quick).await;
     close_politely(&slow).await;
@@ -151,7 +151,7 @@ async fn f007_a_server_that_hangs_is_killed_at_the_startup_time() {
     let session = legacy().with_limits(limits(|limits| limits.startup = after)).session(watched.clone());
     let start = Instant::now();
     let error = session.initialize().await.unwrap_err();
-    assert!(matches!(error, CallError::TimedOut { phase: TimeoutKind::Startup, .. }), "{error:?}");
+    assert!(matches!(error, CallError::TimedOut { kind: TimeoutKind::Startup, .. }), "{error:?}");
     assert!(start.elapsed() < LATE, "{:?}", start.elapsed());
     until_gone(watched.children()[0].root_pid()).await;
 }
@@ -178,7 +178,7 @@ async fn f008_a_crash_fails_every_call_once_and_replays_none() {
 }
 
 async fn failed(session: &ClientSession) {
-    session.watch_state().wait_for(|state| matches!(state, State::Failed(_))).await.unwrap();
+    session.watch_state().wait_for(|state| matches!(state, SessionState::Failed(_))).await.unwrap();
 }
 
 async fn f009_a_closed_stdout_is_a_lost_connection() {

@@ -26,7 +26,7 @@ const ERAS: [RevisionPolicy; 2] = [RevisionPolicy::LegacyOnly, RevisionPolicy::M
 
 async fn f053_any_text_survives_the_way_there_and_back() {
     for era in ERAS {
-        let session = Client::new().with_offer(era).connect(server()).await.unwrap();
+        let session = Client::new().with_revisions(era).connect(server()).await.unwrap();
         echo(&session, "a\nb\r\n\u{2028}\u{2029}\u{85}\0\u{7f}\u{feff}😀\"\\").await.unwrap();
         close_politely(&session).await;
     }
@@ -35,7 +35,7 @@ async fn f053_any_text_survives_the_way_there_and_back() {
 async fn f056_stray_output_of_a_handler_cannot_reach_the_wire() {
     for era in ERAS {
         let watched = Watched::new(server());
-        let session = Client::new().with_offer(era).connect(watched.clone()).await.unwrap();
+        let session = Client::new().with_revisions(era).connect(watched.clone()).await.unwrap();
         let result = session.call_tool("stray", json!({"nonce": "n"})).await.unwrap();
         assert_eq!(result.text(), "n");
         assert_eq!(session.counts(), Default::default(), "no junk came by");
@@ -47,7 +47,7 @@ async fn f056_stray_output_of_a_handler_cannot_reach_the_wire() {
 
 async fn crowd_256_calls_at_once_on_our_own_server() {
     for era in ERAS {
-        let session = Client::new().with_offer(era).connect(server()).await.unwrap();
+        let session = Client::new().with_revisions(era).connect(server()).await.unwrap();
         let mut calls = JoinSet::new();
         for number in 0..256 {
             let session = session.clone();

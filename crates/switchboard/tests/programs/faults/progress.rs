@@ -116,7 +116,7 @@ async fn f072_progress_does_not_extend_the_total() {
     let (outcome, ()) =
         tokio::join!(call.into_future(), progress_forever(&mut far, Duration::from_millis(500)));
     assert!(
-        matches!(outcome, Err(CallError::TimedOut { phase: TimeoutKind::Total, after, .. }) if after == total),
+        matches!(outcome, Err(CallError::TimedOut { kind: TimeoutKind::Total, after, .. }) if after == total),
         "{outcome:?}"
     );
     assert!(start.elapsed() >= total && start.elapsed() < total + Duration::from_millis(750));
@@ -131,7 +131,7 @@ async fn f073_progress_forever_ends_at_the_total() {
     let (outcome, ()) = tokio::join!(call, progress_forever(&mut far, Duration::from_secs(30)));
     let quarter = Duration::from_secs(15 * 60);
     assert!(
-        matches!(outcome, Err(CallError::TimedOut { phase: TimeoutKind::Total, after, .. }) if after == quarter),
+        matches!(outcome, Err(CallError::TimedOut { kind: TimeoutKind::Total, after, .. }) if after == quarter),
         "{outcome:?}"
     );
     assert!(start.elapsed() < quarter + Duration::from_secs(31));
@@ -145,7 +145,7 @@ async fn f073_silence_ends_at_the_idle_time() {
         tokio::join!(session.call_tool("a", json!({})).into_future(), far.hear_of("notifications/cancelled"));
     let minute = Duration::from_secs(60);
     assert!(
-        matches!(outcome, Err(CallError::TimedOut { phase: TimeoutKind::Idle, after, .. }) if after == minute),
+        matches!(outcome, Err(CallError::TimedOut { kind: TimeoutKind::Idle, after, .. }) if after == minute),
         "{outcome:?}"
     );
     assert!(start.elapsed() < minute + Duration::from_millis(250));

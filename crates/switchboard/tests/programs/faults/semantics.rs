@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use switchboard::session::MuxLink;
-use switchboard::session::link::Once;
-use switchboard::{CallError, Client, ConnectionLimits, LinkError, State, TimeoutKind};
+use switchboard::session::link::SingleLink;
+use switchboard::{CallError, Client, ConnectionLimits, LinkError, SessionState, TimeoutKind};
 
 use crate::faults::far::{Far, Held, ROOM, discovered, open, open_modern, open_with};
 use crate::faults::stage::{echo, legacy};
@@ -37,7 +37,7 @@ async fn f059_answers_after_a_timeout_or_a_cancellation_are_dropped() {
             request
         });
     assert!(
-        matches!(outcome, Err(CallError::TimedOut { phase: TimeoutKind::Total, after, .. }) if after == second),
+        matches!(outcome, Err(CallError::TimedOut { kind: TimeoutKind::Total, after, .. }) if after == second),
         "{outcome:?}"
     );
     assert!(start.elapsed() < second + Duration::from_millis(250));
@@ -126,26 +126,26 @@ async fn f074_a_ping_during_the_handshake_is_answered() {
     let (mut far, pipe) = Far::new(ROOM);
     let client = legacy();
     let peer = MuxLink::start(pipe, ConnectionLimits::default());
-    let (session, ()) = tokio::join!(client.connect(Once::new(peer)), async {
+    let (session, ()) = tokio::join!(client.connect(SingleLink::new(peer)), async {
         let request = far.hear_of("initialize").await;
         far.say(&json!({"jsonrpc": "2.0", "id": 77, "method": "ping"})).await;
         assert_eq!(far.hear().await, json!({"jsonrpc": "2.0", "id": 77, "result": {}}));
         far.welcome_to(&request).await;
     });
-    assert!(matches!(session.unwrap().state(), State::Ready));
+    assert!(matches!(session.unwrap().state(), SessionState::Ready));
 }
 
 async fn f074_a_ping_during_the_probe_is_answered() {
     let (mut far, pipe) = Far::new(ROOM);
     let peer = MuxLink::start(pipe, ConnectionLimits::default());
     let client = Client::new();
-    let (session, ()) = tokio::join!(client.connect(Once::new(peer)), async {
+    let (session, ()) = tokio::join!(client.connect(SingleLink::new(peer)), async {
         let request = far.hear_of("server/discover").await;
         far.say(&json!({"jsonrpc": "2.0", "id": 77, "method": "ping"})).await;
         assert_eq!(far.hear().await, json!({"jsonrpc": "2.0", "id": 77, "result": {}}));
         far.answer(&request, discovered()).await;
     });
-    assert!(matches!(session.unwrap().state(), State::Ready));
+    assert!(matches!(session.unwrap().state(), SessionState::Ready));
 }
 
 /// The far side answers as soon as it has seen the id, with most of the request still on our side.

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use libtest_mimic::Trial;
 use switchboard::session::MuxLink;
-use switchboard::session::link::{BoxFuture, Link, Rung};
+use switchboard::session::link::{BoxFuture, DialStep, Link};
 use switchboard::transport::stdio::{ChildHandle, StopTimeouts, spawn};
 use switchboard::{
     CallError, Client, ClientSession, CloseOutcome, ConnectionLimits, Dial, Direction, Limits, LinkError,
@@ -110,7 +110,7 @@ pub(crate) fn sh(script: &str) -> Stdio {
 
 /// A client that speaks to legacy servers without a probe.
 pub(crate) fn legacy() -> Client {
-    Client::new().with_offer(RevisionPolicy::LegacyOnly)
+    Client::new().with_revisions(RevisionPolicy::LegacyOnly)
 }
 
 /// Limits with one change.
@@ -177,8 +177,8 @@ impl Watched {
             .collect()
     }
 
-    fn link(&self, rung: Rung, previous: Option<Arc<dyn Link>>) -> Result<Arc<dyn Link>, LinkError> {
-        if let (Rung::Legacy, Some(link)) = (rung, previous)
+    fn link(&self, rung: DialStep, previous: Option<Arc<dyn Link>>) -> Result<Arc<dyn Link>, LinkError> {
+        if let (DialStep::Legacy, Some(link)) = (rung, previous)
             && link.ended().is_none()
         {
             return Ok(link);
@@ -199,7 +199,7 @@ impl Watched {
 impl Dial for Watched {
     fn dial(
         &self,
-        rung: Rung,
+        rung: DialStep,
         previous: Option<Arc<dyn Link>>,
     ) -> BoxFuture<'_, Result<Arc<dyn Link>, LinkError>> {
         Box::pin(async move { self.link(rung, previous) })

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process_group};
-use switchboard::session::link::Exit;
+use switchboard::session::link::ServerExit;
 use switchboard::transport::stdio::StopTimeouts;
 use switchboard::{ClientSession, CloseOutcome};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -29,7 +29,7 @@ crate::trials![real:
     f026_a_second_interrupt_leaves_the_rest_to_the_shim,
 ];
 
-async fn leave(session: &ClientSession) -> (Exit, Duration) {
+async fn leave(session: &ClientSession) -> (ServerExit, Duration) {
     let start = Instant::now();
     match session.close_within(4 * LATE).await {
         CloseOutcome::Exited(exit) => (exit, start.elapsed()),

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use serde_json::json;
 use switchboard::session::MuxLink;
-use switchboard::session::link::{Hint, Once};
-use switchboard::{CallError, Client, ConnectionLimits, LinkError, State, TimeoutKind};
+use switchboard::session::link::{PeerHint, SingleLink};
+use switchboard::{CallError, Client, ConnectionLimits, LinkError, SessionState, TimeoutKind};
 use tokio::time::Instant;
 
 use crate::faults::far::{Far, Held, ROOM, discovered, open_with};
@@ -31,7 +31,7 @@ async fn f005_a_probe_that_is_ignored_is_followed_by_a_handshake() {
     let peer = MuxLink::start(pipe, ConnectionLimits::default());
     let client = Client::new();
     let start = Instant::now();
-    let (session, probe) = tokio::join!(client.connect(Once::new(peer.clone())), async {
+    let (session, probe) = tokio::join!(client.connect(SingleLink::new(peer.clone())), async {
         let probe = far.hear_of("server/discover").await;
         assert!(start.elapsed() < Duration::from_millis(10));
         let request = far.hear().await;
@@ -41,7 +41,7 @@ async fn f005_a_probe_that_is_ignored_is_followed_by_a_handshake() {
         probe
     });
     let session = session.unwrap();
-    assert_eq!(session.terms().unwrap().revision.as_str(), "2025-11-25");
+    assert_eq!(session.info().unwrap().revision.as_str(), "2025-11-25");
     far.answer(&probe, discovered()).await;
     let (echoed, ()) = tokio::join!(echo(&session, "n"), async {
         let request = far.hear_of("tools/call").await;
@@ -49,7 +49,7 @@ async fn f005_a_probe_that_is_ignored_is_followed_by_a_handshake() {
     });
     echoed.unwrap();
     assert_eq!(session.counts().late_or_unknown, 1, "the late answer is dropped");
-    assert_eq!(session.terms().unwrap().revision.as_str(), "2025-11-25");
+    assert_eq!(session.info().unwrap().revision.as_str(), "2025-11-25");
     assert_eq!(peer.pending(), 0);
 }
 
@@ -57,12 +57,12 @@ async fn f005_a_late_answer_to_the_probe_may_still_come_first() {
     let (mut far, pipe) = Far::new(ROOM);
     let peer = MuxLink::start(pipe, ConnectionLimits::default());
     let client = Client::new();
-    let (session, ()) = tokio::join!(client.connect(Once::new(peer.clone())), async {
+    let (session, ()) = tokio::join!(client.connect(SingleLink::new(peer.clone())), async {
         let probe = far.hear_of("server/discover").await;
         far.hear_of("initialize").await;
         far.answer(&probe, discovered()).await;
     });
-    assert_eq!(session.unwrap().terms().unwrap().revision.as_str(), "2026-07-28");
+    assert_eq!(session.unwrap().info().unwrap().revision.as_str(), "2026-07-28");
     assert_eq!(peer.pending(), 0);
 }
 
@@ -70,14 +70,14 @@ async fn f007_a_server_that_never_speaks_times_out_while_starting() {
     for client in [legacy(), Client::new()] {
         let (_far, pipe) = Far::new(ROOM);
         let peer = MuxLink::start(pipe, ConnectionLimits::default());
-        let session = client.session(Once::new(peer.clone()));
+        let session = client.session(SingleLink::new(peer.clone()));
         let start = Instant::now();
         let outcome = session.initialize().await;
         let minute = Duration::from_secs(60);
-        let is_startup = |error: &CallError| matches!(error, CallError::TimedOut { phase: TimeoutKind::Startup, after, .. } if *after == minute);
+        let is_startup = |error: &CallError| matches!(error, CallError::TimedOut { kind: TimeoutKind::Startup, after, .. } if *after == minute);
         assert!(is_startup(&outcome.unwrap_err()));
         assert!(start.elapsed() >= minute && start.elapsed() < minute + Duration::from_millis(250));
-        assert!(matches!(session.state(), State::Failed(error) if is_startup(&error)));
+        assert!(matches!(session.state(), SessionState::Failed(error) if is_startup(&error)));
         assert_eq!(peer.pending(), 0);
     }
 }
@@ -86,7 +86,7 @@ async fn f037_a_pretty_printed_handshake_times_out_with_a_hint() {
     let (mut far, pipe) = Far::new(ROOM);
     let client = legacy();
     let peer = MuxLink::start(pipe, ConnectionLimits::default());
-    let (session, ()) = tokio::join!(client.connect(Once::new(peer)), async {
+    let (session, ()) = tokio::join!(client.connect(SingleLink::new(peer)), async {
         let request = far.hear_of("initialize").await;
         let answer =
             json!({"jsonrpc": "2.0", "id": request["id"], "result": {"protocolVersion": "2025-11-25"}});
@@ -96,7 +96,7 @@ async fn f037_a_pretty_printed_handshake_times_out_with_a_hint() {
     assert!(
         matches!(
             error,
-            CallError::TimedOut { phase: TimeoutKind::Startup, hint: Some(Hint::PrettyPrints), .. }
+            CallError::TimedOut { kind: TimeoutKind::Startup, hint: Some(PeerHint::PrettyPrints), .. }
         ),
         "{error:?}"
     );
@@ -149,7 +149,7 @@ async fn f054_a_server_that_never_reads_overloads_then_loses_the_connection() {
     }
     assert_eq!((answered, overloaded + lost), (1, 39));
     assert!(lost >= ROOM_FOR - 1 && overloaded > 0 && unsent > 0, "{lost} {overloaded} {unsent}");
-    assert!(matches!(session.state(), State::Failed(CallError::Link(LinkError::Lost { .. }))));
+    assert!(matches!(session.state(), SessionState::Failed(CallError::Link(LinkError::Lost { .. }))));
     assert_eq!(peer.pending(), 0);
 }
 
@@ -197,7 +197,7 @@ async fn f054_news_during_the_handshake_is_bounded() {
     let (mut far, pipe) = Far::new(ROOM);
     let client = legacy();
     let peer = MuxLink::start(pipe, ConnectionLimits::default());
-    let (session, ()) = tokio::join!(client.connect(Once::new(peer)), async {
+    let (session, ()) = tokio::join!(client.connect(SingleLink::new(peer)), async {
         let request = far.hear_of("initialize").await;
         for _ in 0..NEWS {
             far.say(&json!({"jsonrpc": "2.0", "method": "notifications/message", "params": {}})).await;
@@ -215,13 +215,13 @@ async fn f054_news_during_the_handshake_is_bounded() {
 
 async fn contract_closing_while_opening_stays_closed() {
     let (mut far, pipe) = Far::new(ROOM);
-    let session = legacy().session(Once::new(MuxLink::start(pipe, ConnectionLimits::default())));
+    let session = legacy().session(SingleLink::new(MuxLink::start(pipe, ConnectionLimits::default())));
     let (outcome, ()) = tokio::join!(session.initialize(), async {
         let request = far.hear_of("initialize").await;
         session.close().await;
         far.welcome_to(&request).await;
     });
     assert!(matches!(outcome, Err(CallError::Closed)), "{outcome:?}");
-    assert!(matches!(session.state(), State::Closed));
+    assert!(matches!(session.state(), SessionState::Closed));
     assert!(matches!(session.initialize().await, Err(CallError::Closed)));
 }

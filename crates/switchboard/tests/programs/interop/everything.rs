@@ -97,7 +97,7 @@ fn lists_calls_and_stops(over: Over) -> Result<(), Failed> {
     block_on(async move {
         let peer = Everything::start(over).await;
         let session = peer.connect(&Client::new()).await;
-        let terms = session.terms().unwrap();
+        let terms = session.info().unwrap();
         assert_eq!(terms.revision, Revision::LATEST_LEGACY);
         assert_eq!(terms.server.as_ref().unwrap().name, "mcp-servers/everything");
         assert!(terms.instructions.is_some());
@@ -185,7 +185,7 @@ fn progress_and_cancellation(over: Over) -> Result<(), Failed> {
 pub(crate) struct Obliging;
 
 impl ClientHandler for Obliging {
-    fn abilities(&self) -> HandlerCapabilities {
+    fn capabilities(&self) -> HandlerCapabilities {
         HandlerCapabilities::none().with_forms().with_urls().with_sampling()
     }
 

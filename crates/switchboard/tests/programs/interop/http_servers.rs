@@ -92,9 +92,9 @@ fn python(kind: &'static str, offer: RevisionPolicy, form: Form) -> Result<(), F
 }
 
 async fn all_of(server: Listening, offer: RevisionPolicy, form: Form) {
-    let client = Client::new().with_offer(offer).with_answers(Obliging);
+    let client = Client::new().with_revisions(offer).with_answers(Obliging);
     let session = server.connect(&client, HttpBinding::Auto).await;
-    assert_eq!(session.terms().unwrap().revision, form.revision);
+    assert_eq!(session.info().unwrap().revision, form.revision);
     let tools = session.list_tools().await.unwrap();
     assert!(["echo", "slow", "ask", "touch"].iter().all(|name| tools.by_name(name).is_some()));
     let said = session.call_tool("echo", json!({ "text": "nonce 4711 é" })).await.unwrap();

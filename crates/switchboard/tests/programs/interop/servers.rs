@@ -61,8 +61,8 @@ fn memory() -> Result<(), Failed> {
 fn time(offer: RevisionPolicy, spoken: Revision) -> Result<(), Failed> {
     block_on(async move {
         let peer = Peer::python("mcp-server-time", &[]);
-        let session = peer.connect(&Client::new().with_offer(offer)).await;
-        assert_eq!(session.terms().unwrap().revision, spoken);
+        let session = peer.connect(&Client::new().with_revisions(offer)).await;
+        assert_eq!(session.info().unwrap().revision, spoken);
         let tools = session.list_tools().await.unwrap();
         assert!(tools.by_name("get_current_time").is_some());
         let now = session.call_tool("get_current_time", json!({ "timezone": "Europe/Oslo" })).await.unwrap();
@@ -96,8 +96,8 @@ fn git() -> Result<(), Failed> {
 fn rmcp(offer: RevisionPolicy, spoken: Revision) -> Result<(), Failed> {
     block_on(async move {
         let peer = Peer::rmcp("SWITCHBOARD_INTEROP_RMCP_SERVER");
-        let session = peer.connect(&Client::new().with_offer(offer)).await;
-        assert_eq!(session.terms().unwrap().revision, spoken);
+        let session = peer.connect(&Client::new().with_revisions(offer)).await;
+        assert_eq!(session.info().unwrap().revision, spoken);
         let tools = session.list_tools().await.unwrap();
         assert_eq!(tools.len(), 4, "echo, add, slow and steps");
         let said = session.call_tool("echo", json!({ "text": "nonce 99" })).await.unwrap();
@@ -127,7 +127,7 @@ fn rmcp_old() -> Result<(), Failed> {
     block_on(async {
         let peer = Peer::rmcp("SWITCHBOARD_INTEROP_RMCP_OLD_SERVER");
         let session = peer.connect(&Client::new()).await;
-        assert!(session.terms().unwrap().revision <= Revision::LATEST_LEGACY);
+        assert!(session.info().unwrap().revision <= Revision::LATEST_LEGACY);
         assert!(session.list_tools().await.unwrap().by_name("echo").is_some());
         let said = session.call_tool("echo", json!({ "text": "after the respawn" })).await.unwrap();
         assert_eq!(said.text(), "after the respawn");

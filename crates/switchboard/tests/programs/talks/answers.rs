@@ -25,7 +25,7 @@ impl Fixed {
 }
 
 impl ClientHandler for Fixed {
-    fn abilities(&self) -> HandlerCapabilities {
+    fn capabilities(&self) -> HandlerCapabilities {
         self.0
     }
 

@@ -7,7 +7,7 @@ use std::io::{self, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 
-use switchboard::session::link::{BoxFuture, Link, Rung};
+use switchboard::session::link::{BoxFuture, DialStep, Link};
 use switchboard::session::{ConnectionLimits, MuxLink};
 use switchboard::{Dial, LinkError, Server, Stdio};
 use tokio::net::UnixListener;
@@ -79,7 +79,7 @@ impl Stage {
 impl Dial for AnyDial {
     fn dial(
         &self,
-        rung: Rung,
+        rung: DialStep,
         previous: Option<Arc<dyn Link>>,
     ) -> BoxFuture<'_, Result<Arc<dyn Link>, LinkError>> {
         match (self, previous) {

@@ -5,11 +5,11 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 use switchboard::Revision;
-use switchboard::protocol::surface::{self, Side};
+use switchboard::protocol::surface::{self, Peer};
 
 use crate::talks::talk::{Line, Role, Talk};
 
-type Spoken = (String, Revision, Side, Role);
+type Spoken = (String, Revision, Peer, Role);
 
 /// Lists what no talk covers, as an error.
 pub(crate) fn check(talks: &[Talk]) -> Result<usize, String> {
@@ -28,10 +28,10 @@ pub(crate) fn check(talks: &[Talk]) -> Result<usize, String> {
 
 fn show((method, revision, side, role): &Spoken) -> String {
     let (ours, verb) = match (role, side) {
-        (Role::Client, Side::Client) => ("our client", "sends"),
-        (Role::Client, Side::Server) => ("our client", "hears"),
-        (Role::Server, Side::Server) => ("our server", "sends"),
-        (Role::Server, Side::Client) => ("our server", "hears"),
+        (Role::Client, Peer::Client) => ("our client", "sends"),
+        (Role::Client, Peer::Server) => ("our client", "hears"),
+        (Role::Server, Peer::Server) => ("our server", "sends"),
+        (Role::Server, Peer::Client) => ("our server", "hears"),
     };
     format!("  {revision}  {ours} {verb} {method}")
 }
@@ -40,8 +40,8 @@ fn spoken(talk: &Talk) -> Vec<Spoken> {
     let mut methods = Vec::new();
     for step in &talk.steps {
         match &step.line {
-            Line::Client(message) => collect(&message.json, Side::Client, &mut methods),
-            Line::Server(message) => collect(&message.json, Side::Server, &mut methods),
+            Line::Client(message) => collect(&message.json, Peer::Client, &mut methods),
+            Line::Server(message) => collect(&message.json, Peer::Server, &mut methods),
             Line::Do(_) | Line::Gives(_) => {}
         }
     }
@@ -49,7 +49,7 @@ fn spoken(talk: &Talk) -> Vec<Spoken> {
 }
 
 /// The method of a message, and of what is asked inside a result.
-fn collect(message: &Value, side: Side, into: &mut Vec<(String, Side)>) {
+fn collect(message: &Value, side: Peer, into: &mut Vec<(String, Peer)>) {
     if let Value::Array(elements) = message {
         return elements.iter().for_each(|element| collect(element, side, into));
     }

@@ -32,8 +32,9 @@ impl Ours {
         if let Some(probe) = talk.settings.get("probe") {
             limits.probe = Duration::from_millis(probe.parse().map_err(|error| format!("probe: {error}"))?);
         }
-        let mut client =
-            Client::new().with_limits(limits).with_offer(offer(talk.settings.get("pin").unwrap_or("any"))?);
+        let mut client = Client::new()
+            .with_limits(limits)
+            .with_revisions(offer(talk.settings.get("pin").unwrap_or("any"))?);
         if let Some((name, version)) = talk.settings.get("name").and_then(|name| name.split_once(' ')) {
             client = client.with_name(name, version);
         }
@@ -107,7 +108,7 @@ impl Ours {
 
     async fn connect(&self) -> Result<Value, CallError> {
         self.session.initialize().await?;
-        let terms = self.session.terms()?;
+        let terms = self.session.info()?;
         *self.changes.lock().await = Some(self.session.changes()?);
         let server = terms.server.as_ref().map(|server| server.name.clone());
         Ok(json!({ "revision": terms.revision.as_str(), "server": server }))

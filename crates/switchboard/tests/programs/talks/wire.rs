@@ -4,7 +4,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use bytes::Bytes;
-use switchboard::session::link::{Frame, Inlet, Outlet, Queue};
+use switchboard::session::link::{Frame, FrameQueue, Inlet, Outlet};
 use switchboard::{LinkError, Pipe};
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
@@ -75,7 +75,7 @@ struct Leaving(Option<UnboundedSender<String>>);
 struct Arriving(UnboundedReceiver<String>);
 
 impl Outlet for Leaving {
-    fn poll_send(&mut self, _cx: &mut Context<'_>, queue: &mut Queue) -> Poll<Result<(), LinkError>> {
+    fn poll_send(&mut self, _cx: &mut Context<'_>, queue: &mut FrameQueue) -> Poll<Result<(), LinkError>> {
         while let Some(frame) = queue.pop_frame() {
             let line = String::from_utf8_lossy(&frame).into_owned();
             let sent = self.0.as_ref().is_some_and(|out| out.send(line).is_ok());

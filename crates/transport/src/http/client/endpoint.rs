@@ -8,7 +8,7 @@ use http::{HeaderMap, HeaderName, HeaderValue};
 use switchboard_http::{
     Address, AddressError, Authorizer, HttpClient, HttpClientOptions, NoAuth, PlainHttp, Secret,
 };
-use switchboard_session::link::{BoxFuture, Dial, Link, LinkError, Rung};
+use switchboard_session::link::{BoxFuture, Dial, DialStep, Link, LinkError};
 use switchboard_session::{ConnectionLimits, MuxLink};
 
 use crate::http::client::failure::link_error;
@@ -245,14 +245,20 @@ impl Http {
         Ok(Arc::new(HttpSender::new(client, address, headers, authorizer, self.limits.clone())))
     }
 
-    async fn link(&self, rung: Rung, previous: Option<Arc<dyn Link>>) -> Result<Arc<dyn Link>, LinkError> {
+    async fn link(
+        &self,
+        rung: DialStep,
+        previous: Option<Arc<dyn Link>>,
+    ) -> Result<Arc<dyn Link>, LinkError> {
         match (self.binding, rung, previous) {
-            (HttpBinding::Sse, Rung::Legacy, Some(previous)) if previous.ended().is_none() => Ok(previous),
-            (HttpBinding::Sse, ..) | (_, Rung::Oldest, _) => {
+            (HttpBinding::Sse, DialStep::Legacy, Some(previous)) if previous.ended().is_none() => {
+                Ok(previous)
+            }
+            (HttpBinding::Sse, ..) | (_, DialStep::Oldest, _) => {
                 Ok(MuxLink::start(connect(self.sender()?).await?, ConnectionLimits::default()))
             }
-            (_, Rung::Modern, _) => Ok(Arc::new(StatelessLink::new(self.sender()?))),
-            (_, Rung::Legacy, _) => Ok(Arc::new(StatefulLink::new(self.sender()?))),
+            (_, DialStep::Modern, _) => Ok(Arc::new(StatelessLink::new(self.sender()?))),
+            (_, DialStep::Legacy, _) => Ok(Arc::new(StatefulLink::new(self.sender()?))),
         }
     }
 }
@@ -268,7 +274,7 @@ impl Dial for Http {
 
     fn dial(
         &self,
-        rung: Rung,
+        rung: DialStep,
         previous: Option<Arc<dyn Link>>,
     ) -> BoxFuture<'_, Result<Arc<dyn Link>, LinkError>> {
         Box::pin(self.link(rung, previous))

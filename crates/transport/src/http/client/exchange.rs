@@ -7,7 +7,9 @@ use std::task::{Context, Poll, Waker};
 
 use parking_lot::Mutex;
 use switchboard_protocol::{Raw, RpcError};
-use switchboard_session::link::{BoxFuture, Event, Exchange, Flow, LinkError, Note};
+use switchboard_session::link::{
+    BoxFuture, Exchange, ExchangeEvent, InboundNotification, LinkError, OwnedExchange,
+};
 
 /// Notifications that may wait in an exchange; beyond it the oldest is dropped.
 const MAX_NOTES: usize = 1024;
@@ -23,12 +25,12 @@ pub(crate) struct NoteSender {
 
 #[derive(Default)]
 struct NoteQueue {
-    queue: VecDeque<Note>,
+    queue: VecDeque<InboundNotification>,
     waker: Option<Waker>,
 }
 
 impl NoteSender {
-    pub(crate) fn note(&self, note: Note) {
+    pub(crate) fn note(&self, note: InboundNotification) {
         let mut state = self.state.lock();
         if state.queue.len() == MAX_NOTES {
             state.queue.pop_front();
@@ -50,13 +52,13 @@ pub(crate) fn exchange<D>(
 where
     D: FnOnce() + Send + Unpin + 'static,
 {
-    Exchange::Own(Box::pin(DrivenExchange { driver: Some(driver), end: None, notes, on_drop }))
+    Exchange::Owned(Box::pin(DrivenExchange { driver: Some(driver), end: None, notes, on_drop }))
 }
 
 /// Returns an exchange that has already failed.
 pub(crate) fn failed_exchange(error: LinkError) -> Exchange {
     let (notes, on_drop) = (NoteSender::default(), None::<fn()>);
-    Exchange::Own(Box::pin(DrivenExchange { driver: None, end: Some(Err(error)), notes, on_drop }))
+    Exchange::Owned(Box::pin(DrivenExchange { driver: None, end: Some(Err(error)), notes, on_drop }))
 }
 
 struct DrivenExchange<D: FnOnce()> {
@@ -66,8 +68,8 @@ struct DrivenExchange<D: FnOnce()> {
     on_drop: Option<D>,
 }
 
-impl<D: FnOnce() + Send + Unpin + 'static> Flow for DrivenExchange<D> {
-    fn poll_event(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<Event, LinkError>> {
+impl<D: FnOnce() + Send + Unpin + 'static> OwnedExchange for DrivenExchange<D> {
+    fn poll_event(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<ExchangeEvent, LinkError>> {
         if let Some(driver) = &mut self.driver
             && let Poll::Ready(outcome) = driver.as_mut().poll(cx)
         {
@@ -77,7 +79,7 @@ impl<D: FnOnce() + Send + Unpin + 'static> Flow for DrivenExchange<D> {
         {
             let mut state = self.notes.state.lock();
             if let Some(note) = state.queue.pop_front() {
-                return Poll::Ready(Ok(Event::Note(note)));
+                return Poll::Ready(Ok(ExchangeEvent::Notification(note)));
             }
             let is_registered = state.waker.as_ref().is_some_and(|waker| waker.will_wake(cx.waker()));
             if self.driver.is_some() && !is_registered {
@@ -88,7 +90,7 @@ impl<D: FnOnce() + Send + Unpin + 'static> Flow for DrivenExchange<D> {
             return Poll::Pending;
         }
         self.on_drop = None;
-        Poll::Ready(self.end.take().unwrap_or(Err(LinkError::Closed)).map(Event::Done))
+        Poll::Ready(self.end.take().unwrap_or(Err(LinkError::Closed)).map(ExchangeEvent::Done))
     }
 }
 

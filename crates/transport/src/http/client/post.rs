@@ -7,7 +7,7 @@ use http::header::{ACCEPT, CONTENT_TYPE};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use std::sync::Arc;
 use switchboard_http::{Address, Authorizer, Body, HttpClient, Request, Response, Timeouts};
-use switchboard_protocol::jsonrpc::Salvaged;
+use switchboard_protocol::jsonrpc::RecoveredMessage;
 use switchboard_session::link::LinkError;
 
 use crate::http::client::endpoint::HttpLimits;
@@ -189,8 +189,8 @@ pub(crate) enum StreamEvent {
     Message(Bytes),
     /// An event of another type, such as `endpoint` of the 2024 binding.
     Other(String, Bytes),
-    /// What could be salvaged of a message that was too large.
-    Lost(Salvaged, LinkError),
+    /// What could be recovered of a message that was too large.
+    Lost(RecoveredMessage, LinkError),
 }
 
 impl EventStream {
@@ -224,7 +224,7 @@ impl EventStream {
                     }
                     SseItem::Lost(lost) => {
                         let error = LinkError::TooLarge { limit: lost.limit };
-                        return Ok(Some(StreamEvent::Lost(lost.salvaged, error)));
+                        return Ok(Some(StreamEvent::Lost(lost.recovered, error)));
                     }
                 }
             }

@@ -9,7 +9,7 @@ use http::header::ACCEPT;
 use http::{HeaderValue, Method, StatusCode};
 use switchboard_http::Timeouts;
 use switchboard_protocol::RequestId;
-use switchboard_session::link::{Inward, LinkError, Note};
+use switchboard_session::link::{InboundMessage, InboundNotification, LinkError};
 
 use crate::http::client::exchange::{NoteSender, Outcome};
 use crate::http::client::failure::{jittered, read_error};
@@ -233,7 +233,8 @@ impl Session {
     fn invalidate_lists(&self) {
         for changed in ["tools", "prompts", "resources"] {
             let method = format!("notifications/{changed}/list_changed").into();
-            self.inbound_sender.send(Inward::Note(Note { method, params: None }));
+            self.inbound_sender
+                .send(InboundMessage::Notification(InboundNotification { method, params: None }));
         }
     }
 }

@@ -8,7 +8,7 @@ use bytes::Bytes;
 use http::header::{ACCEPT, CONTENT_TYPE};
 use http::{HeaderValue, Method};
 use switchboard_http::{Address, Timeouts};
-use switchboard_session::link::{BoxFuture, Frame, Inlet, LinkError, Outlet, Pipe, Queue};
+use switchboard_session::link::{BoxFuture, Frame, FrameQueue, Inlet, LinkError, Outlet, Pipe};
 use tokio::sync::mpsc;
 
 use crate::http::client::failure::read_error;
@@ -69,7 +69,7 @@ async fn read(mut events: EventStream, frames: mpsc::Sender<Result<Frame, LinkEr
     loop {
         let frame = match events.next().await {
             Ok(Some(StreamEvent::Message(bytes))) => Ok(Frame::Message(bytes)),
-            Ok(Some(StreamEvent::Lost(salvaged, error))) => Ok(Frame::Lost { salvaged, error }),
+            Ok(Some(StreamEvent::Lost(recovered, error))) => Ok(Frame::Lost { recovered, error }),
             Ok(Some(StreamEvent::Other(name, _))) => {
                 tracing::debug!(event = name, "skipped an event of an unknown type");
                 continue;
@@ -118,7 +118,7 @@ struct PostOutlet {
 }
 
 impl Outlet for PostOutlet {
-    fn poll_send(&mut self, cx: &mut Context<'_>, queue: &mut Queue) -> Poll<Result<(), LinkError>> {
+    fn poll_send(&mut self, cx: &mut Context<'_>, queue: &mut FrameQueue) -> Poll<Result<(), LinkError>> {
         loop {
             if let Some(sending) = &mut self.sending {
                 let Poll::Ready(sent) = sending.as_mut().poll(cx) else { return Poll::Pending };

@@ -9,13 +9,13 @@ use std::time::Duration;
 use bytes::Bytes;
 use http::{HeaderName, HeaderValue, Method, StatusCode};
 use parking_lot::Mutex;
-use switchboard_protocol::Notice;
-use switchboard_protocol::jsonrpc::{self, Envelope, Message, Salvaged};
+use switchboard_protocol::NotificationMethod;
+use switchboard_protocol::jsonrpc::{self, Envelope, Message, RecoveredMessage};
 use switchboard_protocol::method::Initialized;
 use switchboard_protocol::{Raw, RequestId, RpcError};
 use switchboard_session::link::{
-    Agreement, Ask, BoxFuture, CloseOutcome, Exchange, Inbound, InboundSender, Inward, Life, Link, LinkError,
-    Note, Post, Upcall,
+    Agreement, BoxFuture, CloseOutcome, Exchange, ExchangeKind, Inbound, InboundMessage, InboundNotification,
+    InboundSender, Link, LinkError, OneWayMessage, OutgoingRequest, Upcall,
 };
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinHandle;
@@ -115,7 +115,7 @@ impl StatefulLink {
 }
 
 impl Link for StatefulLink {
-    fn open(&self, ask: Ask<'_>) -> Exchange {
+    fn open(&self, ask: OutgoingRequest<'_>) -> Exchange {
         if self.session.state.lock().closed {
             return failed_exchange(LinkError::Closed);
         }
@@ -128,7 +128,7 @@ impl Link for StatefulLink {
         if call.is_handshake {
             self.session.state.lock().initialize = Some(ask.params.to_owned());
         }
-        if ask.life == Life::Detached {
+        if ask.kind == ExchangeKind::Detached {
             let outgoing = self.outgoing.clone();
             let _ = outgoing.try_send(OutgoingMessage::new(call.body));
             return failed_exchange(LinkError::Closed);
@@ -136,7 +136,7 @@ impl Link for StatefulLink {
         let notes = NoteSender::default();
         let (session, listened) = (Arc::clone(&self.session), notes.clone());
         let driver = Box::pin(async move { session.drive(&call, &listened).await });
-        let on_drop = (ask.life != Life::Handshake).then(|| {
+        let on_drop = (ask.kind != ExchangeKind::Handshake).then(|| {
             let (outgoing, id) = (self.outgoing.clone(), ask.id.clone());
             move || {
                 let params = serde_json::json!({ "requestId": id, "reason": "the caller no longer waits" });
@@ -147,13 +147,13 @@ impl Link for StatefulLink {
         exchange(driver, notes, on_drop)
     }
 
-    fn post(&self, post: Post<'_>) -> Result<(), LinkError> {
+    fn post(&self, post: OneWayMessage<'_>) -> Result<(), LinkError> {
         self.enqueue(match post {
-            Post::Note { method, params } => {
+            OneWayMessage::Notification { method, params } => {
                 let opens_session = method == Initialized::NAME;
                 OutgoingMessage { opens_session, ..OutgoingMessage::new(note_text(method, params)) }
             }
-            Post::Answer { id, outcome } => OutgoingMessage::new(response_text(Some(id), outcome)),
+            OneWayMessage::Response { id, outcome } => OutgoingMessage::new(response_text(Some(id), outcome)),
         })
     }
 
@@ -287,11 +287,11 @@ impl Session {
                         }
                     }
                     Err(malformed) => {
-                        let salvaged = malformed.salvaged.clone();
-                        skip_damaged(&salvaged, call, LinkError::Malformed(malformed))?;
+                        let recovered = malformed.recovered.clone();
+                        skip_damaged(&recovered, call, LinkError::Malformed(malformed))?;
                     }
                 },
-                StreamEvent::Lost(salvaged, error) => skip_damaged(&salvaged, call, error)?,
+                StreamEvent::Lost(recovered, error) => skip_damaged(&recovered, call, error)?,
                 StreamEvent::Other(name, _) => {
                     tracing::debug!(event = name, "skipped an event of an unknown type");
                 }
@@ -313,7 +313,7 @@ impl Session {
                 answers_request(answer.id.as_ref(), &call.id).then_some(answer.outcome)
             }
             Envelope::Notification(note) => {
-                let note = Note { method: note.method, params: note.params };
+                let note = InboundNotification { method: note.method, params: note.params };
                 // Progress and notifications of extensions belong to the call whose stream they come on; all others to
                 // the session.
                 let is_of_call = &*note.method == "notifications/progress"
@@ -321,13 +321,13 @@ impl Session {
                 if call.is_some() && is_of_call {
                     notes.note(note);
                 } else {
-                    self.inbound_sender.send(Inward::Note(note));
+                    self.inbound_sender.send(InboundMessage::Notification(note));
                 }
                 None
             }
             Envelope::Request(request) => {
                 let upcall = Upcall { id: request.id, method: request.method, params: request.params };
-                self.inbound_sender.send(Inward::Upcall(upcall));
+                self.inbound_sender.send(InboundMessage::Upcall(upcall));
                 None
             }
         }
@@ -344,9 +344,13 @@ impl Session {
 }
 
 /// Logs a damaged event, or fails if it was the response to `call`.
-fn skip_damaged(salvaged: &Salvaged, call: Option<&PendingCall>, error: LinkError) -> Result<(), LinkError> {
+fn skip_damaged(
+    recovered: &RecoveredMessage,
+    call: Option<&PendingCall>,
+    error: LinkError,
+) -> Result<(), LinkError> {
     match call {
-        Some(call) => skip_unless_answer(salvaged, &call.id, error),
+        Some(call) => skip_unless_answer(recovered, &call.id, error),
         None => {
             tracing::warn!(%error, "skipped a damaged event");
             Ok(())

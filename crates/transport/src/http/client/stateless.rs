@@ -8,10 +8,11 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::{HeaderName, HeaderValue};
-use switchboard_protocol::jsonrpc::{self, Envelope, Message, Salvaged};
+use switchboard_protocol::jsonrpc::{self, Envelope, Message, RecoveredMessage};
 use switchboard_protocol::{Raw, RequestId};
 use switchboard_session::link::{
-    Ask, BoxFuture, CloseOutcome, Exchange, Inbound, Life, Link, LinkError, Note, Post,
+    BoxFuture, CloseOutcome, Exchange, ExchangeKind, Inbound, InboundNotification, Link, LinkError,
+    OneWayMessage, OutgoingRequest,
 };
 
 use crate::http::client::exchange::{NoteSender, Outcome, exchange, failed_exchange};
@@ -35,7 +36,7 @@ impl StatelessLink {
 }
 
 impl Link for StatelessLink {
-    fn open(&self, ask: Ask<'_>) -> Exchange {
+    fn open(&self, ask: OutgoingRequest<'_>) -> Exchange {
         if self.closed.load(Ordering::Acquire) {
             return failed_exchange(LinkError::Closed);
         }
@@ -46,10 +47,10 @@ impl Link for StatelessLink {
         let expected = RequestParameters {
             id: ask.id.clone(),
             retry_policy: RetryPolicy::of(ask.method),
-            listens: ask.life == Life::Listen,
+            listens: ask.kind == ExchangeKind::Listen,
         };
         let driver = Box::pin(async move { drive(&sender, body, headers, expected, listened).await });
-        if ask.life == Life::Detached {
+        if ask.kind == ExchangeKind::Detached {
             // Detached: the task ends with the timeout at the latest.
             if let Ok(runtime) = tokio::runtime::Handle::try_current() {
                 runtime.spawn(tokio::time::timeout(DETACHED_TIMEOUT, driver));
@@ -60,7 +61,7 @@ impl Link for StatelessLink {
         exchange(driver, notes, None::<fn()>)
     }
 
-    fn post(&self, _post: Post<'_>) -> Result<(), LinkError> {
+    fn post(&self, _post: OneWayMessage<'_>) -> Result<(), LinkError> {
         // This binding has no messages besides requests.
         if self.closed.load(Ordering::Acquire) { Err(LinkError::Closed) } else { Ok(()) }
     }
@@ -84,7 +85,7 @@ impl Link for StatelessLink {
 }
 
 /// Returns the headers that mirror the body of a request.
-fn mirror_headers(ask: &Ask<'_>) -> Vec<(HeaderName, HeaderValue)> {
+fn mirror_headers(ask: &OutgoingRequest<'_>) -> Vec<(HeaderName, HeaderValue)> {
     let mut headers = Vec::new();
     if let Some(revision) = ask.mirror.revision {
         headers.push((PROTOCOL_VERSION, HeaderValue::from_static(revision)));
@@ -150,15 +151,15 @@ pub(crate) fn answers_request(id: Option<&RequestId>, expected: &RequestId) -> b
 
 /// Logs a damaged event and goes on, or fails if it was the response to this request.
 pub(crate) fn skip_unless_answer(
-    salvaged: &Salvaged,
+    recovered: &RecoveredMessage,
     expected: &RequestId,
     error: LinkError,
 ) -> Result<(), LinkError> {
-    let is_answer = match &salvaged.id {
-        _ if salvaged.has_method => false,
+    let is_answer = match &recovered.id {
+        _ if recovered.has_method => false,
         Some(id) => answers_request(Some(id), expected),
         // An oversized message may not have been read up to the telling member.
-        None => salvaged.has_outcome || matches!(error, LinkError::TooLarge { .. }),
+        None => recovered.has_outcome || matches!(error, LinkError::TooLarge { .. }),
     };
     if is_answer {
         return Err(error);
@@ -177,16 +178,16 @@ async fn read_stream(mut events: EventStream, id: &RequestId, notes: &NoteSender
                     return Ok(answer.outcome);
                 }
                 Ok(Message::Single(Envelope::Notification(note))) => {
-                    notes.note(Note { method: note.method, params: note.params });
+                    notes.note(InboundNotification { method: note.method, params: note.params });
                 }
                 // Responses to other requests, and requests, which this revision does not have.
                 Ok(_) => {}
                 Err(malformed) => {
-                    let salvaged = malformed.salvaged.clone();
-                    skip_unless_answer(&salvaged, id, LinkError::Malformed(malformed))?;
+                    let recovered = malformed.recovered.clone();
+                    skip_unless_answer(&recovered, id, LinkError::Malformed(malformed))?;
                 }
             },
-            Some(StreamEvent::Lost(salvaged, error)) => skip_unless_answer(&salvaged, id, error)?,
+            Some(StreamEvent::Lost(recovered, error)) => skip_unless_answer(&recovered, id, error)?,
             Some(StreamEvent::Other(name, _)) => {
                 tracing::debug!(event = name, "skipped an event of an unknown type");
             }

@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use http::header::{ALLOW, CACHE_CONTROL, CONTENT_TYPE};
 use http::{HeaderName, HeaderValue, Response, StatusCode};
-use switchboard_protocol::jsonrpc::Malformed;
+use switchboard_protocol::jsonrpc::MalformedMessage;
 use switchboard_protocol::{ErrorCode, RequestId, RpcError};
 use switchboard_session::server::Outcome;
 
@@ -47,9 +47,9 @@ pub fn encode_message_event(message: &[u8]) -> Bytes {
 }
 
 /// Returns the error for text that is not a JSON-RPC message, and the id of its request if one can be read.
-pub fn malformed_error(malformed: &Malformed) -> (Option<RequestId>, RpcError) {
+pub fn malformed_error(malformed: &MalformedMessage) -> (Option<RequestId>, RpcError) {
     let code = if malformed.is_json() { ErrorCode::INVALID_REQUEST } else { ErrorCode::PARSE_ERROR };
-    let id = malformed.salvaged.id.clone().filter(|_| malformed.is_json());
+    let id = malformed.recovered.id.clone().filter(|_| malformed.is_json());
     (id, RpcError::new(code, malformed.to_string()))
 }
 

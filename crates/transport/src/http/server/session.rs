@@ -11,7 +11,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use parking_lot::{Mutex, MutexGuard};
 use switchboard_protocol::{Raw, RequestId, RpcError};
-use switchboard_session::link::{Event, Flow, LinkError};
+use switchboard_session::link::{ExchangeEvent, LinkError, OwnedExchange};
 use switchboard_session::server::{ChangeSubscription, Server, ServerSession};
 use tokio::task::AbortHandle;
 
@@ -495,11 +495,11 @@ impl UpcallExchange {
     }
 }
 
-impl Flow for UpcallExchange {
-    fn poll_event(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<Event, LinkError>> {
+impl OwnedExchange for UpcallExchange {
+    fn poll_event(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<ExchangeEvent, LinkError>> {
         let mut upcall = self.upcall.lock();
         if let Some(outcome) = upcall.outcome.take() {
-            return Poll::Ready(Ok(Event::Done(outcome)));
+            return Poll::Ready(Ok(ExchangeEvent::Done(outcome)));
         }
         let open =
             self.session.upgrade().is_some_and(|session| session.state.lock().upcalls.contains_key(&self.id));

@@ -136,7 +136,7 @@ impl ReplyChannel for SessionReplyChannel {
         let exchange = UpcallExchange::new(&session, stream);
         session.send(stream, &request_text(exchange.id(), method, params.as_str()), Delivery::Required);
         self.upgrade();
-        Some(Exchange::Own(Box::pin(exchange)))
+        Some(Exchange::Owned(Box::pin(exchange)))
     }
 
     fn hang_up(&self, retry: Duration) {

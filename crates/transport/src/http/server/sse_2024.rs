@@ -12,7 +12,7 @@ use http::header::CONTENT_LENGTH;
 use http::{Method, StatusCode};
 use http_body::Body;
 use parking_lot::Mutex;
-use switchboard_session::link::{Frame, Inlet, LinkError, Outlet, Pipe, Queue};
+use switchboard_session::link::{Frame, FrameQueue, Inlet, LinkError, Outlet, Pipe};
 use switchboard_session::server::{Caller, Extensions};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 
@@ -170,7 +170,7 @@ impl Inner {
 struct EventOutlet(Arc<EventQueue>);
 
 impl Outlet for EventOutlet {
-    fn poll_send(&mut self, _cx: &mut Context<'_>, queue: &mut Queue) -> Poll<Result<(), LinkError>> {
+    fn poll_send(&mut self, _cx: &mut Context<'_>, queue: &mut FrameQueue) -> Poll<Result<(), LinkError>> {
         while let Some(frame) = queue.pop_frame() {
             let mut event = Vec::with_capacity(frame.len() + 24);
             event.extend_from_slice(b"event: message\ndata: ");

@@ -4,7 +4,7 @@ use std::sync::{Arc, Weak};
 use std::time::Instant;
 
 use http::{HeaderValue, StatusCode};
-use switchboard_protocol::jsonrpc::{Envelope, Malformed, Notification, Request, Response};
+use switchboard_protocol::jsonrpc::{Envelope, MalformedMessage, Notification, Request, Response};
 use switchboard_protocol::{CancelledParams, Raw, RequestId, RpcError};
 use switchboard_session::server::{Answered, MessageClass, Outcome, ReplyChannel};
 use tokio::sync::oneshot;
@@ -368,7 +368,7 @@ pub(crate) async fn handle_response(
 pub(crate) async fn batch(
     inner: &Arc<Inner>,
     pending: &mut PendingRequest,
-    elements: Vec<Result<Envelope, Malformed>>,
+    elements: Vec<Result<Envelope, MalformedMessage>>,
 ) -> Reply {
     let session = match find_session(inner, pending).await {
         Ok(session) => session,
@@ -395,7 +395,7 @@ pub(crate) async fn batch(
             }
             Err(malformed) => {
                 let error = RpcError::invalid_request(malformed.to_string());
-                answers.push(response_text(malformed.salvaged.id.as_ref(), Err(&error)));
+                answers.push(response_text(malformed.recovered.id.as_ref(), Err(&error)));
             }
         }
     }

@@ -170,7 +170,7 @@ fn a_large_event_costs_itself_and_tells_its_id() {
             (&first.data[..], &third.data[..], &fourth.data[..]),
             (&b"first"[..], &br#"{"id":7}"#[..], &b"ok"[..])
         );
-        assert_eq!((&lost.salvaged.id, lost.limit), (&Some(42.into()), 10_000), "in chunks of {chunk}");
+        assert_eq!((&lost.recovered.id, lost.limit), (&Some(42.into()), 10_000), "in chunks of {chunk}");
         assert_eq!(decoder.last_id(), Some(late));
         assert!(decoder.line.capacity() <= 64 * 1024);
     }
@@ -190,7 +190,7 @@ fn many_small_lines_are_also_too_large() {
     for chunk in [1, 13, text.len()] {
         let (_, items) = items(text.as_bytes(), chunk, 1000);
         assert!(
-            matches!(&items[..], [SseItem::Lost(lost)] if lost.salvaged.id == Some("a".into())),
+            matches!(&items[..], [SseItem::Lost(lost)] if lost.recovered.id == Some("a".into())),
             "{items:?}"
         );
     }
@@ -203,7 +203,7 @@ fn an_endless_event_is_reported_once_and_passed_over() {
     for chunk in [50, 500, text.len()] {
         let (_, items) = items(text.as_bytes(), chunk, 100);
         let [SseItem::Lost(lost), SseItem::Event(next)] = &items[..] else { panic!("{items:?}") };
-        assert_eq!((&lost.salvaged.id, &next.data[..]), (&Some(1.into()), &b"next"[..]));
+        assert_eq!((&lost.recovered.id, &next.data[..]), (&Some(1.into()), &b"next"[..]));
     }
 }
 

@@ -9,7 +9,7 @@ use bytes::Bytes;
 use http_body_util::{BodyExt, Full};
 use hyper_util::rt::TokioIo;
 use serde_json::{Value, json};
-use switchboard::session::link::{Frame, Inlet, Outlet, Queue};
+use switchboard::session::link::{Frame, FrameQueue, Inlet, Outlet};
 use switchboard::{HttpListener, HttpServerOptions, HttpService, LinkError, Pipe, Server};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
@@ -187,7 +187,7 @@ struct Leaving(Option<UnboundedSender<Value>>);
 struct Arriving(UnboundedReceiver<String>);
 
 impl Outlet for Leaving {
-    fn poll_send(&mut self, _: &mut Context<'_>, queue: &mut Queue) -> Poll<Result<(), LinkError>> {
+    fn poll_send(&mut self, _: &mut Context<'_>, queue: &mut FrameQueue) -> Poll<Result<(), LinkError>> {
         while let Some(frame) = queue.pop_frame() {
             let message =
                 serde_json::from_slice(&frame).map_err(|_| LinkError::lost("that was not a message"))?;

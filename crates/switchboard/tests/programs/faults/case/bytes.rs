@@ -1,7 +1,7 @@
 //! Byte stream and framing: F029 to F056.
 
-use switchboard::protocol::jsonrpc::{FaultKind, SyntaxErrorKind};
-use switchboard::session::link::Hint;
+use switchboard::protocol::jsonrpc::{MessageErrorKind, SyntaxErrorKind};
+use switchboard::session::link::PeerHint;
 use switchboard::{CallError, LinkError};
 
 use super::{
@@ -185,7 +185,7 @@ pub(super) const CASES: &[Case] = &[
         ..case(
             "F051_utf16_is_junk_with_a_hint",
             Say::Bytes(utf16),
-            |o| hinted(o, Hint::Utf16),
+            |o| hinted(o, PeerHint::Utf16),
             |c| c.junk = 2,
         )
     },
@@ -217,15 +217,15 @@ fn one(counts: &mut switchboard::session::link::Counts) {
 }
 
 fn trailing(outcome: &Outcome) -> bool {
-    malformed(outcome, |kind| kind == FaultKind::Syntax(SyntaxErrorKind::Trailing))
+    malformed(outcome, |kind| kind == MessageErrorKind::Syntax(SyntaxErrorKind::Trailing))
 }
 
 fn duplicate(outcome: &Outcome) -> bool {
-    malformed(outcome, |kind| matches!(kind, FaultKind::Duplicate(_)))
+    malformed(outcome, |kind| matches!(kind, MessageErrorKind::Duplicate(_)))
 }
 
 fn not_utf8_fault(outcome: &Outcome) -> bool {
-    malformed(outcome, |kind| kind == FaultKind::NotUtf8)
+    malformed(outcome, |kind| kind == MessageErrorKind::NotUtf8)
 }
 
 fn too_large(outcome: &Outcome) -> bool {
@@ -233,7 +233,7 @@ fn too_large(outcome: &Outcome) -> bool {
 }
 
 fn pretty_hint(outcome: &Outcome) -> bool {
-    hinted(outcome, Hint::PrettyPrints)
+    hinted(outcome, PeerHint::PrettyPrints)
 }
 
 /// Kept byte for byte; read as a type they do not fit, they are an error that names the place.

@@ -7,7 +7,7 @@ use crate::jsonrpc::id::{MAX_ID_BYTES, RequestId};
 
 /// The parts of an unreadable message that could be recovered.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Salvaged {
+pub struct RecoveredMessage {
     /// The top-level id.
     pub id: Option<RequestId>,
     /// Whether the message has a top-level `method`: it was a request or a notification.
@@ -18,20 +18,20 @@ pub struct Salvaged {
 
 /// State machine that recovers the id of a message: [`feed`](Self::feed) it all bytes, then [`finish`](Self::finish).
 #[derive(Debug, Default)]
-pub struct Salvager {
+pub struct MessageRecovery {
     depth: usize,
-    state: SalvageState,
+    state: RecoveryState,
     /// The text of the current key or id.
     token: Vec<u8>,
     in_string: bool,
     escaped: bool,
     done: bool,
-    salvaged: Salvaged,
+    recovered: RecoveredMessage,
 }
 
 /// The part of the top-level object that is being read.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-enum SalvageState {
+enum RecoveryState {
     /// In or before a key of the top-level object, or outside of it.
     #[default]
     Key,
@@ -41,7 +41,7 @@ enum SalvageState {
     OtherValue,
 }
 
-impl Salvager {
+impl MessageRecovery {
     /// Processes the next chunk.
     pub fn feed(&mut self, bytes: &[u8]) {
         let mut rest = bytes;
@@ -63,13 +63,13 @@ impl Salvager {
     }
 
     /// Returns the recovered parts.
-    pub fn finish(mut self) -> Salvaged {
+    pub fn finish(mut self) -> RecoveredMessage {
         self.end_value();
-        self.salvaged
+        self.recovered
     }
 
     fn collects_token(&self) -> bool {
-        self.depth == 1 && self.state != SalvageState::OtherValue
+        self.depth == 1 && self.state != RecoveryState::OtherValue
     }
 
     fn step(&mut self, byte: u8) {
@@ -105,12 +105,12 @@ impl Salvager {
                 }
                 self.depth = self.depth.saturating_sub(1);
             }
-            b':' if self.depth == 1 && self.state == SalvageState::Key => {
+            b':' if self.depth == 1 && self.state == RecoveryState::Key => {
                 self.token.pop();
                 self.state =
-                    if self.token == b"\"id\"" { SalvageState::IdValue } else { SalvageState::OtherValue };
-                self.salvaged.has_method |= self.token == b"\"method\"";
-                self.salvaged.has_outcome |= self.token == b"\"result\"" || self.token == b"\"error\"";
+                    if self.token == b"\"id\"" { RecoveryState::IdValue } else { RecoveryState::OtherValue };
+                self.recovered.has_method |= self.token == b"\"method\"";
+                self.recovered.has_outcome |= self.token == b"\"result\"" || self.token == b"\"error\"";
                 self.token.clear();
             }
             b',' if self.depth == 1 => {
@@ -122,19 +122,19 @@ impl Salvager {
     }
 
     fn end_value(&mut self) {
-        if self.state == SalvageState::IdValue && self.salvaged.id.is_none() {
-            self.salvaged.id = std::str::from_utf8(&self.token).ok().and_then(RequestId::from_json);
+        if self.state == RecoveryState::IdValue && self.recovered.id.is_none() {
+            self.recovered.id = std::str::from_utf8(&self.token).ok().and_then(RequestId::from_json);
         }
         self.token.clear();
-        self.state = SalvageState::Key;
+        self.state = RecoveryState::Key;
     }
 }
 
 /// Recovers the id of a complete message.
-pub fn salvage(bytes: &[u8]) -> Salvaged {
-    let mut salvager = Salvager::default();
-    salvager.feed(bytes);
-    salvager.finish()
+pub fn recover(bytes: &[u8]) -> RecoveredMessage {
+    let mut recovery = MessageRecovery::default();
+    recovery.feed(bytes);
+    recovery.finish()
 }
 
 #[cfg(test)]
@@ -158,21 +158,21 @@ mod tests {
             (br#"{"id":null}"#, None),
         ];
         for (bytes, id) in cases {
-            assert_eq!(salvage(bytes).id, id, "{}", String::from_utf8_lossy(bytes));
+            assert_eq!(recover(bytes).id, id, "{}", String::from_utf8_lossy(bytes));
         }
-        assert!(salvage(br#"{"id":1,"method":"x"}"#).has_method);
-        assert!(!salvage(br#"{"id":1,"result":{"method":"x"}}"#).has_method);
-        assert!(salvage(br#"{"id":1,"error":{"#).has_outcome);
-        assert!(!salvage(br#"{"id":1,"params":{"result":1}}"#).has_outcome);
+        assert!(recover(br#"{"id":1,"method":"x"}"#).has_method);
+        assert!(!recover(br#"{"id":1,"result":{"method":"x"}}"#).has_method);
+        assert!(recover(br#"{"id":1,"error":{"#).has_outcome);
+        assert!(!recover(br#"{"id":1,"params":{"result":1}}"#).has_outcome);
     }
 
     proptest! {
         #[test]
         fn chunks_make_no_difference(cut in 1usize..9, deep in "[a-z\"\\\\{}]{0,30}") {
             let text = serde_json::json!({"result": {"id": 1, "t": deep}, "id": 42}).to_string();
-            let mut salvager = Salvager::default();
-            text.as_bytes().chunks(cut).for_each(|chunk| salvager.feed(chunk));
-            prop_assert_eq!(salvager.finish().id, Some(42.into()));
+            let mut recovery = MessageRecovery::default();
+            text.as_bytes().chunks(cut).for_each(|chunk| recovery.feed(chunk));
+            prop_assert_eq!(recovery.finish().id, Some(42.into()));
         }
     }
 }

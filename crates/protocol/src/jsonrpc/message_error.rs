@@ -8,15 +8,15 @@ use crate::jsonrpc::members::MAX_BATCH;
 
 /// The reason why a frame is not a JSON-RPC message.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Fault {
-    kind: FaultKind,
+pub struct MessageError {
+    kind: MessageErrorKind,
     offset: usize,
 }
 
-/// The kind of a [`Fault`].
+/// The kind of a [`MessageError`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum FaultKind {
+pub enum MessageErrorKind {
     /// The text is not JSON, or is nested too deep.
     Syntax(SyntaxErrorKind),
     /// The frame is not UTF-8.
@@ -31,14 +31,14 @@ pub enum FaultKind {
     BatchTooLong,
 }
 
-impl Fault {
+impl MessageError {
     #[cold]
-    pub(crate) fn new(kind: FaultKind, offset: usize) -> Self {
+    pub(crate) fn new(kind: MessageErrorKind, offset: usize) -> Self {
         Self { kind, offset }
     }
 
-    /// Returns the kind of the fault.
-    pub fn kind(&self) -> FaultKind {
+    /// Returns the kind of the error.
+    pub fn kind(&self) -> MessageErrorKind {
         self.kind
     }
 
@@ -48,22 +48,22 @@ impl Fault {
     }
 }
 
-impl From<SyntaxError> for Fault {
+impl From<SyntaxError> for MessageError {
     #[cold]
     fn from(error: SyntaxError) -> Self {
-        Self::new(FaultKind::Syntax(error.kind()), error.offset())
+        Self::new(MessageErrorKind::Syntax(error.kind()), error.offset())
     }
 }
 
-impl fmt::Display for Fault {
+impl fmt::Display for MessageError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.kind {
-            FaultKind::Syntax(kind) => SyntaxError::new(kind, self.offset).fmt(f),
-            FaultKind::NotUtf8 => write!(f, "not UTF-8 at byte {}", self.offset),
-            FaultKind::Duplicate(name) => write!(f, "duplicate member {name:?}"),
-            FaultKind::BadMember(name) => write!(f, "member {name:?} has the wrong type or size"),
-            FaultKind::NoShape => write!(f, "neither a request, a notification nor a response"),
-            FaultKind::BatchTooLong => write!(f, "a batch of more than {MAX_BATCH} messages"),
+            MessageErrorKind::Syntax(kind) => SyntaxError::new(kind, self.offset).fmt(f),
+            MessageErrorKind::NotUtf8 => write!(f, "not UTF-8 at byte {}", self.offset),
+            MessageErrorKind::Duplicate(name) => write!(f, "duplicate member {name:?}"),
+            MessageErrorKind::BadMember(name) => write!(f, "member {name:?} has the wrong type or size"),
+            MessageErrorKind::NoShape => write!(f, "neither a request, a notification nor a response"),
+            MessageErrorKind::BatchTooLong => write!(f, "a batch of more than {MAX_BATCH} messages"),
         }
     }
 }

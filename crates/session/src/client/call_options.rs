@@ -1,0 +1,162 @@
+//! The options of a call, shared by tool calls, raw calls, calls through a host and calls of a typed client.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use parking_lot::Mutex;
+use switchboard_protocol::{Meta, ProgressParams, Raw, TaskParams};
+
+use crate::client::ClientHandler;
+
+/// A callback for progress. Shared by the clones of its options; one call at a time runs it.
+pub(crate) type ProgressCallback = Arc<Mutex<dyn FnMut(ProgressParams) + Send>>;
+
+/// A callback for notifications of an extension.
+pub(crate) type NotificationCallback = Arc<Mutex<dyn FnMut(&str, Raw) + Send>>;
+
+/// The options of a call. The setters of every call are the setters of this type.
+#[derive(Clone, Default)]
+#[must_use]
+#[non_exhaustive]
+pub struct CallOptions {
+    /// The total timeout.
+    pub timeout: Option<Duration>,
+    /// The timeout between two progress reports.
+    pub idle_timeout: Option<Duration>,
+    /// Additional members of `_meta`.
+    pub meta: Option<Meta>,
+    /// The handler of input requests within the call, instead of the handler of the session.
+    pub handler: Option<Arc<dyn ClientHandler>>,
+    /// Asks a server of 2025-11-25 to run the tool as a task.
+    pub task: Option<TaskParams>,
+    pub(crate) on_progress: Option<ProgressCallback>,
+    pub(crate) on_notification: Option<NotificationCallback>,
+}
+
+impl CallOptions {
+    /// Creates options without a value: the limits of the session apply.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Sets the total timeout, independent of progress. Also the idle timeout, unless that is set.
+    pub fn timeout(mut self, total: Duration) -> Self {
+        self.timeout = Some(total);
+        self
+    }
+
+    /// Sets the timeout between two progress reports.
+    pub fn idle_timeout(mut self, idle: Duration) -> Self {
+        self.idle_timeout = Some(idle);
+        self
+    }
+
+    /// Sets additional members of `_meta`.
+    pub fn meta(mut self, meta: Meta) -> Self {
+        self.meta = Some(meta);
+        self
+    }
+
+    /// Sets the handler of input requests within the call. A server of the legacy era does not name the call of a request;
+    /// its requests go to the handler of the session.
+    pub fn handler(mut self, handler: Arc<dyn ClientHandler>) -> Self {
+        self.handler = Some(handler);
+        self
+    }
+
+    /// Sets the callback for progress: in order, before the result.
+    pub fn on_progress(mut self, callback: impl FnMut(ProgressParams) + Send + 'static) -> Self {
+        self.on_progress = Some(Arc::new(Mutex::new(callback)));
+        self
+    }
+
+    /// Sets the callback for notifications of extensions that belong to the call: method and parameters, in order, before
+    /// the result. Declare the extension with [`Client::with_extension`](crate::Client::with_extension): without that,
+    /// servers send none.
+    pub fn on_notification(mut self, callback: impl FnMut(&str, Raw) + Send + 'static) -> Self {
+        self.on_notification = Some(Arc::new(Mutex::new(callback)));
+        self
+    }
+
+    /// Asks a server of 2025-11-25 to run the tool as a task, which is then polled until its result.
+    pub fn as_task(mut self, params: TaskParams) -> Self {
+        self.task = Some(params);
+        self
+    }
+
+    /// Returns whether there is a callback for progress.
+    pub fn wants_progress(&self) -> bool {
+        self.on_progress.is_some()
+    }
+
+    /// Passes progress to the callback.
+    pub fn report_progress(&self, progress: ProgressParams) {
+        if let Some(callback) = &self.on_progress {
+            (*callback.lock())(progress);
+        }
+    }
+}
+
+impl fmt::Debug for CallOptions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CallOptions")
+            .field("timeout", &self.timeout)
+            .field("idle_timeout", &self.idle_timeout)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Defines the named setters on a type with a field `options` of type [`CallOptions`].
+#[doc(hidden)]
+#[macro_export]
+macro_rules! call_option_setters {
+    ($($name:ident),+ $(,)?) => { $($crate::call_option_setters!(@ $name);)+ };
+    (@ options) => {
+        /// Replaces all options of the call.
+        pub fn options(mut self, options: $crate::client::CallOptions) -> Self {
+            self.options = options;
+            self
+        }
+    };
+    (@ timeout) => {
+        $crate::call_option_setters!(@ timeout(total: ::std::time::Duration), "Sets the total timeout, independent of progress.");
+    };
+    (@ idle_timeout) => {
+        $crate::call_option_setters!(@ idle_timeout(idle: ::std::time::Duration), "Sets the timeout between two progress reports.");
+    };
+    (@ meta) => {
+        $crate::call_option_setters!(@ meta(meta: ::switchboard_protocol::Meta), "Sets additional members of `_meta`.");
+    };
+    (@ handler) => {
+        $crate::call_option_setters!(
+            @ handler(handler: ::std::sync::Arc<dyn $crate::client::ClientHandler>),
+            "Sets the handler of the server's input requests within this call."
+        );
+    };
+    (@ on_progress) => {
+        $crate::call_option_setters!(
+            @ on_progress(callback: impl FnMut(::switchboard_protocol::ProgressParams) + Send + 'static),
+            "Sets the callback for progress: in order, before the result."
+        );
+    };
+    (@ on_notification) => {
+        $crate::call_option_setters!(
+            @ on_notification(callback: impl FnMut(&str, ::switchboard_protocol::Raw) + Send + 'static),
+            "Sets the callback for notifications of extensions that belong to this call: method and parameters, in order."
+        );
+    };
+    (@ as_task) => {
+        $crate::call_option_setters!(
+            @ as_task(params: ::switchboard_protocol::TaskParams),
+            "Asks a server of 2025-11-25 to run the tool as a task, which is then polled until its result."
+        );
+    };
+    (@ $name:ident($value:ident: $type:ty), $summary:literal) => {
+        #[doc = $summary]
+        pub fn $name(mut self, $value: $type) -> Self {
+            self.options = self.options.$name($value);
+            self
+        }
+    };
+}
