@@ -11,7 +11,7 @@ use switchboard_protocol::{
     CallToolResult, Content, Implementation, ListCapability, Raw, ResourcesCapability, RpcError,
     ServerCapabilities,
 };
-use switchboard_session::link::{Exchange, Once, pair};
+use switchboard_session::link::{Exchange, SingleLink, pair};
 use switchboard_session::server::layer::{AccessLog, ConcurrencyLimit, Metrics, Timeout};
 use switchboard_session::server::{
     Answered, CachedResult, Caller, Handler, HandlerOutcome, InProcess, IncomingRequest, Layer, Next,
@@ -65,14 +65,14 @@ enum Transport {
 const TRANSPORTS: [Transport; 2] = [Transport::InProcess, Transport::Pipe];
 
 async fn connect(server: &Arc<Server>, offer: RevisionPolicy, transport: Transport) -> ClientSession {
-    let client = Client::new().with_offer(offer);
+    let client = Client::new().with_revisions(offer);
     match transport {
         Transport::InProcess => client.connect(InProcess::new(server)).await.unwrap(),
         Transport::Pipe => {
             let (near, far) = pair();
             let serving = Arc::clone(server);
             tokio::spawn(async move { serving.serve(far).await });
-            client.connect(Once::new(MuxLink::start(near, ConnectionLimits::default()))).await.unwrap()
+            client.connect(SingleLink::new(MuxLink::start(near, ConnectionLimits::default()))).await.unwrap()
         }
     }
 }
