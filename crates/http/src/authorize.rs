@@ -1,7 +1,7 @@
 //! Authorizers, which provide credentials: the trait, a fixed token, and none.
 //!
 //! Invariants: credentials travel in a header value marked sensitive; an authorizer receives the challenges of a
-//! refused request, and decides whether to retry. Knows no OAuth: flows live behind the trait.
+//! rejected request, and decides whether to retry. Knows no OAuth: flows live behind the trait.
 
 use std::fmt;
 use std::future::ready;
@@ -76,7 +76,7 @@ impl<'a> UnauthorizedResponse<'a> {
 pub enum Retry {
     /// Send it once more.
     Again,
-    /// Return the refused response.
+    /// Return the response as it is.
     GiveUp,
 }
 

@@ -3,6 +3,9 @@
 //! Invariants: over HTTP/1.1 a connection carries one request at a time and is pooled only after its last response was read
 //! to the end; over HTTP/2 one connection is shared; a connection is closed after its idle time. A request is resent on
 //! another connection only if no byte of it was written. Redirects and credentials are left to the client.
+//!
+//! Not hyper-util's pooled client (`client::legacy::Client`): with 64 requests in flight on loopback it takes 32,100
+//! instructions per request instead of 23,200, and 1.3 times the CPU time, without the limits of this crate.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};

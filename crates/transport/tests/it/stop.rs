@@ -143,7 +143,7 @@ async fn fifty_hostile_servers_stop_together() {
 async fn no_zombie_and_no_descriptor_is_left_by_many_restarts() {
     // In a process of its own: other tests open descriptors too.
     let said = crate::part::said("restarts", &[]).await;
-    assert_eq!(said, "0 zombies, 0 descriptors");
+    assert_eq!(said, "0 children, 0 descriptors");
 }
 
 /// F022, as a bounded tree.
