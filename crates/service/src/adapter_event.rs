@@ -1,43 +1,43 @@
-//! What a logger is given: a request that arrived, or how it was answered.
+//! Log events of the adapter: a request that arrived, or the response to one.
 
 use std::time::Duration;
 
 use switchboard_protocol::{ErrorCode, Implementation, Raw};
 use switchboard_session::server::Caller;
 
-/// One thing that happened to a request.
+/// A log event of one request.
 ///
-/// Names and URIs are in it; arguments, results and the texts of errors are not, unless payloads are logged.
+/// Contains names and URIs. Arguments, results and error texts are included only when payloads are logged.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct AdapterEvent {
-    /// What happened.
+    /// Whether the request arrived, succeeded or failed.
     pub kind: EventKind,
-    /// The method of the request.
+    /// The protocol method of the request.
     pub method: String,
-    /// The tool or prompt.
+    /// The name of the tool or prompt.
     pub name: Option<String>,
-    /// The resource, without its query.
+    /// The resource URI without its query.
     pub uri: Option<String>,
-    /// On whose behalf the request is made, where that was found out.
+    /// The authenticated caller, if there is one.
     pub caller: Option<Caller>,
-    /// Who the client says it is. For display only.
+    /// The name and version that the client claims. For display only.
     pub client: Option<Implementation>,
-    /// How long it took; nothing when it has just come.
+    /// The time from request to response; `None` for [`EventKind::Request`].
     pub duration: Option<Duration>,
-    /// The code of the error it was answered with.
+    /// The error code of the response.
     pub code: Option<ErrorCode>,
-    /// What it carried, when payloads are logged.
+    /// Parameters or result, when payloads are logged.
     pub payload: Option<Raw>,
 }
 
-/// What happened to a request.
+/// The phase of a request that is logged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum EventKind {
-    /// It came.
+    /// The request arrived.
     Request,
-    /// It was answered.
+    /// The request succeeded.
     Response,
-    /// It was answered with an error, or the result of its tool says that it failed.
+    /// The request failed with a protocol error, or the tool result has `isError`.
     Error,
 }

@@ -1,4 +1,4 @@
-//! What is told of each request to whoever logs: that it came, and how it ended. Never what it carried, unless asked.
+//! Request log: reports each request and its outcome to the logger. Payloads are included only on request.
 
 use std::time::{Duration, Instant};
 
@@ -6,9 +6,9 @@ use switchboard_protocol::{ErrorCode, Raw};
 use switchboard_session::server::{self, AnsweredRequest, Caller, Reply};
 
 use crate::adapter_event::{AdapterEvent, EventKind};
-use crate::options::{Logger, Options};
+use crate::options::{BuilderOptions, Logger};
 
-/// What a request is about.
+/// The subject of a logged request.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct About<'a> {
     pub(crate) method: &'static str,
@@ -24,7 +24,7 @@ impl<'a> About<'a> {
     }
 
     pub(crate) fn read(uri: &'a str) -> Self {
-        // A query holds arguments, which are payload.
+        // A query contains arguments, which are payload.
         let base = uri.split(['?', '#']).next().unwrap_or(uri);
         Self { uri: Some(base), ..Self::just("resources/read") }
     }
@@ -33,13 +33,13 @@ impl<'a> About<'a> {
         Self { method, name: None, uri: None, caller: None, cx: None }
     }
 
-    /// The same, of this request.
+    /// Sets the request.
     pub(crate) fn of(mut self, cx: &'a server::RequestContext) -> Self {
         (self.caller, self.cx) = (cx.caller(), Some(cx));
         self
     }
 
-    /// The same, on behalf of this caller.
+    /// Sets the caller.
     #[cfg(feature = "rpc")]
     pub(crate) fn for_caller(mut self, caller: Option<&'a Caller>) -> Self {
         self.caller = caller;
@@ -67,7 +67,7 @@ pub(crate) fn log_answered(logger: &Logger, request: &AnsweredRequest<'_>) {
     logger(&event);
 }
 
-/// A request that is being logged until it is answered.
+/// A request whose outcome is still to be logged.
 pub(crate) struct Logged {
     logger: Logger,
     event: AdapterEvent,
@@ -77,8 +77,8 @@ pub(crate) struct Logged {
 }
 
 impl Logged {
-    /// Logs that a request came; nothing when nobody logs.
-    pub(crate) fn begin(options: &Options, about: About<'_>, payload: Option<&Raw>) -> Option<Self> {
+    /// Logs the arrival of a request; `None` without a logger.
+    pub(crate) fn begin(options: &BuilderOptions, about: About<'_>, payload: Option<&Raw>) -> Option<Self> {
         let logger = options.logger.clone()?;
         let mut event = AdapterEvent {
             kind: EventKind::Request,
@@ -96,7 +96,7 @@ impl Logged {
         Some(Self { logger, event, since: Instant::now(), payloads: options.log_payloads, is_over: false })
     }
 
-    /// Logs how it ended.
+    /// Logs the outcome.
     pub(crate) fn end(mut self, reply: &Reply) {
         match reply {
             Ok(result) => {
@@ -117,7 +117,7 @@ impl Logged {
         self.tell();
     }
 
-    /// Logs how a call of the plain endpoint ended.
+    /// Logs the outcome of a call to the plain JSON-RPC endpoint.
     #[cfg(feature = "rpc")]
     pub(crate) fn end_plain(mut self, outcome: &Result<Raw, switchboard_protocol::RpcError>) {
         let code = outcome.as_ref().err().map(|error| error.code);
@@ -141,7 +141,7 @@ impl Logged {
 
 impl Drop for Logged {
     fn drop(&mut self) {
-        // A panic is answered by the session; a call that was cancelled is answered by nobody.
+        // The session answers after a panic; a cancelled call has no answer.
         if !self.is_over && std::thread::panicking() {
             (self.event.kind, self.event.code) = (EventKind::Error, Some(ErrorCode::INTERNAL_ERROR));
             self.tell();

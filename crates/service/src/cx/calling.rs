@@ -1,4 +1,4 @@
-//! How a caller sets up a call, and what a method sees that is called directly.
+//! Options of an outgoing call, and the context of a method that is called directly.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -14,21 +14,21 @@ use switchboard_protocol::{
 use switchboard_session::client::{ClientHandler, HandlerCapabilities, RequestingServer};
 use switchboard_session::server::Extensions;
 
-use super::{Cx, Side};
+use super::{CallSide, Cx};
 
-/// How a call is made.
+/// Options of an outgoing call.
 #[derive(Default)]
 #[non_exhaustive]
 pub struct CallOptions {
-    /// How long it may take in all.
+    /// Maximum duration of the call.
     pub timeout: Option<Duration>,
-    /// What else travels in `_meta`.
+    /// Additional `_meta` of the request.
     pub meta: Option<Meta>,
-    /// Who answers what the server asks within this call.
+    /// Handler for the server's requests within this call.
     pub answers: Option<Arc<dyn ClientHandler>>,
-    /// Who is told of progress.
+    /// Receives progress notifications.
     pub progress: Option<Arc<dyn Fn(ProgressParams) + Send + Sync>>,
-    /// Answers that are known before, by the key of their question.
+    /// Predefined responses of a test, by the key of the input request.
     pub(super) canned: HashMap<String, Value>,
     pub(super) extensions: Extensions,
 }
@@ -40,44 +40,44 @@ impl fmt::Debug for CallOptions {
 }
 
 impl CallOptions {
-    /// How long it may take in all.
+    /// Sets the maximum duration of the call.
     #[must_use]
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = Some(timeout);
         self
     }
 
-    /// What else travels in `_meta`.
+    /// Sets additional `_meta` of the request.
     #[must_use]
     pub fn meta(mut self, meta: Meta) -> Self {
         self.meta = Some(meta);
         self
     }
 
-    /// Who answers what the server asks within this call.
+    /// Sets the handler for the server's requests within this call.
     #[must_use]
     pub fn answers(mut self, answers: Arc<dyn ClientHandler>) -> Self {
         self.answers = Some(answers);
         self
     }
 
-    /// Who is told of progress.
+    /// Sets the receiver of progress notifications.
     #[must_use]
     pub fn progress(mut self, tell: impl Fn(ProgressParams) + Send + Sync + 'static) -> Self {
         self.progress = Some(Arc::new(tell));
         self
     }
 
-    /// What was found out about the caller, for a call that is made for somebody else.
+    /// Sets the request extensions of a call on behalf of a remote caller.
     #[cfg(feature = "rpc")]
     pub(crate) fn extensions(mut self, extensions: Extensions) -> Self {
         self.extensions = extensions;
         self
     }
 
-    /// To call with.
+    /// Builds the context.
     pub fn build(self) -> Cx {
-        Cx::of(Side::Calling(Arc::new(self)))
+        Cx::from_side(CallSide::Client(Arc::new(self)))
     }
 
     pub(super) fn report(&self, progress: f64, total: Option<f64>, message: Option<&str>) {
@@ -101,7 +101,7 @@ impl CallOptions {
         }
         let capability =
             if matches!(request, ElicitParams::Url(_)) { "elicitation.url" } else { "elicitation" };
-        let answers = self.answers.as_ref().ok_or_else(|| super::nobody(capability, key))?;
+        let answers = self.answers.as_ref().ok_or_else(|| super::missing_handler(capability, key))?;
         let refused =
             |refusal: switchboard_session::client::HandlerError| Error::tool("refused", refusal.to_string());
         answers.elicit(request, &RequestingServer::new(None)).await.map_err(refused)
@@ -115,7 +115,7 @@ impl CallOptions {
         if let Some(canned) = self.canned.get(key) {
             return Ok(Raw::from(canned.clone()).decode()?);
         }
-        let answers = self.answers.as_ref().ok_or_else(|| super::nobody("sampling", key))?;
+        let answers = self.answers.as_ref().ok_or_else(|| super::missing_handler("sampling", key))?;
         let refused =
             |refusal: switchboard_session::client::HandlerError| Error::tool("refused", refusal.to_string());
         answers.sample(request, &RequestingServer::new(None)).await.map_err(refused)
