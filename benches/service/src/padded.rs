@@ -5,7 +5,7 @@ use std::sync::Arc;
 use bench_kit::fixture;
 use switchboard::design::{ArgsDef, Design, ToolDef};
 use switchboard::protocol::CallToolResult;
-use switchboard::service::{Call, Changes, Contents, Cx, Dispatch, Prompt, Working};
+use switchboard::service::{Call, CallFuture, Changes, Contents, Cx, Dispatch, PromptMessages};
 
 /// The same service, with tools that are only listed.
 pub(crate) fn padded(service: Arc<dyn Dispatch>, tools: usize) -> Arc<dyn Dispatch> {
@@ -29,23 +29,23 @@ impl Dispatch for Padded {
         &self.design
     }
 
-    fn call_tool(&self, tool: usize, call: Call) -> Working<CallToolResult> {
+    fn call_tool(&self, tool: usize, call: Call) -> CallFuture<CallToolResult> {
         self.service.call_tool(tool, call)
     }
 
-    fn read_resource(&self, resource: usize, call: Call) -> Working<Contents> {
+    fn read_resource(&self, resource: usize, call: Call) -> CallFuture<Contents> {
         self.service.read_resource(resource, call)
     }
 
-    fn get_prompt(&self, prompt: usize, call: Call) -> Working<Prompt> {
+    fn get_prompt(&self, prompt: usize, call: Call) -> CallFuture<PromptMessages> {
         self.service.get_prompt(prompt, call)
     }
 
-    fn watch(&self, watch: usize, cx: Cx, changes: Changes) -> Working<()> {
+    fn watch(&self, watch: usize, cx: Cx, changes: Changes) -> CallFuture<()> {
         self.service.watch(watch, cx, changes)
     }
 
-    fn complete(&self, completion: usize, call: Call) -> Working<Vec<String>> {
+    fn complete(&self, completion: usize, call: Call) -> CallFuture<Vec<String>> {
         self.service.complete(completion, call)
     }
 }

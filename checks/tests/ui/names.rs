@@ -15,11 +15,11 @@ trait Mistakes {
 
     /// Has a name of its own.
     #[prompt]
-    async fn count(&self) -> Result<Prompt>;
+    async fn count(&self) -> Result<PromptMessages>;
 
     /// Takes it again.
     #[prompt(name = "count")]
-    async fn count_again(&self) -> Result<Prompt>;
+    async fn count_again(&self) -> Result<PromptMessages>;
 
     /// A document.
     #[resource("doc://one")]

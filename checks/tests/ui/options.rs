@@ -39,7 +39,7 @@ trait Mistakes {
 
     /// Asks for a review.
     #[prompt]
-    async fn review(&self, text: String) -> Result<Prompt>;
+    async fn review(&self, text: String) -> Result<PromptMessages>;
 
     /// Completes an argument that is not there.
     #[completion(prompt = "review", argument = "txt")]

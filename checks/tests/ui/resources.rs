@@ -41,7 +41,7 @@ trait Mistakes {
 
     /// Has a list.
     #[prompt]
-    async fn listed(&self, texts: Vec<String>) -> Result<Prompt>;
+    async fn listed(&self, texts: Vec<String>) -> Result<PromptMessages>;
 }
 
 fn main() {}

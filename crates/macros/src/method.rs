@@ -178,7 +178,8 @@ impl Method {
         let part = |name: &str, written: &Type| {
             let (start, end) = ty::ends(written);
             let name = Ident::new(name, end);
-            let (open, rest) = (quote_spanned!(start=> <), quote_spanned!(end=> as #rt::Returned>::#name));
+            let (open, rest) =
+                (quote_spanned!(start=> <), quote_spanned!(end=> as #rt::MethodReturn>::#name));
             quote!(#open #returned #rest)
         };
         let types = ty::arguments(word);
@@ -227,7 +228,7 @@ impl Method {
             problems.at(
                 &param.ident,
                 "a prompt with `text` always says the same and takes no arguments: leave `text` out and return \
-                 `Prompt::user(format!(…))`",
+                 `PromptMessages::user(format!(…))`",
             );
         }
         if let Some(body) = &item.default {

@@ -1,4 +1,4 @@
-//! A server being put together from a service.
+//! Builder that configures a service and builds its MCP server.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,16 +12,16 @@ use switchboard_session::server::{Publisher, Server, ServerLimits};
 use switchboard_session::{OpeningPolicy, RevisionPolicy, StateKeys};
 
 use crate::adapter::Adapter;
-use crate::compose::{Collision, Collisions, Composed};
-use crate::options::Options;
+use crate::compose::{Collision, Collisions, ComposedService};
+use crate::options::BuilderOptions;
 use crate::task::Tasks;
 use crate::{AccessEvent, Dispatch, EventFeed, StreamJson, StreamLimits, UnknownArguments, VersionPolicy};
 
-/// A server being put together.
+/// Builder for the server of a service.
 #[derive(Clone)]
 pub struct ServiceBuilder {
     service: Arc<dyn Dispatch>,
-    options: Options,
+    options: BuilderOptions,
     collisions: Vec<Collision>,
 }
 
@@ -29,73 +29,73 @@ pub struct ServiceBuilder {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BuildError {
-    /// The design has mistakes.
+    /// The design is invalid.
     #[error("{0}")]
     Design(#[from] Mistakes),
-    /// What is allowed or denied is no glob over URIs.
+    /// An allowed or denied resource pattern is not a valid URI glob.
     #[error("in the resources that are allowed or denied: {0}")]
     Policy(#[from] GlobError),
-    /// The protocol has no such revision.
+    /// The protocol revision does not exist.
     #[error("the protocol has no revision {0:?}; a revision is named by its date")]
     Protocol(String),
-    /// Services that are served as one have things of the same name.
+    /// Composed services define items with the same name.
     #[error("{0}")]
     Collisions(#[from] Collisions),
-    /// A URI of the design is not a pattern.
+    /// A resource URI of the design is not a valid pattern.
     #[error("in the URI of a resource: {0}")]
     Pattern(#[from] switchboard_design::PatternError),
 }
 
 impl ServiceBuilder {
-    /// A server of this service.
+    /// Creates a builder for a service.
     pub fn new(service: Arc<dyn Dispatch>) -> Self {
-        // What is listed as data must be given as data; older revisions take both out.
-        let options = Options { outputs: OutputRule::AsIs, ..Options::default() };
+        // Structured outputs are listed and returned as they are; sessions of older revisions drop both.
+        let options = BuilderOptions { outputs: OutputRule::AsIs, ..BuilderOptions::default() };
         Self { service, options, collisions: Vec::new() }
     }
 
-    fn with(mut self, set: impl FnOnce(&mut Options)) -> Self {
+    fn with(mut self, set: impl FnOnce(&mut BuilderOptions)) -> Self {
         set(&mut self.options);
         self
     }
 
-    /// What the service is.
+    /// Returns the design of the service.
     pub fn design(&self) -> &Arc<Design> {
         self.service.design()
     }
 
-    /// The service, and what was chosen for it.
+    /// Returns the service and its options.
     #[cfg(feature = "rpc")]
-    pub(crate) fn parts(&self) -> (&Arc<dyn Dispatch>, &Options) {
+    pub(crate) fn parts(&self) -> (&Arc<dyn Dispatch>, &BuilderOptions) {
         (&self.service, &self.options)
     }
 
-    /// Serves another service too, as one server: its tools, resources and prompts come after these. Of the options of the
-    /// other only its events and what it denies count.
+    /// Also serves another service from the same server; its tools, resources and prompts are listed after these. Of
+    /// the other builder's options, only event feeds and denied resources are kept.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         self.and_prefixed("", other)
     }
 
-    /// As [`Self::and`], with a prefix before every name of the other, like `notes_`. URIs stay what they are.
+    /// As [`Self::and`], with a prefix such as `notes_` for every name of the other service. URIs are unchanged.
     #[must_use]
     pub fn and_prefixed(mut self, prefix: &str, other: Self) -> Self {
-        let composed = Composed::new(self.service, other.service, prefix);
+        let composed = ComposedService::new(self.service, other.service, prefix);
         self.collisions.extend(composed.collisions.iter().cloned());
         self.collisions.extend(other.collisions);
         self.options.feeds.extend(other.options.feeds);
-        // What one of them denies stays denied.
+        // A resource denied by either service stays denied.
         self.options.deny.extend(other.options.deny);
         self.service = Arc::new(composed);
         self
     }
 
-    /// The service, as it is served: to be wrapped in another.
+    /// Returns the composed service, for example to wrap it in another [`Dispatch`].
     pub fn dispatch(&self) -> Arc<dyn Dispatch> {
         Arc::clone(&self.service)
     }
 
-    /// Where what the service tells unasked comes from.
+    /// Adds a source of events and change notifications.
     #[must_use]
     pub fn events(self, feed: EventFeed) -> Self {
         self.with(|options| options.feeds.push(feed))
@@ -115,172 +115,174 @@ impl ServiceBuilder {
         self.with(|options| options.layers.push(Arc::new(layer)))
     }
 
-    /// Whether the logger gets what requests and answers carry: arguments and results are often secret.
+    /// Whether log events contain arguments and results, which are often secret. Off by default.
     #[must_use]
     pub fn log_payloads(self, yes: bool) -> Self {
         self.with(|options| options.log_payloads = yes)
     }
 
-    /// Turns errors of the service into others before they are told. Asked once for each error.
+    /// Sets a function that maps errors of the service before they are sent. Called once per error.
     #[must_use]
     pub fn error_mapper(self, mapper: impl Fn(Error) -> Error + Send + Sync + 'static) -> Self {
         self.with(|options| options.mapper = Some(Arc::new(mapper)))
     }
 
-    /// Which table of errors holds: the specification's unless set.
+    /// Sets how errors map to responses: as the specification says by default.
     #[must_use]
     pub fn error_policy(self, policy: ErrorPolicy) -> Self {
         self.with(|options| options.rules.policy = policy)
     }
 
-    /// How arguments of a tool that do not fit are told: as the revision says unless set.
+    /// Sets how invalid tool arguments are reported. The default depends on the protocol revision.
     #[must_use]
-    pub fn argument_errors(self, told: ArgumentErrors) -> Self {
-        self.with(|options| options.argument_errors = Some(told))
+    pub fn argument_errors(self, errors: ArgumentErrors) -> Self {
+        self.with(|options| options.argument_errors = Some(errors))
     }
 
-    /// Whether callers see the text of our own failures.
+    /// Whether clients see the text of internal errors. Off by default.
     #[must_use]
     pub fn debug_errors(self, yes: bool) -> Self {
         self.with(|options| options.rules.details = if yes { Details::Shown } else { Details::Hidden })
     }
 
-    /// Lets only these resources be listed, read and subscribed to: globs over URIs, as in [`UriPolicy`]. None allows
-    /// all. What is denied stays so.
+    /// Allows only these resources to be listed, read and subscribed to: URI globs as in [`UriPolicy`]. Without any,
+    /// all are allowed. Denied resources stay denied.
     #[must_use]
     pub fn allow_resources<G: Into<String>>(self, globs: impl IntoIterator<Item = G>) -> Self {
         self.with(|options| options.allow.extend(globs.into_iter().map(Into::into)))
     }
 
-    /// Keeps these resources from being listed, read and subscribed to, whatever else allows them.
+    /// Denies listing, reading and subscribing to these resources. Takes precedence over [`Self::allow_resources`].
     #[must_use]
     pub fn deny_resources<G: Into<String>>(self, globs: impl IntoIterator<Item = G>) -> Self {
         self.with(|options| options.deny.extend(globs.into_iter().map(Into::into)))
     }
 
-    /// How content items of streaming tools hold JSON.
+    /// Sets how stream items encode JSON.
     #[must_use]
     pub fn structured_stream_json(self, json: StreamJson) -> Self {
         self.with(|options| options.stream_json = json)
     }
 
-    /// How many items of a streaming tool its result carries, for clients that do not get them one by one.
+    /// Sets how many stream items a result carries for clients that do not declare the stream extension.
     #[must_use]
     pub fn stream_limits(self, limits: StreamLimits) -> Self {
         self.with(|options| options.stream_limits = limits)
     }
 
-    /// How `serve --http` of [`serve_cli`](Self::serve_cli) serves: who is let in, limits, the path.
+    /// Sets the HTTP options of `serve --http` in [`serve_cli`](Self::serve_cli): authentication, limits, path.
     #[cfg(feature = "http")]
     #[must_use]
     pub fn http_options(self, http: switchboard_transport::http::server::HttpServerOptions) -> Self {
         self.with(|options| options.http = Some(http))
     }
 
-    /// What becomes of arguments that a tool or prompt does not have, and of unknown members of nested objects: refused
-    /// unless set.
+    /// Sets how unknown arguments of tools and prompts, and unknown members of nested objects, are treated: rejected
+    /// by default.
     #[must_use]
     pub fn unknown_arguments(self, rule: UnknownArguments) -> Self {
         self.with(|options| options.unknown = rule)
     }
 
-    /// How results that are data but no objects are told: as they are, in revisions that have that, unless set.
+    /// Sets how structured outputs that are not objects are sent. By default they are sent as they are where the
+    /// protocol revision allows it.
     #[must_use]
     pub fn output_rule(self, rule: OutputRule) -> Self {
         self.with(|options| options.outputs = rule)
     }
 
-    /// How many items a page of a list has: all of them unless set.
+    /// Sets the page size of lists: unlimited by default.
     #[must_use]
     pub fn page_size(self, items: usize) -> Self {
         self.with(|options| options.page_size = Some(items))
     }
 
-    /// How long clients may keep lists, and resources that do not say so themselves.
+    /// Sets the cache hints of lists, and of resources without their own.
     #[must_use]
     pub fn cache_hints(self, hints: CacheHints) -> Self {
         self.with(|options| options.hints = Some(hints))
     }
 
-    /// Whether clients are told that lists may change: when there are [`Self::events`], unless set.
+    /// Whether the server declares `listChanged`: by default, if there are [`Self::events`].
     #[must_use]
     pub fn list_changed(self, yes: bool) -> Self {
         self.with(|options| options.list_changed = Some(yes))
     }
 
-    /// Whether a caller without the scopes of a thing is told so. Unless set, it is as if there were no such thing.
+    /// Whether a caller without the required scopes of an item receives an authorization error. By default, the item
+    /// appears not to exist.
     #[must_use]
     pub fn reveal_scopes(self, yes: bool) -> Self {
         self.with(|options| options.reveal_scopes = yes)
     }
 
-    /// What callers without an identity may do, such as the one at the other end of stdio: nothing that needs scopes,
-    /// unless set.
+    /// Grants scopes to callers without an identity, such as the client of a stdio server. By default they have none.
     #[must_use]
     pub fn anonymous_scopes<S: Into<String>>(self, scopes: impl IntoIterator<Item = S>) -> Self {
         self.with(|options| options.anonymous_scopes.extend(scopes.into_iter().map(Into::into)))
     }
 
-    /// Whether clients may publish events of the design to all who listen: `notify_<name>`.
+    /// Whether clients may publish events of the design to all listeners with `notify_<name>`.
     #[must_use]
     pub fn accept_notifications(self, yes: bool) -> Self {
         self.with(|options| options.accept_notifications = yes)
     }
 
-    /// How long one call may take: then it is dropped and told to have timed out. No limit unless set. Work that continues as
+    /// Sets the maximum duration of one call, after which it is dropped and fails with a timeout. Unlimited by
+    /// default. Work that continues as
     /// a task has the time of its task.
     #[must_use]
     pub fn call_timeout(self, timeout: Duration) -> Self {
         self.with(|options| options.timeout = Some(timeout))
     }
 
-    /// How long calls that become tasks are kept, how many there may be, and where they are kept: in memory, with
-    /// [`TaskLimits::default`](crate::task::TaskLimits), unless set. Only tools whose design says so become tasks.
+    /// Sets the limits and the store of tasks: in memory with [`TaskLimits::default`](crate::task::TaskLimits) by
+    /// default. Only tools whose design allows it run as tasks.
     #[must_use]
     pub fn tasks(self, tasks: Tasks) -> Self {
         self.with(|options| options.tasks = Some(tasks))
     }
 
-    /// What happens when a client asks for a revision that is not served.
+    /// Sets how a session opens when the client requests an unsupported revision.
     #[must_use]
     pub fn version_policy(self, policy: VersionPolicy) -> Self {
         self.with(|options| options.version_policy = policy)
     }
 
-    /// Serves this revision and no other, whatever the design says: to test with it.
+    /// Serves only this revision, whatever the design says. For tests.
     #[must_use]
     pub fn protocol_version_override(self, revision: impl Into<String>) -> Self {
         self.with(|options| options.version_override = Some(revision.into()))
     }
 
-    /// The keys that seal the state of questions, shared by replicas; one random key unless set.
+    /// Sets the keys that seal the state of input requests, shared by replicas. By default, one random key.
     #[must_use]
     pub fn state_keys(self, keys: StateKeys) -> Self {
         self.with(|options| options.state_keys = Some(keys))
     }
 
-    /// How much one connection may hold.
+    /// Sets the limits of one connection.
     #[must_use]
     pub fn limits(self, limits: ServerLimits) -> Self {
         self.with(|options| options.limits = Some(limits))
     }
 
-    /// What the server tells the model about itself, instead of what the design says.
+    /// Sets the instructions for the model, instead of those of the design.
     #[must_use]
     pub fn instructions(self, instructions: impl Into<String>) -> Self {
         self.with(|options| options.instructions = Some(instructions.into()))
     }
 
-    /// Who the server says it is, instead of what the design says.
+    /// Sets the name and version of the server, instead of those of the design.
     #[must_use]
     pub fn info(self, info: Implementation) -> Self {
         self.with(|options| options.info = Some(info))
     }
 
-    /// The server.
+    /// Builds the server.
     ///
     /// # Errors
-    /// All mistakes of the design at once, or an option that is none.
+    /// All mistakes of the design at once, or an invalid option.
     pub fn build(self) -> Result<Arc<Server>, BuildError> {
         let Self { service, options, collisions } = self;
         if !collisions.is_empty() {
@@ -321,7 +323,7 @@ impl ServiceBuilder {
     }
 }
 
-/// Sessions open once, and in the preferred revision of the offer that has sessions.
+/// Sessions open once, in the preferred revision that has a handshake.
 fn opening(offer: RevisionPolicy) -> OpeningPolicy {
     let policy = OpeningPolicy::new().reject_repeated();
     match offer.with_handshake().first() {

@@ -1,4 +1,4 @@
-//! Bytes as arguments, results and fields: base64 on the wire, and a schema that says so.
+//! Binary data in arguments, results and fields: base64 on the wire, declared in the schema.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -13,17 +13,17 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
-/// The standard alphabet; many clients leave the padding out.
+/// The standard alphabet; padding is optional because many clients omit it.
 const LENIENT: GeneralPurpose = GeneralPurpose::new(
     &alphabet::STANDARD,
     GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
 );
 
-/// Bytes of any kind: a file, a picture, a key.
+/// Binary data, such as a file, an image or a key.
 ///
-/// In JSON they are a base64 string, with `contentEncoding: base64` in the schema; a resource that returns them is read as
-/// a blob. `#[arg(base64)]` does the same for a parameter of type `Vec<u8>` or `Option<Vec<u8>>`, which otherwise is a list of
-/// numbers.
+/// Encoded in JSON as a base64 string, with `contentEncoding: base64` in the schema; a resource that returns it is
+/// read as a blob. `#[arg(base64)]` does the same for a parameter of type `Vec<u8>` or `Option<Vec<u8>>`, which
+/// otherwise is an array of numbers.
 ///
 /// ```
 /// use switchboard::service::Bytes;
@@ -37,12 +37,12 @@ const LENIENT: GeneralPurpose = GeneralPurpose::new(
 pub struct Bytes(Vec<u8>);
 
 impl Bytes {
-    /// These bytes.
+    /// Creates a value from bytes.
     pub fn new(bytes: impl Into<Vec<u8>>) -> Self {
         Self(bytes.into())
     }
 
-    /// The bytes themselves.
+    /// Returns the bytes.
     pub fn into_vec(self) -> Vec<u8> {
         self.0
     }
@@ -52,16 +52,16 @@ impl Bytes {
         STANDARD.encode(&self.0)
     }
 
-    /// Reads base64, with or without padding.
+    /// Decodes base64, with or without padding.
     ///
     /// # Errors
-    /// When it is not base64.
+    /// When `text` is not base64.
     pub fn from_base64(text: &str) -> Result<Self, Base64Error> {
         LENIENT.decode(text).map(Self).map_err(|error| Base64Error(error.to_string()))
     }
 }
 
-/// A text that is not base64.
+/// The text is not valid base64.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("not base64: {0}")]
 pub struct Base64Error(String);
@@ -104,7 +104,7 @@ impl From<Bytes> for Vec<u8> {
     }
 }
 
-/// The length alone: what is in it may be secret, and is of no use on a screen.
+/// Prints only the length: the content may be secret.
 impl fmt::Debug for Bytes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Bytes({} bytes)", self.0.len())

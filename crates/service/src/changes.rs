@@ -1,30 +1,31 @@
-//! How a watcher says that its resource has changed.
+//! Change notifications of watched resources.
 
 use std::sync::Arc;
 
-/// Tells everybody who subscribed to a resource that it has changed. Cheap to clone.
+/// Notifies the subscribers of a resource of changes. Cheap to clone.
 #[derive(Clone)]
 pub struct Changes {
-    tell: Telling,
+    callback: NotifyFn,
 }
 
-/// Takes the URI, or none for the one that is watched.
-type Telling = Arc<dyn Fn(Option<&str>) + Send + Sync>;
+/// Takes the URI of the changed resource; `None` means the watched resource itself.
+type NotifyFn = Arc<dyn Fn(Option<&str>) + Send + Sync>;
 
 impl Changes {
-    /// Changes that go here: the URI, or none for the one that is watched.
-    pub fn new(tell: impl Fn(Option<&str>) + Send + Sync + 'static) -> Self {
-        Self { tell: Arc::new(tell) }
+    /// Creates a notifier that calls `notify` with the URI of the changed resource, or `None` for the watched
+    /// resource itself.
+    pub fn new(notify: impl Fn(Option<&str>) + Send + Sync + 'static) -> Self {
+        Self { callback: Arc::new(notify) }
     }
 
-    /// The watched resource has changed.
+    /// Reports a change of the watched resource.
     pub fn notify(&self) {
-        (self.tell)(None);
+        (self.callback)(None);
     }
 
-    /// A resource of the watched family has changed.
+    /// Reports a change of one resource of the watched template.
     pub fn notify_uri(&self, uri: &str) {
-        (self.tell)(Some(uri));
+        (self.callback)(Some(uri));
     }
 }
 

@@ -1,7 +1,6 @@
-//! Several services as one: one design, and each call to whose it is.
+//! Composes several services into one design and routes each call to its service.
 //!
-//! Names and URIs must not collide; a prefix keeps the names of a service apart. What each service numbers from 0 is here
-//! numbered through.
+//! Names and URIs must not collide; a prefix separates the names of a service. Item indexes are renumbered.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -10,19 +9,19 @@ use std::sync::Arc;
 use switchboard_design::{CompletionOf, Design, ItemKind, OutputDef};
 use switchboard_protocol::{CallToolResult, Raw, Resource};
 
-use crate::{Call, Changes, Contents, Cx, Dispatch, Prompt, Working};
+use crate::{Call, CallFuture, Changes, Contents, Cx, Dispatch, PromptMessages};
 
-/// Two services that have something of the same name.
+/// An item with the same name in two composed services.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Collision {
-    /// What it is.
+    /// The kind of item.
     pub kind: ItemKind,
-    /// Its name, or its URI.
+    /// The name or URI of the item.
     pub name: String,
-    /// The service that has it first.
+    /// The first service that defines it.
     pub first: String,
-    /// The service that has it too.
+    /// The second service that defines it.
     pub second: String,
 }
 
@@ -33,32 +32,33 @@ impl fmt::Display for Collision {
     }
 }
 
-/// All of them at once.
+/// All collisions of a composition.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))]
 pub struct Collisions(pub Vec<Collision>);
 
-/// Several services as one.
-pub(crate) struct Composed {
+/// Two services served as one.
+pub(crate) struct ComposedService {
     design: Arc<Design>,
     parts: Vec<Arc<dyn Dispatch>>,
-    tools: Vec<Place>,
-    resources: Vec<Place>,
-    prompts: Vec<Place>,
-    watches: Vec<Place>,
-    completions: Vec<Place>,
-    /// By its name here: whose it is, and its name there.
+    tools: Vec<ItemIndex>,
+    resources: Vec<ItemIndex>,
+    prompts: Vec<ItemIndex>,
+    watches: Vec<ItemIndex>,
+    completions: Vec<ItemIndex>,
+    /// The service index and original name of each method, by its name in the composition.
     methods: HashMap<String, (usize, String)>,
     pub(crate) collisions: Vec<Collision>,
 }
 
-/// Which service, and which of its own.
-type Place = (usize, usize);
+/// The index of a service, and of an item within it.
+type ItemIndex = (usize, usize);
 
-impl Composed {
-    /// This service and another, whose names get the prefix.
+impl ComposedService {
+    /// Composes two services; the names of the second get the prefix.
     pub(crate) fn new(first: Arc<dyn Dispatch>, second: Arc<dyn Dispatch>, prefix: &str) -> Self {
-        let (one, two) = (closed(first.design()), prefixed(closed(second.design()), prefix));
+        let (one, two) =
+            (with_inlined_types(first.design()), with_prefix(with_inlined_types(second.design()), prefix));
         let collisions = collisions(&one, &two);
         let mut methods: HashMap<String, (usize, String)> = HashMap::new();
         for name in method_names(first.design()) {
@@ -75,66 +75,66 @@ impl Composed {
             methods.insert(free.clone(), (1, own.to_owned()));
             free
         });
-        let places = |of: fn(&Design) -> usize| {
+        let item_indexes = |of: fn(&Design) -> usize| {
             let first = (0..of(&one)).map(|at| (0, at));
-            first.chain((0..of(&two)).map(|at| (1, at))).collect::<Vec<Place>>()
+            first.chain((0..of(&two)).map(|at| (1, at))).collect::<Vec<ItemIndex>>()
         };
         Self {
-            tools: places(|design| design.tools.len()),
-            resources: places(|design| design.resources.len()),
-            prompts: places(|design| design.prompts.len()),
-            watches: places(|design| design.watches.len()),
-            completions: places(|design| design.completions.len()),
+            tools: item_indexes(|design| design.tools.len()),
+            resources: item_indexes(|design| design.resources.len()),
+            prompts: item_indexes(|design| design.prompts.len()),
+            watches: item_indexes(|design| design.watches.len()),
+            completions: item_indexes(|design| design.completions.len()),
             methods,
             collisions,
-            design: Arc::new(merged(one, two)),
+            design: Arc::new(merge(one, two)),
             parts: vec![first, second],
         }
     }
 }
 
-/// The same design with every schema standing on its own.
-fn closed(design: &Design) -> Design {
+/// Returns the design with self-contained schemas: shared types are inlined.
+fn with_inlined_types(design: &Design) -> Design {
     let mut own = design.clone();
     let types = std::mem::take(&mut own.types);
     if types.is_empty() {
         return own;
     }
-    let close = |schema: &mut serde_json::Value| *schema = types.close(schema);
-    let close_output = |output: &mut OutputDef| {
+    let inline = |schema: &mut serde_json::Value| *schema = types.close(schema);
+    let inline_output = |output: &mut OutputDef| {
         if let OutputDef::Structured { schema } = output {
             *schema = types.close(schema);
         }
     };
     for tool in &mut own.tools {
-        close(&mut tool.args.schema);
-        close_output(&mut tool.output);
-        tool.events.iter_mut().for_each(close);
+        inline(&mut tool.args.schema);
+        inline_output(&mut tool.output);
+        tool.events.iter_mut().for_each(inline);
     }
-    own.resources.iter_mut().for_each(|resource| close_output(&mut resource.output));
-    own.notifications.iter_mut().for_each(|notification| close(&mut notification.payload));
+    own.resources.iter_mut().for_each(|resource| inline_output(&mut resource.output));
+    own.notifications.iter_mut().for_each(|notification| inline(&mut notification.payload));
     for method in &mut own.rpc_only {
-        close(&mut method.args.schema);
-        close_output(&mut method.output);
+        inline(&mut method.args.schema);
+        inline_output(&mut method.output);
     }
     own
 }
 
-/// The same design with a prefix before every name on the wire, and before the names of its methods.
-fn prefixed(mut design: Design, prefix: &str) -> Design {
+/// Returns the design with a prefix on every wire name and method name.
+fn with_prefix(mut design: Design, prefix: &str) -> Design {
     if prefix.is_empty() {
         return design;
     }
-    let put = |name: &mut String| name.insert_str(0, prefix);
-    design.tools.iter_mut().for_each(|tool| put(&mut tool.name));
-    design.resources.iter_mut().for_each(|resource| put(&mut resource.name));
-    design.prompts.iter_mut().for_each(|prompt| put(&mut prompt.name));
-    design.notifications.iter_mut().for_each(|notification| put(&mut notification.name));
-    design.rpc_only.iter_mut().for_each(|method| put(&mut method.name));
-    design.watches.iter_mut().for_each(|watch| put(&mut watch.resource));
+    let prepend = |name: &mut String| name.insert_str(0, prefix);
+    design.tools.iter_mut().for_each(|tool| prepend(&mut tool.name));
+    design.resources.iter_mut().for_each(|resource| prepend(&mut resource.name));
+    design.prompts.iter_mut().for_each(|prompt| prepend(&mut prompt.name));
+    design.notifications.iter_mut().for_each(|notification| prepend(&mut notification.name));
+    design.rpc_only.iter_mut().for_each(|method| prepend(&mut method.name));
+    design.watches.iter_mut().for_each(|watch| prepend(&mut watch.resource));
     for completion in &mut design.completions {
         match &mut completion.of {
-            CompletionOf::Prompt(name) | CompletionOf::Resource(name) => put(name),
+            CompletionOf::Prompt(name) | CompletionOf::Resource(name) => prepend(name),
         }
     }
     rename_methods(&mut design, |name| format!("{prefix}{name}"));
@@ -165,7 +165,7 @@ fn method_names(design: &Design) -> Vec<String> {
 
 fn collisions(one: &Design, two: &Design) -> Vec<Collision> {
     let mut found = Vec::new();
-    let mut look = |kind: ItemKind, first: Vec<&str>, second: Vec<&str>| {
+    let mut compare = |kind: ItemKind, first: Vec<&str>, second: Vec<&str>| {
         for name in second.into_iter().filter(|name| first.contains(name)) {
             let (first, second) = (one.name.clone(), two.name.clone());
             found.push(Collision { kind, name: name.to_owned(), first, second });
@@ -187,13 +187,17 @@ fn collisions(one: &Design, two: &Design) -> Vec<Collision> {
         (ItemKind::Notification, events(one), events(two)),
     ];
     for (kind, first, second) in &pairs {
-        look(*kind, first.iter().map(String::as_str).collect(), second.iter().map(String::as_str).collect());
+        compare(
+            *kind,
+            first.iter().map(String::as_str).collect(),
+            second.iter().map(String::as_str).collect(),
+        );
     }
     found
 }
 
-/// One design of two. It is called what the first is called.
-fn merged(mut one: Design, two: Design) -> Design {
+/// Merges two designs. Name, version and title are those of the first.
+fn merge(mut one: Design, two: Design) -> Design {
     one.tools.extend(two.tools);
     one.resources.extend(two.resources);
     one.prompts.extend(two.prompts);
@@ -206,7 +210,7 @@ fn merged(mut one: Design, two: Design) -> Design {
         (Some(first), Some(second)) => Some(format!("{first}\n\n{second}")),
         (first, second) => first.or(second),
     };
-    // What both accept; a design that lists none accepts all.
+    // Keeps the revisions that both support; an empty list supports all.
     if one.protocols.is_empty() {
         one.protocols = two.protocols;
     } else if !two.protocols.is_empty() {
@@ -215,42 +219,42 @@ fn merged(mut one: Design, two: Design) -> Design {
     one
 }
 
-impl Dispatch for Composed {
+impl Dispatch for ComposedService {
     fn design(&self) -> &Arc<Design> {
         &self.design
     }
 
-    fn call_tool(&self, tool: usize, call: Call) -> Working<CallToolResult> {
+    fn call_tool(&self, tool: usize, call: Call) -> CallFuture<CallToolResult> {
         let (part, tool) = self.tools[tool];
         self.parts[part].call_tool(tool, call)
     }
 
-    fn read_resource(&self, resource: usize, call: Call) -> Working<Contents> {
+    fn read_resource(&self, resource: usize, call: Call) -> CallFuture<Contents> {
         let (part, resource) = self.resources[resource];
         self.parts[part].read_resource(resource, call)
     }
 
-    fn list_members(&self, resource: usize, cx: Cx) -> Working<Vec<Resource>> {
+    fn list_members(&self, resource: usize, cx: Cx) -> CallFuture<Vec<Resource>> {
         let (part, resource) = self.resources[resource];
         self.parts[part].list_members(resource, cx)
     }
 
-    fn get_prompt(&self, prompt: usize, call: Call) -> Working<Prompt> {
+    fn get_prompt(&self, prompt: usize, call: Call) -> CallFuture<PromptMessages> {
         let (part, prompt) = self.prompts[prompt];
         self.parts[part].get_prompt(prompt, call)
     }
 
-    fn watch(&self, watch: usize, cx: Cx, changes: Changes) -> Working<()> {
+    fn watch(&self, watch: usize, cx: Cx, changes: Changes) -> CallFuture<()> {
         let (part, watch) = self.watches[watch];
         self.parts[part].watch(watch, cx, changes)
     }
 
-    fn complete(&self, completion: usize, call: Call) -> Working<Vec<String>> {
+    fn complete(&self, completion: usize, call: Call) -> CallFuture<Vec<String>> {
         let (part, completion) = self.completions[completion];
         self.parts[part].complete(completion, call)
     }
 
-    fn call_method(&self, rust_name: &str, call: Call) -> Option<Working<Raw>> {
+    fn call_method(&self, rust_name: &str, call: Call) -> Option<CallFuture<Raw>> {
         let (part, own) = self.methods.get(rust_name)?;
         self.parts[*part].call_method(own, call)
     }

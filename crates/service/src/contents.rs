@@ -1,8 +1,8 @@
-//! Content that is not data: text, pictures, sounds, links, bytes.
+//! Content blocks: text, images, audio, links, binary data.
 
 use switchboard_protocol::{Content, Resource, ResourceContents};
 
-/// What a tool answers or a resource holds when it is not data of a type: blocks in order.
+/// Content of a tool result or resource that is not structured data: content blocks in order.
 ///
 /// ```
 /// use switchboard::service::Contents;
@@ -13,47 +13,47 @@ use switchboard_protocol::{Content, Resource, ResourceContents};
 #[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Contents {
-    /// The blocks.
+    /// The content blocks.
     pub blocks: Vec<Content>,
 }
 
 impl Contents {
-    /// These blocks.
+    /// Creates contents from blocks.
     pub fn new(blocks: impl Into<Vec<Content>>) -> Self {
         Self { blocks: blocks.into() }
     }
 
-    /// One block of text.
+    /// Creates contents with one text block.
     pub fn text(text: impl Into<String>) -> Self {
         Self::new([Content::text(text)])
     }
 
-    /// The same and a block more.
+    /// Appends a block.
     #[must_use]
     pub fn and(mut self, block: impl Into<Content>) -> Self {
         self.blocks.push(block.into());
         self
     }
 
-    /// The same and a picture, as base64.
+    /// Appends an image, encoded as base64.
     #[must_use]
     pub fn image(self, base64: impl Into<String>, mime: impl Into<String>) -> Self {
         self.and(Content::image(base64, mime))
     }
 
-    /// The same and a sound, as base64.
+    /// Appends audio, encoded as base64.
     #[must_use]
     pub fn audio(self, base64: impl Into<String>, mime: impl Into<String>) -> Self {
         self.and(Content::audio(base64, mime))
     }
 
-    /// The same and bytes, as base64, that belong to a URI.
+    /// Appends binary data with a URI, encoded as base64.
     #[must_use]
     pub fn blob(self, uri: impl Into<String>, base64: impl Into<String>, mime: impl Into<String>) -> Self {
         self.and(Content::resource(ResourceContents::blob(uri, base64).with_mime_type(mime.into())))
     }
 
-    /// The same and a link to a resource.
+    /// Appends a link to a resource.
     #[must_use]
     pub fn link(self, resource: Resource) -> Self {
         self.and(Content::link(resource))

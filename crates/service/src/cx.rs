@@ -1,7 +1,7 @@
-//! What a method knows of its call, the same type on both sides of the wire.
+//! The context of a call, the same type for servers and clients.
 //!
-//! On the server it is made for each request and talks back to the caller. A caller makes one with [`Cx::call`] to set
-//! a deadline or hear progress, a test with [`Cx::test`]. Nothing here says in which era the call is made.
+//! On the server it is created for each request and communicates with the client. A client creates one with
+//! [`Cx::call`] to set a timeout or receive progress, a test with [`Cx::test`]. The protocol era is not visible here.
 
 mod calling;
 mod extract;
@@ -27,49 +27,49 @@ use switchboard_protocol::{
 use switchboard_session::client::CallOptions;
 use switchboard_session::server::{self, AskError, Caller};
 
-use crate::{Answer, Form};
+use crate::{ElicitOutcome, Form};
 
-/// What a method knows of its call. Cheap to clone.
+/// The context of a call. Cheap to clone.
 #[derive(Clone)]
 pub struct Cx {
-    side: Side,
+    side: CallSide,
     meta: Option<Meta>,
     deadline: Option<Instant>,
 }
 
 #[derive(Clone)]
-enum Side {
-    /// A request that is being served.
-    Serving(server::RequestContext),
-    /// A call that is being made, or is made directly.
-    Calling(Arc<CallCx>),
-    /// Work for nobody in particular, such as watching a resource.
-    Alone,
+enum CallSide {
+    /// A request that is served.
+    Server(server::RequestContext),
+    /// A call by a client, or a direct call of a method.
+    Client(Arc<CallCx>),
+    /// Background work without a request, such as a watcher.
+    Detached,
 }
 
 impl Cx {
-    fn of(side: Side) -> Self {
+    fn from_side(side: CallSide) -> Self {
         Self { side, meta: None, deadline: None }
     }
 
-    /// Starts the context of a call.
+    /// Returns a builder for the context of a call.
     pub fn call() -> CallCx {
         CallCx::default()
     }
 
-    /// For a test of a method.
+    /// Returns a builder for the context of a unit test.
     pub fn test() -> TestCx {
         TestCx::default()
     }
 
-    /// For a request that is being served.
-    pub fn serving(cx: server::RequestContext) -> Self {
-        Self::of(Side::Serving(cx))
+    /// Creates the context of a request that is served.
+    pub fn from_request(cx: server::RequestContext) -> Self {
+        Self::from_side(CallSide::Server(cx))
     }
 
-    /// For work that no request asked for.
-    pub(crate) fn alone() -> Self {
-        Self::of(Side::Alone)
+    /// Creates a context for work without a request.
+    pub(crate) fn detached() -> Self {
+        Self::from_side(CallSide::Detached)
     }
 
     pub(crate) fn with_meta(mut self, meta: Option<Meta>) -> Self {
@@ -77,53 +77,53 @@ impl Cx {
         self
     }
 
-    pub(crate) fn within(mut self, timeout: Option<Duration>) -> Self {
+    pub(crate) fn with_timeout(mut self, timeout: Option<Duration>) -> Self {
         self.deadline = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
         self
     }
 
-    /// Returns the options of the call, when this is the caller's side.
+    /// Returns the options of the call, on the client side.
     pub fn options(&self) -> Option<&CallOptions> {
         match &self.side {
-            Side::Calling(call) => Some(call.call_options()),
-            Side::Serving(_) | Side::Alone => None,
+            CallSide::Client(call) => Some(call.call_options()),
+            CallSide::Server(_) | CallSide::Detached => None,
         }
     }
 
-    pub(crate) fn served(&self) -> Option<&server::RequestContext> {
+    pub(crate) fn request_context(&self) -> Option<&server::RequestContext> {
         match &self.side {
-            Side::Serving(cx) => Some(cx),
-            Side::Calling(_) | Side::Alone => None,
+            CallSide::Server(cx) => Some(cx),
+            CallSide::Client(_) | CallSide::Detached => None,
         }
     }
 
-    /// The revision the request is served in.
+    /// Returns the protocol revision of the request.
     pub fn revision(&self) -> Option<Revision> {
-        self.served().map(server::RequestContext::revision)
+        self.request_context().map(server::RequestContext::revision)
     }
 
-    /// Who the client says it is. For display only.
+    /// Returns the name and version that the client claims. For display only.
     pub fn client(&self) -> Option<Implementation> {
-        self.served().and_then(server::RequestContext::client)
+        self.request_context().and_then(server::RequestContext::client)
     }
 
-    /// What the client declared it can be asked.
+    /// Returns the capabilities that the client declared.
     pub fn capabilities(&self) -> &ClientCapabilities {
         static NONE: LazyLock<ClientCapabilities> = LazyLock::new(ClientCapabilities::new);
-        self.served().map_or(&NONE, server::RequestContext::capabilities)
+        self.request_context().map_or(&NONE, server::RequestContext::capabilities)
     }
 
-    /// The id of the request.
+    /// Returns the id of the request.
     pub fn request_id(&self) -> Option<&RequestId> {
-        self.served().map(server::RequestContext::request_id)
+        self.request_context().map(server::RequestContext::request_id)
     }
 
-    /// What else the caller said of the request.
+    /// Returns the `_meta` of the request.
     pub fn meta(&self) -> Option<&Meta> {
         self.meta.as_ref().or_else(|| self.options()?.meta.as_ref())
     }
 
-    /// The W3C trace context that the caller sent along.
+    /// Returns the W3C trace context of the request.
     pub fn trace(&self) -> TraceContext {
         let text = |key| self.meta()?.decode::<String>(key).ok().flatten();
         TraceContext {
@@ -133,89 +133,93 @@ impl Cx {
         }
     }
 
-    /// Takes something out of the context by its type.
+    /// Extracts a value of type `T` from the context.
     ///
     /// # Errors
-    /// When it is not there.
+    /// When the context does not contain it.
     pub fn extract<T: FromCx>(&self) -> Result<T, Error> {
         T::from_cx(self)
     }
 
-    /// On whose behalf the call is made, where that was found out.
+    /// Returns the authenticated caller, if there is one.
     pub fn caller(&self) -> Option<&Caller> {
         self.extension()
     }
 
-    /// What the binding or a layer before it put beside the request, by its type.
+    /// Returns a value that the transport or a layer attached to the request, by its type.
     pub fn extension<T: Send + Sync + 'static>(&self) -> Option<&T> {
         match &self.side {
-            Side::Serving(cx) => cx.extension(),
-            Side::Calling(options) => options.extensions.get(),
-            Side::Alone => None,
+            CallSide::Server(cx) => cx.extension(),
+            CallSide::Client(options) => options.extensions.get(),
+            CallSide::Detached => None,
         }
     }
 
-    /// When the call must be done; nothing once it goes on as a task.
+    /// Returns the deadline of the call; `None` once it continues as a task.
     pub fn deadline(&self) -> Option<Instant> {
         let is_task = self.served().is_some_and(server::RequestContext::is_detached);
         self.deadline.filter(|_| !is_task)
     }
 
-    /// Tells how far the call is, out of so much.
+    /// Returns a reporter of progress towards `total`.
     pub fn progress(&self, total: impl Into<Option<f64>>) -> Progress {
         Progress { cx: self.clone(), total: total.into() }
     }
 
-    /// Reports progress once. Does nothing when the caller did not ask for it, or when it goes backwards.
+    /// Reports progress. Ignored when the caller did not request progress, or when the value decreases.
     pub fn report(&self, progress: f64, total: Option<f64>, message: Option<&str>) {
         match &self.side {
-            Side::Serving(cx) => cx.progress(progress, total, message),
-            Side::Calling(options) => options.report(progress, total, message),
-            Side::Alone => {}
+            CallSide::Server(cx) => cx.progress(progress, total, message),
+            CallSide::Client(options) => options.report(progress, total, message),
+            CallSide::Detached => {}
         }
     }
 
-    /// Sends a log message, if the caller wants messages of this level.
+    /// Sends a log message, if the client enabled this level.
     pub fn log(&self, level: Level, data: impl Serialize) {
-        if let Some(cx) = self.served() {
+        if let Some(cx) = self.request_context() {
             cx.log(level, None, data);
         }
     }
 
-    /// Whether the user can be asked to fill in a form.
+    /// Whether the client supports form elicitation.
     pub fn can_elicit(&self) -> bool {
         match &self.side {
-            Side::Serving(cx) => cx.can_elicit(),
-            Side::Calling(options) => options.capabilities().forms,
-            Side::Alone => false,
+            CallSide::Server(cx) => cx.can_elicit(),
+            CallSide::Client(options) => options.capabilities().forms,
+            CallSide::Detached => false,
         }
     }
 
-    /// Asks the user to fill in a form. `key` names the question within this call.
+    /// Asks the user to fill in a form. `key` identifies the request within this call.
     ///
-    /// **Code before a question may run more than once**; use [`Self::step`] for what must happen once. A question must
-    /// be the same each time: no clocks and no random numbers in it.
+    /// **Code before an input request may run more than once**; use [`Self::step`] for side effects. The request must
+    /// be deterministic: no clocks and no random numbers in it.
     ///
     /// # Errors
-    /// When the client cannot be asked, or its answer is none.
-    pub async fn elicit<T: Form>(&self, key: &str, message: impl fmt::Display) -> Result<Answer<T>, Error> {
+    /// When the client does not support elicitation, or its response does not match the form.
+    pub async fn elicit<T: Form>(
+        &self,
+        key: &str,
+        message: impl fmt::Display,
+    ) -> Result<ElicitOutcome<T>, Error> {
         let request = ElicitParams::form(message.to_string(), T::form());
         let result = self.ask(key, request).await?;
         Ok(match result.action {
             ElicitAction::Accept => {
                 let content = Raw::encode(&result.content)?;
-                let unfit = |error| {
-                    let reason = format!("The answer to {key:?} does not fit the form: {error}");
+                let mismatch = |error| {
+                    let reason = format!("The answer to {key:?} does not match the form: {error}");
                     Error::tool("invalid_answer", reason)
                 };
-                Answer::Accepted(content.decode().map_err(unfit)?)
+                ElicitOutcome::Accepted(content.decode().map_err(mismatch)?)
             }
-            ElicitAction::Decline => Answer::Declined,
-            ElicitAction::Cancel => Answer::Dismissed,
+            ElicitAction::Decline => ElicitOutcome::Declined,
+            ElicitAction::Cancel => ElicitOutcome::Dismissed,
         })
     }
 
-    /// Asks the user to visit a URL, such as one to log in at. As [`Self::elicit`].
+    /// Asks the user to visit a URL, for example to log in. See [`Self::elicit`].
     ///
     /// # Errors
     /// As [`Self::elicit`].
@@ -224,24 +228,24 @@ impl Cx {
         key: &str,
         message: impl fmt::Display,
         url: impl Into<String>,
-    ) -> Result<Answer<()>, Error> {
+    ) -> Result<ElicitOutcome<()>, Error> {
         let result = self.ask(key, ElicitParams::url(message.to_string(), url)).await?;
         Ok(match result.action {
-            ElicitAction::Accept => Answer::Accepted(()),
-            ElicitAction::Decline => Answer::Declined,
-            ElicitAction::Cancel => Answer::Dismissed,
+            ElicitAction::Accept => ElicitOutcome::Accepted(()),
+            ElicitAction::Decline => ElicitOutcome::Declined,
+            ElicitAction::Cancel => ElicitOutcome::Dismissed,
         })
     }
 
     async fn ask(&self, key: &str, request: ElicitParams) -> Result<ElicitResult, Error> {
         match &self.side {
-            Side::Serving(cx) => cx.elicit(key, request).await.map_err(|error| not_answered(error, key)),
-            Side::Calling(options) => options.elicit(key, request).await,
-            Side::Alone => Err(not_answered(AskError::NotHere, key)),
+            CallSide::Server(cx) => cx.elicit(key, request).await.map_err(|error| input_error(error, key)),
+            CallSide::Client(options) => options.elicit(key, request).await,
+            CallSide::Detached => Err(input_error(AskError::NotHere, key)),
         }
     }
 
-    /// Asks the client's model. As [`Self::elicit`].
+    /// Samples the client's model. See [`Self::elicit`].
     ///
     /// # Errors
     /// As [`Self::elicit`].
@@ -251,66 +255,66 @@ impl Cx {
         request: CreateMessageParams,
     ) -> Result<CreateMessageResult, Error> {
         match &self.side {
-            Side::Serving(cx) => cx.sample(key, request).await.map_err(|error| not_answered(error, key)),
-            Side::Calling(options) => options.sample(key, request).await,
-            Side::Alone => Err(not_answered(AskError::NotHere, key)),
+            CallSide::Server(cx) => cx.sample(key, request).await.map_err(|error| input_error(error, key)),
+            CallSide::Client(options) => options.sample(key, request).await,
+            CallSide::Detached => Err(input_error(AskError::NotHere, key)),
         }
     }
 
-    /// Asks for the client's roots. As [`Self::elicit`].
+    /// Requests the client's roots. See [`Self::elicit`].
     ///
     /// # Errors
     /// As [`Self::elicit`].
     pub async fn roots(&self, key: &str) -> Result<Vec<Root>, Error> {
-        match self.served() {
-            Some(cx) => cx.roots(key).await.map_err(|error| not_answered(error, key)),
-            None => Err(nobody("roots", key)),
+        match self.request_context() {
+            Some(cx) => cx.roots(key).await.map_err(|error| input_error(error, key)),
+            None => Err(missing_handler("roots", key)),
         }
     }
 
-    /// Takes a step once: when the method runs again after a question, the result of the first time is given.
+    /// Runs a step once: when the method runs again after an input request, the recorded result is returned.
     ///
     /// # Errors
-    /// What the step itself gives, or that its result cannot be kept.
+    /// The error of the step, or a result that cannot be recorded.
     pub async fn step<T, F>(&self, key: &str, step: impl FnOnce() -> F) -> Result<T, Error>
     where
         T: Serialize + DeserializeOwned,
         F: Future<Output = Result<T, Error>>,
     {
-        match self.served() {
-            Some(cx) => cx.step(key, step).await.map_err(|error| not_answered(error, key))?,
+        match self.request_context() {
+            Some(cx) => cx.step(key, step).await.map_err(|error| input_error(error, key))?,
             None => step().await,
         }
     }
 
-    /// Hangs up and lets the caller come back for the answer after `retry`, where the transport has a way to: work that
-    /// takes long need not hold a connection.
+    /// Closes the response stream and lets the caller reconnect for the result after `retry`, where the transport
+    /// supports it: long work need not hold a connection.
     pub fn hang_up(&self, retry: Duration) {
-        if let Some(cx) = self.served() {
+        if let Some(cx) = self.request_context() {
             cx.hang_up(retry);
         }
     }
 
-    /// Makes the call of a tool a task, which outlives its request, where the tool and its caller have that. Says whether
-    /// it does. Before, the method may ask as any other.
+    /// Turns the call of a tool into a task, which outlives its request. Returns `false` when the tool or the client
+    /// does not support that. Until then the method may request input as usual.
     pub async fn become_task(&self) -> bool {
-        match self.served() {
+        match self.request_context() {
             Some(cx) => cx.detach().await,
             None => false,
         }
     }
 
-    /// Waits until the call is cancelled. A method itself is simply dropped then.
+    /// Waits until the call is cancelled. The method itself is dropped on cancellation.
     pub async fn cancelled(&self) {
-        match self.served() {
+        match self.request_context() {
             Some(cx) => cx.cancelled().await,
             None => std::future::pending().await,
         }
     }
 
-    /// Whether the call was cancelled, for work that goes on elsewhere.
+    /// Whether the call was cancelled, for work that runs elsewhere.
     pub fn is_cancelled(&self) -> bool {
-        self.served().is_some_and(server::RequestContext::is_cancelled)
+        self.request_context().is_some_and(server::RequestContext::is_cancelled)
     }
 }
 
@@ -326,34 +330,35 @@ pub struct TraceContext {
     pub baggage: Option<String>,
 }
 
-/// Nobody can be asked. What would help is for the author of the method or of the call, so it is logged.
-fn nobody(capability: &str, key: &str) -> Error {
+/// Creates the error for an input request that no handler can answer. Logs advice for the author of the method or
+/// call.
+fn missing_handler(capability: &str, key: &str) -> Error {
     tracing::warn!(
         capability,
-        question = key,
-        "nobody can answer a question: give the call `answers`, or ask only when `can_elicit()`"
+        key,
+        "input request without a handler: give the call `answers`, or request input only if `can_elicit()`"
     );
     Error::MissingCapability(capability.to_owned())
 }
 
-fn not_answered(error: AskError, key: &str) -> Error {
+fn input_error(error: AskError, key: &str) -> Error {
     match error {
-        AskError::Undeclared(capability) => nobody(capability, key),
-        AskError::Unavailable => nobody("elicitation", key),
+        AskError::Undeclared(capability) => missing_handler(capability, key),
+        AskError::Unavailable => missing_handler("elicitation", key),
         AskError::Suspended => Error::Suspended,
         AskError::TimedOut => Error::Timeout,
         AskError::Refused(error) => Error::Rpc(error),
         AskError::Gone => Error::Transport(Box::new(AskError::Gone)),
-        other => Error::internal(format!("the question {key:?} cannot be asked: {other}")),
+        other => Error::internal(format!("input request {key:?} failed: {other}")),
     }
 }
 
 impl fmt::Debug for Cx {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match &self.side {
-            Side::Serving(_) => "Cx(serving)",
-            Side::Calling(_) => "Cx(calling)",
-            Side::Alone => "Cx(alone)",
+            CallSide::Server(_) => "Cx(server)",
+            CallSide::Client(_) => "Cx(client)",
+            CallSide::Detached => "Cx(detached)",
         })
     }
 }

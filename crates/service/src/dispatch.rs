@@ -1,7 +1,7 @@
-//! The one seam between a service and whatever serves it: by number, with arguments still as JSON.
+//! The boundary between a service and its server: items by index, arguments as JSON.
 //!
-//! The macro writes [`Dispatch`] for every service; sessions, transports and policies see nothing else of it, so all
-//! that is generic in the author's types ends here.
+//! The macro implements [`Dispatch`] for every service. Sessions, transports and policies use nothing else of it, so
+//! code that is generic over the author's types ends here.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -10,99 +10,102 @@ use serde::de::DeserializeOwned;
 use switchboard_design::{Design, Error, InvalidParams};
 use switchboard_protocol::{CallToolResult, Raw, Resource};
 
-use crate::args::Given;
-use crate::{Changes, Contents, Cx, Event, EventSink, Events, Prompt, Shape, StreamJson};
+use crate::args::ArgumentReader;
+use crate::{
+    Changes, Contents, Cx, EventSink, Events, PromptMessages, ResultEncoding, StreamEvent, StreamJson,
+};
 
-/// Work under way. Dropping it cancels it.
-pub type Working<T> = Pin<Box<dyn Future<Output = Result<T, Error>> + Send>>;
+/// A running call. Dropping it cancels the call.
+pub type CallFuture<T> = Pin<Box<dyn Future<Output = Result<T, Error>> + Send>>;
 
-/// A service, as it is served. Numbers are places in the lists of its [`Design`].
+/// A service that can be served. Indexes refer to the lists of its [`Design`].
 pub trait Dispatch: Send + Sync + 'static {
-    /// What the service is.
+    /// Returns the design of the service.
     fn design(&self) -> &Arc<Design>;
 
     /// Calls a tool.
-    fn call_tool(&self, tool: usize, call: Call) -> Working<CallToolResult>;
+    fn call_tool(&self, tool: usize, call: Call) -> CallFuture<CallToolResult>;
 
-    /// Reads a resource, whose arguments were read out of its URI.
-    fn read_resource(&self, resource: usize, call: Call) -> Working<Contents>;
+    /// Reads a resource; the arguments were decoded from its URI.
+    fn read_resource(&self, resource: usize, call: Call) -> CallFuture<Contents>;
 
-    /// Lists the members of a resource whose URI has variables.
-    fn list_members(&self, resource: usize, cx: Cx) -> Working<Vec<Resource>> {
+    /// Lists the resources of a template.
+    fn list_members(&self, resource: usize, cx: Cx) -> CallFuture<Vec<Resource>> {
         let _ = (resource, cx);
         Box::pin(async { Ok(Vec::new()) })
     }
 
-    /// Fills in a prompt.
-    fn get_prompt(&self, prompt: usize, call: Call) -> Working<Prompt>;
+    /// Renders a prompt.
+    fn get_prompt(&self, prompt: usize, call: Call) -> CallFuture<PromptMessages>;
 
-    /// Watches a resource until it is dropped: started for the first who subscribes, dropped with the last.
-    fn watch(&self, watch: usize, cx: Cx, changes: Changes) -> Working<()>;
+    /// Watches a resource until the future is dropped. Started for the first subscriber, dropped with the last.
+    fn watch(&self, watch: usize, cx: Cx, changes: Changes) -> CallFuture<()>;
 
-    /// Completes an argument. The arguments of the call are `value`, what was typed so far, and the other arguments that
-    /// are known, all texts.
-    fn complete(&self, completion: usize, call: Call) -> Working<Vec<String>>;
+    /// Completes an argument. The call's arguments are `value`, the text typed so far, and the other known arguments,
+    /// all strings.
+    fn complete(&self, completion: usize, call: Call) -> CallFuture<Vec<String>>;
 
-    /// Calls any method by its name in Rust, for callers of the plain endpoint. `None` when there is no such method, or
-    /// it is internal.
-    fn call_method(&self, rust_name: &str, call: Call) -> Option<Working<Raw>> {
+    /// Calls any method by its Rust name, for the plain JSON-RPC endpoint. `None` if there is no such method or it is
+    /// internal.
+    fn call_method(&self, rust_name: &str, call: Call) -> Option<CallFuture<Raw>> {
         let _ = (rust_name, call);
         None
     }
 }
 
-/// One call on its way into a service.
+/// A call to a method of a service.
 #[derive(Debug)]
 pub struct Call {
-    /// What the method knows of its caller.
+    /// The context that is passed to the method.
     pub cx: Cx,
-    /// The arguments: an object.
+    /// The arguments, a JSON object.
     pub args: Raw,
-    /// Where the events of a streaming tool go.
+    /// Receives the events of a streaming tool.
     pub events: EventSink,
-    /// How its content items hold JSON.
+    /// JSON encoding of stream items.
     pub stream_json: StreamJson,
-    /// How its result is written.
-    pub shape: Shape,
+    /// Encoding of the tool result.
+    pub encoding: ResultEncoding,
 }
 
 impl Call {
-    /// A call with these arguments whose events nobody hears.
+    /// Creates a call whose events are discarded.
     pub fn new(cx: Cx, args: Raw) -> Self {
         Self {
             cx,
             args,
-            events: EventSink::nowhere(),
+            events: EventSink::discard(),
             stream_json: StreamJson::default(),
-            shape: Shape::default(),
+            encoding: ResultEncoding::default(),
         }
     }
 
-    /// The events of the call, typed.
-    pub fn events<T: Event>(&self) -> Events<T> {
+    /// Returns the typed event sender of the call.
+    pub fn events<T: StreamEvent>(&self) -> Events<T> {
         Events::to_sink(self.events.clone(), self.stream_json)
     }
 
-    /// Reads the arguments. Whoever serves the call says what is wrong with them, place by place.
+    /// Decodes all arguments into one type. The adapter adds the list of issues to the error.
     ///
     /// # Errors
-    /// When they do not fit.
+    /// When the arguments do not match the type.
     pub fn args<T: DeserializeOwned>(&self) -> Result<T, Error> {
         self.args.decode().map_err(|error| Error::InvalidParams(InvalidParams::new(error.to_string())))
     }
-    /// The arguments one by one, and no others than these.
+
+    /// Returns a reader for exactly these arguments.
     ///
     /// # Errors
-    /// When there are others.
-    pub fn given(&self, names: &'static [&'static str]) -> Result<Given, Error> {
-        Given::read(&self.args, names, true)
+    /// When there are other arguments.
+    pub fn read_args(&self, names: &'static [&'static str]) -> Result<ArgumentReader, Error> {
+        ArgumentReader::read(&self.args, names, true)
     }
 
-    /// Those of the arguments that have these names.
+    /// Returns a reader for these arguments; others are ignored.
     ///
     /// # Errors
-    /// When they are not an object.
-    pub fn given_some(&self, names: &'static [&'static str]) -> Result<Given, Error> {
-        Given::read(&self.args, names, false)
+    /// When the arguments are not an object.
+    pub fn read_known_args(&self, names: &'static [&'static str]) -> Result<ArgumentReader, Error> {
+        ArgumentReader::read(&self.args, names, false)
     }
 }

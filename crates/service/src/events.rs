@@ -1,7 +1,7 @@
-//! The events of a streaming tool: sent while it works, typed on both sides.
+//! Events of a streaming tool: sent during the call, typed on both sides.
 //!
-//! An [`Events`] is a parameter of the method. On the server it leads to the caller; a caller makes a pair with
-//! [`Events::channel`] and keeps the receiving end.
+//! [`Events`] is a parameter of the method. On the server it sends to the caller; a client creates a channel with
+//! [`Events::channel`] and keeps the receiver.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -16,28 +16,28 @@ use switchboard_design::{Error, OutputDef};
 use switchboard_protocol::{Content, Raw};
 
 use crate::Contents;
-use crate::lane::{LaneReceiver, LaneSender, lane};
-use crate::stream_json::{StreamJson, held_text};
+use crate::lossy_channel::{LossyReceiver, LossySender, lossy_channel};
+use crate::stream_json::{StreamJson, item_text};
 
-/// What can be sent as an event: any data, or [`Contents`].
-pub trait Event: Sized + Send + 'static {
-    /// What it is, for the design.
+/// A type that can be sent as an event of a streaming tool: any data, or [`Contents`].
+pub trait StreamEvent: Sized + Send + 'static {
+    /// Describes the type for the design.
     fn describe() -> Value;
 
-    /// As content items.
+    /// Encodes the event as content items.
     ///
     /// # Errors
     /// When it cannot be written as JSON.
     fn to_items(&self, json: StreamJson) -> Result<Vec<Content>, Error>;
 
-    /// From content items, however they hold JSON.
+    /// Decodes content items in any [`StreamJson`] encoding.
     ///
     /// # Errors
-    /// When they hold something else.
+    /// When the items do not match the type.
     fn from_items(items: Vec<Content>) -> Result<Self, Error>;
 }
 
-impl<T: Serialize + DeserializeOwned + JsonSchema + Send + 'static> Event for T {
+impl<T: Serialize + DeserializeOwned + JsonSchema + Send + 'static> StreamEvent for T {
     fn describe() -> Value {
         OutputDef::of::<T>().schema().cloned().unwrap_or(Value::Bool(true))
     }
@@ -47,11 +47,11 @@ impl<T: Serialize + DeserializeOwned + JsonSchema + Send + 'static> Event for T 
     }
 
     fn from_items(items: Vec<Content>) -> Result<Self, Error> {
-        crate::output::from_text(items.iter().find_map(held_text).unwrap_or("null"))
+        crate::output::from_text(items.iter().find_map(item_text).unwrap_or("null"))
     }
 }
 
-impl Event for Contents {
+impl StreamEvent for Contents {
     fn describe() -> Value {
         Value::Bool(true)
     }
@@ -65,125 +65,125 @@ impl Event for Contents {
     }
 }
 
-/// Where the events of one call go, whatever their type: to the wire, or nowhere.
+/// Untyped destination of the events of one call: the wire, or nowhere.
 #[derive(Clone, Default)]
 pub struct EventSink {
-    send: Option<Telling>,
-    behind: Option<Arc<dyn Fn() -> bool + Send + Sync>>,
+    send: Option<SendItems>,
+    is_behind: Option<Arc<dyn Fn() -> bool + Send + Sync>>,
 }
 
-/// How often whoever is behind is looked at again.
-const PAUSE: Duration = Duration::from_millis(5);
+/// Poll interval while the receiver is behind.
+const BACKPRESSURE_POLL: Duration = Duration::from_millis(5);
 
-/// Takes the content items of one event, or what came instead of it.
-type Telling = Arc<dyn Fn(Result<Vec<Content>, Error>) -> Result<(), Error> + Send + Sync>;
+/// Takes the content items of one event, or the error that replaces it.
+type SendItems = Arc<dyn Fn(Result<Vec<Content>, Error>) -> Result<(), Error> + Send + Sync>;
 
 impl EventSink {
-    /// Nobody hears them.
-    pub fn nowhere() -> Self {
+    /// Creates a sink that discards all events.
+    pub fn discard() -> Self {
         Self::default()
     }
 
-    /// They go here, each as its content items.
+    /// Creates a sink that passes the content items of each event to `send`.
     pub fn new(send: impl Fn(Vec<Content>) -> Result<(), Error> + Send + Sync + 'static) -> Self {
-        // An error in the stream is for a typed receiver; here only events count.
-        Self::hearing(move |items| items.map_or(Ok(()), &send))
+        // Errors in the stream are for typed receivers.
+        Self::with_errors(move |items| items.map_or(Ok(()), &send))
     }
 
-    /// They go here, and what came instead of one too.
-    pub(crate) fn hearing(
+    /// Creates a sink that also receives errors in the stream.
+    pub(crate) fn with_errors(
         send: impl Fn(Result<Vec<Content>, Error>) -> Result<(), Error> + Send + Sync + 'static,
     ) -> Self {
-        Self { send: Some(Arc::new(send)), behind: None }
+        Self { send: Some(Arc::new(send)), is_behind: None }
     }
 
-    /// The same; nothing is sent while whoever hears it is behind.
+    /// Makes senders wait while `is_behind` returns true.
     #[must_use]
-    pub(crate) fn slowed_by(mut self, behind: impl Fn() -> bool + Send + Sync + 'static) -> Self {
-        self.behind = Some(Arc::new(behind));
+    pub(crate) fn with_backpressure(mut self, is_behind: impl Fn() -> bool + Send + Sync + 'static) -> Self {
+        self.is_behind = Some(Arc::new(is_behind));
         self
     }
 
-    /// Waits until whoever hears it is not behind.
-    async fn ready(&self) {
-        if let Some(behind) = &self.behind {
-            while behind() {
-                tokio::time::sleep(PAUSE).await;
+    /// Waits until the receiver has caught up.
+    async fn wait_until_caught_up(&self) {
+        if let Some(is_behind) = &self.is_behind {
+            while is_behind() {
+                tokio::time::sleep(BACKPRESSURE_POLL).await;
             }
         }
     }
 
-    /// Sends one event, or what came instead of it.
+    /// Forwards one event, or the error that replaces it.
     ///
     /// # Errors
-    /// When nobody hears it any more.
+    /// When the receiver is gone.
     #[cfg(feature = "client")]
-    pub(crate) fn tell(&self, items: Result<Vec<Content>, Error>) -> Result<(), Error> {
+    pub(crate) fn forward(&self, items: Result<Vec<Content>, Error>) -> Result<(), Error> {
         self.send.as_ref().map_or(Ok(()), |send| send(items))
     }
 }
 
 impl fmt::Debug for EventSink {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(if self.send.is_some() { "EventSink(heard)" } else { "EventSink(nowhere)" })
+        f.write_str(if self.send.is_some() { "EventSink(connected)" } else { "EventSink(discarding)" })
     }
 }
 
-/// The events of one call of a streaming tool. As a parameter it makes the tool a streaming one.
+/// Sends the events of one call. A tool with a parameter of this type is a streaming tool.
 pub struct Events<T> {
-    way: Way<T>,
+    target: EventTarget<T>,
 }
 
-enum Way<T> {
+enum EventTarget<T> {
     Wire { sink: EventSink, json: StreamJson, _event: PhantomData<fn(T)> },
-    Channel(LaneSender<T>),
+    Channel(LossySender<T>),
 }
 
-impl<T: Event> Events<T> {
-    /// A pair for a caller: the events arrive at the other end, in order, and an error in the stream as one.
+impl<T: StreamEvent> Events<T> {
+    /// Creates a channel for a client: events arrive in order, and errors in the stream as errors.
     ///
-    /// Over the wire nobody can be made to wait: of events that come while `capacity` are not taken yet, the receiver
-    /// gets the number, as an error with [`LostEvents`](crate::LostEvents) in it.
+    /// A remote sender cannot be made to wait: while `capacity` events are pending, further ones are dropped, and the
+    /// receiver gets their number as an error with [`LostEvents`](crate::LostEvents).
     pub fn channel(capacity: usize) -> (Self, EventReceiver<T>) {
-        let (sender, receiver) = lane(capacity);
-        (Self { way: Way::Channel(sender) }, EventReceiver { receiver })
+        let (sender, receiver) = lossy_channel(capacity);
+        (Self { target: EventTarget::Channel(sender) }, EventReceiver { receiver })
     }
 
-    /// Events that nobody hears.
-    pub fn nowhere() -> Self {
-        Self::to_sink(EventSink::nowhere(), StreamJson::default())
+    /// Creates a sender that discards all events.
+    pub fn discard() -> Self {
+        Self::to_sink(EventSink::discard(), StreamJson::default())
     }
 
-    /// Events that go to a sink.
+    /// Creates a sender that writes to a sink.
     pub fn to_sink(sink: EventSink, json: StreamJson) -> Self {
-        Self { way: Way::Wire { sink, json, _event: PhantomData } }
+        Self { target: EventTarget::Wire { sink, json, _event: PhantomData } }
     }
 
-    /// Sends one event. Waits while whoever hears it is behind.
+    /// Sends one event. Waits while the receiver is behind.
     ///
     /// # Errors
-    /// When it cannot be written, or nobody will hear it any more.
+    /// When the event cannot be encoded, or the receiver is gone.
     pub async fn send(&self, event: T) -> Result<(), Error> {
-        match &self.way {
-            Way::Wire { sink, json, .. } => match &sink.send {
+        match &self.target {
+            EventTarget::Wire { sink, json, .. } => match &sink.send {
                 Some(send) => {
                     let items = event.to_items(*json)?;
-                    sink.ready().await;
+                    sink.wait_until_caught_up().await;
                     send(Ok(items))
                 }
                 None => Ok(()),
             },
-            Way::Channel(sender) => sender.send(event).await,
+            EventTarget::Channel(sender) => sender.send(event).await,
         }
     }
 
-    /// A sink that decodes what comes over the wire into these events: what a typed client hears with. What does not
-    /// decode arrives as an error.
+    /// Converts the sender to a sink that decodes content items into events of this type. Decoding errors arrive as
+    /// errors.
     pub fn into_sink(self) -> EventSink {
-        match self.way {
-            Way::Wire { sink, .. } => sink,
-            Way::Channel(sender) => {
-                EventSink::hearing(move |items| sender.offer(items.and_then(T::from_items)))
+        match self.target {
+            EventTarget::Wire { sink, .. } => sink,
+            EventTarget::Channel(sender) => {
+                EventSink::with_errors(move |items| sender.try_send(items.and_then(T::from_items)))
             }
         }
     }
@@ -198,25 +198,25 @@ impl<T> fmt::Debug for Events<T> {
 /// Receives the events of one call.
 #[derive(Debug)]
 pub struct EventReceiver<T> {
-    receiver: LaneReceiver<T>,
+    receiver: LossyReceiver<T>,
 }
 
 impl<T> EventReceiver<T> {
-    /// Receives what comes out of a lane.
+    /// Wraps a channel receiver.
     #[cfg(feature = "client")]
-    pub(crate) fn of(receiver: LaneReceiver<T>) -> Self {
+    pub(crate) fn new(receiver: LossyReceiver<T>) -> Self {
         Self { receiver }
     }
 
-    /// The next event; none once the call is over.
+    /// Returns the next event; `None` after the call has ended.
     ///
     /// # Errors
-    /// What the server said instead of an event, or an event that is not of this type.
+    /// The error that the server sent instead of an event, or an event of another type.
     pub async fn recv(&mut self) -> Result<Option<T>, Error> {
         self.next().await.transpose()
     }
 
-    /// As [`Self::recv`], the other way round: for `while let Some(event) = events.next().await`.
+    /// As [`Self::recv`], transposed for `while let Some(event) = events.next().await`.
     pub async fn next(&mut self) -> Option<Result<T, Error>> {
         self.receiver.recv().await
     }

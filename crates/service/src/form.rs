@@ -1,36 +1,36 @@
-//! What a user is asked, and what they answer.
+//! Forms that a user fills in, and the outcome of asking for one.
 
 use serde::de::DeserializeOwned;
 use switchboard_design::Error;
 use switchboard_protocol::FormSchema;
 
-/// What a user can be asked to fill in: a flat struct of primitive fields. Derived with `#[derive(Form)]`.
+/// A form that a user can be asked to fill in: a flat struct of primitive fields. Derived with `#[derive(Form)]`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a form",
     note = "derive `Form` (and `serde::Deserialize`) for it: a struct whose fields are text, numbers, booleans or choices"
 )]
 pub trait Form: DeserializeOwned + Send {
-    /// Its fields.
+    /// Returns the schema of the form's fields.
     fn form() -> FormSchema;
 }
 
-/// What the user answered.
+/// The outcome of an elicitation.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Answer<T> {
-    /// They filled it in.
+pub enum ElicitOutcome<T> {
+    /// The user accepted and submitted this value.
     Accepted(T),
-    /// They said no.
+    /// The user declined.
     Declined,
-    /// They went away without saying.
+    /// The user dismissed the request without a choice.
     Dismissed,
 }
 
-impl<T> Answer<T> {
-    /// What they filled in.
+impl<T> ElicitOutcome<T> {
+    /// Returns the accepted value.
     ///
     /// # Errors
-    /// When they did not: the model is told so.
-    pub fn accepted(self) -> Result<T, Error> {
+    /// A tool error for the model when the user declined or dismissed the request.
+    pub fn into_result(self) -> Result<T, Error> {
         match self {
             Self::Accepted(value) => Ok(value),
             Self::Declined => Err(Error::tool("declined", "The user declined.")),

@@ -1,11 +1,12 @@
-//! A Rust trait is the design of an MCP service: what runs it, serves it and calls it.
+//! Serves and calls MCP services whose design is a Rust trait.
 //!
-//! The story of a call: a session's request reaches the adapter, which finds the tool, resource or prompt in the
-//! [`Design`], checks policy and scopes, and hands the call by number to the service's [`Dispatch`], which the macro
-//! wrote: it decodes the arguments, runs the author's method, and turns what it returns into a result.
+//! How a request is served: the session passes it to the adapter, which looks up the tool, resource or prompt in the
+//! [`Design`], checks the URI policy and the caller's scopes, and calls the service's generated [`Dispatch`] with the
+//! item's index. [`Dispatch`] decodes the arguments, runs the author's method and converts the return value to a
+//! result.
 //!
-//! **Invariants.** The [`Design`] is the only source of what is listed and decoded. Everything generic in the author's
-//! types ends in [`Dispatch`]. Dropping a call cancels it. No era is known here.
+//! **Invariants.** The [`Design`] is the only source for lists and decoding. Code that is generic over the author's
+//! types ends in [`Dispatch`]. Dropping a call cancels it. Protocol eras do not appear in this crate.
 
 mod adapter;
 mod args;
@@ -20,24 +21,24 @@ mod compose;
 mod contents;
 mod cx;
 mod dispatch;
+mod error_fields;
+mod event_publisher;
 mod events;
-mod field;
+mod execution;
 mod form;
-mod lane;
+mod form_field;
+mod lossy_channel;
+mod mixed_event;
 mod options;
 mod output;
-mod piece;
-mod prompt;
-mod publish;
+mod prompt_messages;
 #[cfg(feature = "rpc")]
 pub mod rpc;
 #[doc(hidden)]
 pub mod rt;
-mod run;
 mod serve;
 mod stream_json;
 pub mod task;
-mod variant;
 pub mod wire;
 
 pub use args::Argument;
@@ -47,21 +48,21 @@ pub use changes::Changes;
 pub use compose::{Collision, Collisions};
 pub use contents::Contents;
 pub use cx::{CallCx, Cx, FromCx, Progress, TestCx, TraceContext};
-pub use dispatch::{Call, Dispatch, Working};
-pub use events::{Event, EventReceiver, EventSink, Events};
-pub use field::{FormChoice, FormValue};
-pub use form::{Answer, Form};
-pub use lane::LostEvents;
+pub use dispatch::{Call, CallFuture, Dispatch};
+pub use event_publisher::{EventFeed, EventPublisher};
+pub use events::{EventReceiver, EventSink, Events, StreamEvent};
+pub use form::{ElicitOutcome, Form};
+pub use form_field::{FormChoice, FormValue};
+pub use lossy_channel::LostEvents;
+pub use mixed_event::MixedEvent;
 pub use options::{StreamLimits, UnknownArguments, VersionPolicy};
-pub use output::{FromOutput, IntoOutput, SUCCESS, Shape};
-pub use piece::Piece;
-pub use prompt::Prompt;
-pub use publish::{EventFeed, EventsHandle};
+pub use output::{FromOutput, IntoOutput, ResultEncoding, SUCCESS};
+pub use prompt_messages::PromptMessages;
 #[doc(hidden)]
 pub use rt as __rt;
-pub use serve::ServeError;
 #[cfg(feature = "http")]
-pub use serve::ServeHttp;
+pub use serve::HttpServeConfig;
+pub use serve::ServeError;
 pub use stream_json::StreamJson;
 pub use switchboard_design::{
     ArgumentErrors, Design, Error, ErrorPolicy, InvalidParams, OutputRule, Result, ServiceError, ToolError,

@@ -1,4 +1,4 @@
-//! What whoever serves a service may choose.
+//! Options of a served service.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -14,33 +14,33 @@ use switchboard_session::server::layer::{AccessLog, Layer};
 use crate::task::Tasks;
 use crate::{EventFeed, StreamJson};
 
-/// What becomes of arguments that a tool or prompt does not have, and of unknown members of nested objects.
+/// How unknown arguments of tools and prompts, and unknown members of nested objects, are treated.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub enum UnknownArguments {
-    /// The call is refused and says which they are: a misspelled optional argument or member does not go unnoticed.
+    /// Rejects the call and names them, so that a misspelled optional argument is noticed.
     #[default]
     Refuse,
-    /// They are left out; a nested object is read by its type, which skips members it does not know.
+    /// Ignores them; nested objects are decoded by their type, which skips unknown members.
     Ignore,
 }
 
-/// Which revision a session opens in when the client asks for one that is not served.
+/// How a session is opened when the client requests an unsupported protocol revision.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub enum VersionPolicy {
-    /// The newest that is served; the client decides whether to stay.
+    /// Responds with the newest supported revision; the client decides whether to continue.
     #[default]
     Negotiate,
-    /// None: the client is told which are served.
+    /// Rejects the session and lists the supported revisions.
     Exact,
 }
 
-/// How much of a stream the result of its call can carry, for clients that do not get items one by one.
+/// Limits on the stream items that a tool result carries for clients without the stream extension.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct StreamLimits {
-    /// How many content items.
+    /// Maximum number of content items.
     pub items: usize,
-    /// How many bytes of content.
+    /// Maximum number of content bytes.
     pub bytes: usize,
 }
 
@@ -51,14 +51,14 @@ impl Default for StreamLimits {
 }
 
 impl StreamLimits {
-    /// Sets how many content items a result carries.
+    /// Sets the maximum number of content items in a result.
     #[must_use]
     pub fn items(mut self, items: usize) -> Self {
         self.items = items;
         self
     }
 
-    /// Sets how many bytes of content a result carries.
+    /// Sets the maximum number of content bytes in a result.
     #[must_use]
     pub fn bytes(mut self, bytes: usize) -> Self {
         self.bytes = bytes;
@@ -66,17 +66,17 @@ impl StreamLimits {
     }
 }
 
-pub(crate) type Mapper = Arc<dyn Fn(Error) -> Error + Send + Sync>;
+pub(crate) type ErrorMapper = Arc<dyn Fn(Error) -> Error + Send + Sync>;
 
-/// Everything that was chosen.
+/// Options set on a [`ServiceBuilder`](crate::ServiceBuilder).
 #[derive(Clone, Default)]
-pub(crate) struct Options {
+pub(crate) struct BuilderOptions {
     pub(crate) access_log: Option<AccessLog>,
     pub(crate) log_payloads: bool,
     pub(crate) layers: Vec<Arc<dyn Layer>>,
-    pub(crate) mapper: Option<Mapper>,
+    pub(crate) mapper: Option<ErrorMapper>,
     pub(crate) rules: ErrorRules,
-    /// None is by the revision.
+    /// `None` selects the default of the protocol revision.
     pub(crate) argument_errors: Option<ArgumentErrors>,
     pub(crate) allow: Vec<String>,
     pub(crate) deny: Vec<String>,
@@ -103,21 +103,21 @@ pub(crate) struct Options {
     pub(crate) http: Option<switchboard_transport::http::server::HttpServerOptions>,
 }
 
-impl Options {
+impl BuilderOptions {
     /// The access log, with payloads if they are logged.
     pub(crate) fn access_log(&self) -> Option<AccessLog> {
         self.access_log.clone().map(|log| log.with_payloads(self.log_payloads))
     }
 
-    /// Whether anything can publish events of the service: without, a listener would wait forever.
+    /// Whether anything can publish events of the service. If not, a listener would wait forever.
     pub(crate) fn publishes_events(&self) -> bool {
         !self.feeds.is_empty() || self.accept_notifications
     }
 }
 
-impl fmt::Debug for Options {
+impl fmt::Debug for BuilderOptions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Options")
+        f.debug_struct("BuilderOptions")
             .field("rules", &self.rules)
             .field("allow", &self.allow)
             .field("deny", &self.deny)

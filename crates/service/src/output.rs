@@ -1,7 +1,7 @@
-//! What methods return, as results of the protocol, and back.
+//! Conversion of method return values to protocol results, and back.
 //!
-//! Data of any type that has a schema is structured; [`Contents`] is content. Decided by the type alone: an alias
-//! changes nothing.
+//! The type alone decides, so an alias changes nothing: [`Contents`] becomes content blocks, any other type with a
+//! schema becomes structured data.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -12,46 +12,48 @@ use switchboard_protocol::{CallToolResult, Content, Raw, ResourceContents};
 
 use crate::Contents;
 use crate::bytes::{is_base64, is_bytes};
-use crate::stream_json::{StreamJson, held_text};
+use crate::stream_json::{StreamJson, item_text};
 
-/// What a tool without a result says.
+/// The text content of a tool that returns nothing.
 pub const SUCCESS: &str = r#"{"status":"success"}"#;
 
-/// How the result of one tool is written. Made from its design by whoever serves it.
+/// How a tool's result is encoded. Derived from the tool's design and the server options.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Shape {
-    pub(crate) data: Data,
-    /// How its items hold JSON, when it is a streaming tool.
+pub struct ResultEncoding {
+    pub(crate) data: DataEncoding,
+    /// JSON encoding of stream items, for a streaming tool.
     pub(crate) items: Option<StreamJson>,
 }
 
-/// How data is written.
+/// How the returned value is encoded.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) enum Data {
-    /// Text is text, nothing is success, and the rest is data.
+pub(crate) enum DataEncoding {
+    /// By its JSON type: a string as text, `null` as [`SUCCESS`], anything else as structured content.
     #[default]
-    ByLooks,
-    /// As data, whatever it is.
-    AsIs,
-    /// As text that holds JSON.
+    Inferred,
+    /// As structured content.
+    Structured,
+    /// As JSON text only.
     TextOnly,
-    /// As an object with the member `result`.
+    /// As structured content, wrapped in an object with the member `result`.
     Wrapped,
 }
 
-impl Shape {
-    /// Writes JSON as a result: once as data, and once as an item for whoever reads no data.
-    fn write(self, json: Raw) -> Result<CallToolResult, Error> {
+impl ResultEncoding {
+    /// Encodes JSON as a tool result: as structured content, and as a text item for clients that do not read that.
+    fn encode(self, json: Raw) -> Result<CallToolResult, Error> {
         let json = match self.data {
-            Data::ByLooks if json.is_null() => return Ok(CallToolResult::new([Content::text(SUCCESS)])),
-            Data::ByLooks if json.as_str().starts_with('"') => {
+            DataEncoding::Inferred if json.is_null() => {
+                return Ok(CallToolResult::new([Content::text(SUCCESS)]));
+            }
+            DataEncoding::Inferred if json.as_str().starts_with('"') => {
                 return Ok(CallToolResult::new([Content::text(json.decode::<String>()?)]));
             }
-            Data::ByLooks | Data::AsIs => json,
-            Data::TextOnly => {
+            DataEncoding::Inferred | DataEncoding::Structured => json,
+            DataEncoding::TextOnly => {
                 return Ok(CallToolResult::new([self.items.unwrap_or_default().item(&json)?]));
             }
-            Data::Wrapped => {
+            DataEncoding::Wrapped => {
                 Raw::parse(format!(r#"{{"result":{}}}"#, json.as_str())).map_err(Error::Malformed)?
             }
         };
@@ -61,7 +63,7 @@ impl Shape {
     }
 }
 
-/// What a method may return.
+/// A type that a method can return.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be the result of a method",
     label = "not something that can be written as a result",
@@ -69,30 +71,30 @@ impl Shape {
     note = "if it derives them already, check that `serde` and `schemars` are of the versions Switchboard uses"
 )]
 pub trait IntoOutput: Sized + Send {
-    /// What it is, for the design.
+    /// Describes the type for the design.
     fn describe() -> OutputDef;
 
-    /// As the result of a tool, written as the tool's design says.
+    /// Converts the value to a tool result with the tool's encoding.
     ///
     /// # Errors
     /// When it cannot be written as JSON.
-    fn into_shaped(self, shape: Shape) -> Result<CallToolResult, Error>;
+    fn into_tool_result(self, encoding: ResultEncoding) -> Result<CallToolResult, Error>;
 
-    /// As the result of a tool of which nothing is known.
+    /// Converts the value to a tool result with the default encoding.
     ///
     /// # Errors
     /// When it cannot be written as JSON.
     fn into_result(self) -> Result<CallToolResult, Error> {
-        self.into_shaped(Shape::default())
+        self.into_tool_result(ResultEncoding::default())
     }
 
-    /// As the contents of a resource.
+    /// Converts the value to the contents of a resource.
     ///
     /// # Errors
     /// When it cannot be written as JSON.
     fn into_contents(self) -> Result<Contents, Error>;
 
-    /// As JSON, for the plain endpoint.
+    /// Converts the value to JSON, for the plain JSON-RPC endpoint.
     ///
     /// # Errors
     /// When it cannot be written as JSON.
@@ -109,8 +111,8 @@ impl<T: Serialize + JsonSchema + Send> IntoOutput for T {
         }
     }
 
-    fn into_shaped(self, shape: Shape) -> Result<CallToolResult, Error> {
-        shape.write(Raw::encode(&self)?)
+    fn into_tool_result(self, encoding: ResultEncoding) -> Result<CallToolResult, Error> {
+        encoding.encode(Raw::encode(&self)?)
     }
 
     fn into_contents(self) -> Result<Contents, Error> {
@@ -130,7 +132,7 @@ impl<T: Serialize + JsonSchema + Send> IntoOutput for T {
     }
 }
 
-/// Whether a schema of strings describes text that stands for itself.
+/// Whether a string schema describes free text, neither an enum nor base64.
 fn is_plain_text(schema: &Value) -> bool {
     schema.get("enum").is_none() && !is_base64(schema)
 }
@@ -140,7 +142,7 @@ impl IntoOutput for Contents {
         OutputDef::Content
     }
 
-    fn into_shaped(self, _: Shape) -> Result<CallToolResult, Error> {
+    fn into_tool_result(self, _: ResultEncoding) -> Result<CallToolResult, Error> {
         Ok(CallToolResult::new(self.blocks))
     }
 
@@ -153,41 +155,41 @@ impl IntoOutput for Contents {
     }
 }
 
-/// What a typed client gets back from a method.
+/// A type that a typed client can decode from a response.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be read from a result",
     note = "derive `serde::Deserialize` and `schemars::JsonSchema` for it, or return `Contents`"
 )]
 pub trait FromOutput: Sized + Send {
-    /// From the result of a tool that did not fail.
+    /// Decodes a successful tool result.
     ///
     /// # Errors
-    /// When it is something else.
+    /// When the result does not match the type.
     fn from_result(result: CallToolResult) -> Result<Self, Error>;
 
-    /// From the contents of a resource.
+    /// Decodes the contents of a resource.
     ///
     /// # Errors
-    /// When they are something else.
+    /// When the contents do not match the type.
     fn from_contents(contents: Contents) -> Result<Self, Error>;
 
-    /// From JSON.
+    /// Decodes JSON.
     ///
     /// # Errors
-    /// When it is something else.
+    /// When the JSON does not match the type.
     fn from_json(json: &Raw) -> Result<Self, Error>;
 }
 
 impl<T: DeserializeOwned + JsonSchema + Send> FromOutput for T {
     fn from_result(result: CallToolResult) -> Result<Self, Error> {
         match &result.structured_content {
-            Some(json) => json.decode().or_else(|error| unwrapped(json).ok_or(Error::Malformed(error))),
+            Some(json) => json.decode().or_else(|error| decode_wrapped(json).ok_or(Error::Malformed(error))),
             None => from_text(&result.text()),
         }
     }
 
     fn from_contents(contents: Contents) -> Result<Self, Error> {
-        from_text(contents.blocks.iter().find_map(held_text).unwrap_or("null"))
+        from_text(contents.blocks.iter().find_map(item_text).unwrap_or("null"))
     }
 
     fn from_json(json: &Raw) -> Result<Self, Error> {
@@ -195,8 +197,8 @@ impl<T: DeserializeOwned + JsonSchema + Send> FromOutput for T {
     }
 }
 
-/// What a server that wraps what is no object put into it.
-fn unwrapped<T: DeserializeOwned>(json: &Raw) -> Option<T> {
+/// Decodes the `result` member of a wrapped result ([`DataEncoding::Wrapped`]).
+fn decode_wrapped<T: DeserializeOwned>(json: &Raw) -> Option<T> {
     let mut members = json.fields();
     let (name, value) = members.next()?;
     if name != "result" || members.next().is_some() {
@@ -205,7 +207,7 @@ fn unwrapped<T: DeserializeOwned>(json: &Raw) -> Option<T> {
     value.decode().ok()
 }
 
-/// Data in a text: JSON; else a string as it is; nothing from what says nothing.
+/// Decodes data from text: as JSON, else as a plain string, else as `null`.
 pub(crate) fn from_text<T: DeserializeOwned>(text: &str) -> Result<T, Error> {
     let as_json = Raw::parse(text.to_owned()).and_then(|json| json.decode());
     as_json.or_else(|error| {

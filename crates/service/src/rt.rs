@@ -1,4 +1,4 @@
-//! What the code that the macro writes refers to. Not for people: it changes without notice.
+//! Items that generated code uses. Not public API: they change without notice.
 
 mod method_types;
 
@@ -18,26 +18,28 @@ use switchboard_design::{
 use switchboard_protocol::{CallToolResult, Raw};
 
 pub use crate::Bytes;
-pub use crate::args::{Args, Argument, Given};
+pub use crate::args::{ArgsBuilder, Argument, ArgumentReader};
 #[cfg(feature = "cli")]
 pub use crate::cli::{command, run_cli};
 #[cfg(feature = "client")]
-pub use crate::client::{Arguments, CallStream, Caller};
-pub use crate::field::{Field, FormChoice, FormValue, choice, field, form};
+pub use crate::client::{CallArguments, CallStream, ServiceCaller};
+pub use crate::error_fields::ErrorFields;
+pub use crate::execution::{run_blocking, run_shielded};
+pub use crate::form_field::{FormChoice, FormFieldBuilder, FormValue, choice_field, form_field, form_schema};
 #[cfg(feature = "rpc")]
 pub use crate::rpc::RpcCaller;
-pub use crate::run::{blocking, shielded};
-pub use crate::variant::Variant;
 pub use crate::{__if_cli as if_cli, __if_client as if_client, __if_rpc as if_rpc, __if_stdio as if_stdio};
 pub use crate::{
-    Call, CallOptions, Changes, Contents, Cx, Dispatch, Event, EventFeed, EventSink, Events, EventsHandle,
-    Form, FromOutput, IntoOutput, Prompt, ServeError, ServiceBuilder, ServiceError, Working,
+    Call, CallFuture, CallOptions, Changes, Contents, Cx, Dispatch, EventFeed, EventPublisher, EventSink,
+    Events, Form, FromOutput, IntoOutput, PromptMessages, ServeError, ServiceBuilder, ServiceError,
+    StreamEvent,
 };
 #[cfg(feature = "cli")]
 pub use clap;
 pub use method_types::{MethodArgument, MethodError, MethodEvent, MethodResult, NotificationPayload};
 
-/// Yields its input when this crate has the client half, else nothing: a `cfg` would ask the author's features.
+/// Expands to its input if this crate has the feature `client`: a `cfg` in generated code would test the author's
+/// features.
 #[cfg(feature = "client")]
 #[doc(hidden)]
 #[macro_export]
@@ -45,7 +47,7 @@ macro_rules! __if_client {
     ($($tokens:tt)*) => { $($tokens)* };
 }
 
-/// Yields nothing: this crate has no client half.
+/// Expands to nothing: the feature `client` is off.
 #[cfg(not(feature = "client"))]
 #[doc(hidden)]
 #[macro_export]
@@ -53,7 +55,7 @@ macro_rules! __if_client {
     ($($tokens:tt)*) => {};
 }
 
-/// Yields its input when this crate has command lines, else nothing.
+/// Expands to its input if this crate has the feature `cli`.
 #[cfg(feature = "cli")]
 #[doc(hidden)]
 #[macro_export]
@@ -61,7 +63,7 @@ macro_rules! __if_cli {
     ($($tokens:tt)*) => { $($tokens)* };
 }
 
-/// Yields nothing: this crate has no command lines.
+/// Expands to nothing: the feature `cli` is off.
 #[cfg(not(feature = "cli"))]
 #[doc(hidden)]
 #[macro_export]
@@ -69,7 +71,7 @@ macro_rules! __if_cli {
     ($($tokens:tt)*) => {};
 }
 
-/// Yields its input when this crate has the plain endpoint, else nothing.
+/// Expands to its input if this crate has the feature `rpc`.
 #[cfg(feature = "rpc")]
 #[doc(hidden)]
 #[macro_export]
@@ -77,7 +79,7 @@ macro_rules! __if_rpc {
     ($($tokens:tt)*) => { $($tokens)* };
 }
 
-/// Yields nothing: this crate has no plain endpoint.
+/// Expands to nothing: the feature `rpc` is off.
 #[cfg(not(feature = "rpc"))]
 #[doc(hidden)]
 #[macro_export]
@@ -85,7 +87,7 @@ macro_rules! __if_rpc {
     ($($tokens:tt)*) => {};
 }
 
-/// Yields its input when this crate serves over stdio, else nothing.
+/// Expands to its input if this crate has the feature `stdio`.
 #[cfg(feature = "stdio")]
 #[doc(hidden)]
 #[macro_export]
@@ -93,7 +95,7 @@ macro_rules! __if_stdio {
     ($($tokens:tt)*) => { $($tokens)* };
 }
 
-/// Yields nothing: this crate does not serve over stdio.
+/// Expands to nothing: the feature `stdio` is off.
 #[cfg(not(feature = "stdio"))]
 #[doc(hidden)]
 #[macro_export]
@@ -101,12 +103,12 @@ macro_rules! __if_stdio {
     ($($tokens:tt)*) => {};
 }
 
-/// The newest revision of the protocol.
+/// The newest protocol revision.
 pub const NEWEST_PROTOCOL: &str = switchboard_protocol::Revision::LATEST.as_str();
 
-/// The arguments of a method whose whole object is one type. A type that is not an object in JSON is kept as it is:
-/// the check of the design reports it, with everything else.
-fn whole<A: JsonSchema>(_method: &str, order: &[&str]) -> ArgsDef {
+/// Returns the definition of arguments that are the fields of one type. A type that is not a JSON object keeps its
+/// schema, and the design check reports it with all other mistakes.
+fn args_of_type<A: JsonSchema>(order: &[&str]) -> ArgsDef {
     match ArgsDef::of::<A>() {
         Ok(args) => args.with_order(order.iter().copied()),
         Err(_) => ArgsDef::written(
@@ -115,40 +117,40 @@ fn whole<A: JsonSchema>(_method: &str, order: &[&str]) -> ArgsDef {
     }
 }
 
-/// What a method takes: gathered argument by argument, or one type.
+/// How a method declares its arguments.
 #[derive(Debug)]
-#[expect(clippy::large_enum_variant, reason = "made once for a method, and read at once")]
-pub enum Takes {
-    /// Gathered.
-    Each(Args),
-    /// The schema of one type, made for the method of this name.
-    Whole(fn(&str, &[&str]) -> ArgsDef),
+#[expect(clippy::large_enum_variant, reason = "built once per method and consumed at once")]
+pub enum ArgsSpec {
+    /// One by one.
+    Each(ArgsBuilder),
+    /// As the fields of one type; the function returns its definition.
+    Fields(fn(&[&str]) -> ArgsDef),
 }
 
-impl Takes {
-    /// The fields of this type.
-    pub fn whole<A: JsonSchema>() -> Self {
-        Self::Whole(whole::<A>)
+impl ArgsSpec {
+    /// Declares the fields of `A` as the arguments.
+    pub fn fields_of<A: JsonSchema>() -> Self {
+        Self::Fields(args_of_type::<A>)
     }
 
-    fn into_def(self, method: &str) -> ArgsDef {
+    fn into_def(self) -> ArgsDef {
         match self {
             Self::Each(args) => args.into_def(),
-            Self::Whole(make) => make(method, &[]),
+            Self::Fields(define) => define(&[]),
         }
     }
 
-    /// As parameters that travel as text.
+    /// Converts the arguments to parameters that are sent as text.
     ///
     /// # Panics
-    /// When one cannot, with its name.
+    /// When an argument cannot be sent as text; the message names it.
     fn into_params(self, method: &str) -> Vec<ParamDef> {
-        params(method, &self.into_def(method))
+        params(method, &self.into_def())
     }
 }
 
-impl From<Args> for Takes {
-    fn from(args: Args) -> Self {
+impl From<ArgsBuilder> for ArgsSpec {
+    fn from(args: ArgsBuilder) -> Self {
         Self::Each(args)
     }
 }
@@ -156,63 +158,65 @@ impl From<Args> for Takes {
 fn params(method: &str, args: &ArgsDef) -> Vec<ParamDef> {
     match ParamDef::all(args) {
         Ok(params) => params,
-        Err(error) => panic!("in `{method}`: {error}; only such can stand in a URI or a prompt"),
+        Err(error) => panic!(
+            "in `{method}`: {error}; only types that convert to text can be arguments of a resource or prompt"
+        ),
     }
 }
 
-/// A tool; its name is the method's unless it is set.
+/// Defines a tool named after its method.
 pub fn tool<A: JsonSchema, O: IntoOutput>(rust_name: &str, description: &str, order: &[&str]) -> ToolDef {
-    tool_of(rust_name, description, whole::<A>(rust_name, order), O::describe())
+    build_tool(rust_name, description, args_of_type::<A>(order), O::describe())
 }
 
-/// A tool that takes this.
-pub fn tool_taking(
+/// Defines a tool with these arguments.
+pub fn tool_with_args(
     rust_name: &str,
     description: &str,
-    takes: impl Into<Takes>,
+    args: impl Into<ArgsSpec>,
     output: OutputDef,
 ) -> ToolDef {
-    tool_of(rust_name, description, takes.into().into_def(rust_name), output)
+    build_tool(rust_name, description, args.into().into_def(), output)
 }
 
-fn tool_of(rust_name: &str, description: &str, args: ArgsDef, output: OutputDef) -> ToolDef {
+fn build_tool(rust_name: &str, description: &str, args: ArgsDef, output: OutputDef) -> ToolDef {
     ToolDef::new(rust_name, description).with_args(args).with_output(output)
 }
 
-/// Arguments whose schema was written by hand: listed as it is.
+/// Returns the definition of arguments with a handwritten schema, which is listed unchanged.
 ///
 /// # Panics
-/// When it is not JSON.
-pub fn written(rust_name: &str, schema: &str) -> ArgsDef {
+/// When `schema` is not JSON.
+pub fn args_with_schema(rust_name: &str, schema: &str) -> ArgsDef {
     match serde_json::from_str(schema) {
         Ok(schema) => ArgsDef::written(schema),
         Err(error) => panic!("the `schema` of `{rust_name}` must be JSON: {error}"),
     }
 }
 
-/// A resource; its name is the method's unless it is set.
+/// Defines a resource named after its method.
 pub fn resource<A: JsonSchema, O: IntoOutput>(
     rust_name: &str,
     uri: &str,
     description: &str,
     order: &[&str],
 ) -> ResourceDef {
-    let params = params(rust_name, &whole::<A>(rust_name, order));
-    resource_of(rust_name, uri, description, params, O::describe())
+    let params = params(rust_name, &args_of_type::<A>(order));
+    build_resource(rust_name, uri, description, params, O::describe())
 }
 
-/// A resource that takes this.
-pub fn resource_taking(
+/// Defines a resource with these arguments.
+pub fn resource_with_args(
     rust_name: &str,
     uri: &str,
     description: &str,
-    takes: impl Into<Takes>,
+    args: impl Into<ArgsSpec>,
     output: OutputDef,
 ) -> ResourceDef {
-    resource_of(rust_name, uri, description, takes.into().into_params(rust_name), output)
+    build_resource(rust_name, uri, description, args.into().into_params(rust_name), output)
 }
 
-fn resource_of(
+fn build_resource(
     rust_name: &str,
     uri: &str,
     description: &str,
@@ -224,60 +228,60 @@ fn resource_of(
     if is_data { resource.with_mime("application/json") } else { resource }
 }
 
-/// A prompt; its name is the method's unless it is set.
+/// Defines a prompt named after its method.
 pub fn prompt<A: JsonSchema>(rust_name: &str, description: &str, order: &[&str]) -> PromptDef {
-    let params = params(rust_name, &whole::<A>(rust_name, order));
+    let params = params(rust_name, &args_of_type::<A>(order));
     PromptDef::new(rust_name, description).with_arguments(params)
 }
 
-/// A prompt that takes this.
-pub fn prompt_taking(rust_name: &str, description: &str, takes: impl Into<Takes>) -> PromptDef {
-    PromptDef::new(rust_name, description).with_arguments(takes.into().into_params(rust_name))
+/// Defines a prompt with these arguments.
+pub fn prompt_with_args(rust_name: &str, description: &str, args: impl Into<ArgsSpec>) -> PromptDef {
+    PromptDef::new(rust_name, description).with_arguments(args.into().into_params(rust_name))
 }
 
-/// An event; its name is the method's unless it is set.
+/// Defines an event named after its method.
 pub fn notification<T: JsonSchema>(rust_name: &str, description: &str) -> NotificationDef {
     let payload = OutputDef::of::<T>().schema().cloned().unwrap_or(serde_json::Value::Bool(true));
     NotificationDef::new(rust_name, description, payload)
 }
 
-/// A method without a role in MCP.
+/// Defines a method that is not mapped to MCP.
 pub fn method<A: JsonSchema, O: IntoOutput>(rust_name: &str, description: &str, order: &[&str]) -> MethodDef {
-    method_of(rust_name, description, whole::<A>(rust_name, order), O::describe())
+    build_method(rust_name, description, args_of_type::<A>(order), O::describe())
 }
 
-/// A method without a role in MCP that takes this.
-pub fn method_taking(
+/// Defines a method that is not mapped to MCP, with these arguments.
+pub fn method_with_args(
     rust_name: &str,
     description: &str,
-    takes: impl Into<Takes>,
+    args: impl Into<ArgsSpec>,
     output: OutputDef,
 ) -> MethodDef {
-    method_of(rust_name, description, takes.into().into_def(rust_name), output)
+    build_method(rust_name, description, args.into().into_def(), output)
 }
 
-fn method_of(rust_name: &str, description: &str, args: ArgsDef, output: OutputDef) -> MethodDef {
+fn build_method(rust_name: &str, description: &str, args: ArgsDef, output: OutputDef) -> MethodDef {
     let method = MethodDef::new(rust_name).with_args(args).with_output(output);
     if description.is_empty() { method } else { method.with_description(description) }
 }
 
-/// Makes each, so that no more than one at a time stands on the stack.
-pub fn each<T>(make: &[fn() -> T]) -> Vec<T> {
-    make.iter().map(|make| make()).collect()
+/// Calls each constructor in turn, so that only one value at a time is on the stack.
+pub fn construct_each<T>(constructors: &[fn() -> T]) -> Vec<T> {
+    constructors.iter().map(|construct| construct()).collect()
 }
 
-/// A default, as JSON for the design; none when it cannot be written.
+/// Encodes a default for the design; `null` if it cannot be encoded.
 pub fn default_json<T: serde::Serialize>(default: &T) -> serde_json::Value {
     serde_json::to_value(default).unwrap_or_default()
 }
 
-/// The first paragraph of a text, on one line.
+/// Returns the first paragraph of a text on one line.
 pub fn first_paragraph(text: &str) -> String {
     let lines = text.trim().lines().map(str::trim).take_while(|line| !line.is_empty());
     lines.collect::<Vec<_>>().join(" ")
 }
 
-/// What follows the first paragraph.
+/// Returns the text after the first paragraph.
 pub fn other_paragraphs(text: &str) -> &str {
     let text = text.trim();
     let mut start = 0;
@@ -290,58 +294,58 @@ pub fn other_paragraphs(text: &str) -> &str {
     ""
 }
 
-/// The body of a prompt that the design has.
+/// Returns the body of a prompt whose text is in the design.
 pub fn static_prompt(text: impl Into<String>) -> switchboard_design::PromptBody {
     let message = switchboard_design::PromptText::new(switchboard_protocol::Role::User, text);
     switchboard_design::PromptBody::Static { messages: vec![message] }
 }
 
-/// What a method returns, taken apart where its author wrote an alias.
+/// Names the two types of a `Result`, including one behind an alias.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a `Result`",
     note = "a method of a service returns `Result<T>`: over a connection, every call can fail"
 )]
-pub trait Returned {
-    /// What it returns when all goes well.
+pub trait MethodReturn {
+    /// The success type.
     type Value;
-    /// What it returns when it fails.
+    /// The error type.
     type Error;
 }
 
-impl<T, E> Returned for Result<T, E> {
+impl<T, E> MethodReturn for Result<T, E> {
     type Value = T;
     type Error = E;
 }
 
-/// What a tool returned, as its result.
+/// Converts the return value of a tool to its result.
 pub fn tool_result<T: IntoOutput, E: ServiceError>(
     returned: Result<T, E>,
     call: &Call,
 ) -> Result<CallToolResult, Error> {
-    returned.map_err(ServiceError::into_error)?.into_shaped(call.shape)
+    returned.map_err(ServiceError::into_error)?.into_tool_result(call.encoding)
 }
 
-/// What a resource returned, as its contents.
+/// Converts the return value of a resource to its contents.
 pub fn contents<T: IntoOutput, E: ServiceError>(returned: Result<T, E>) -> Result<Contents, Error> {
     returned.map_err(ServiceError::into_error)?.into_contents()
 }
 
-/// What a method returned, as JSON.
+/// Converts the return value of a method to JSON.
 pub fn json<T: IntoOutput, E: ServiceError>(returned: Result<T, E>) -> Result<Raw, Error> {
     returned.map_err(ServiceError::into_error)?.into_json()
 }
 
-/// What a method returned, as it is.
+/// Converts the error of a return value.
 pub fn plain<T, E: ServiceError>(returned: Result<T, E>) -> Result<T, Error> {
     returned.map_err(ServiceError::into_error)
 }
 
-/// The error of a method without a role in MCP, called over MCP alone.
+/// Returns the error of a method that is not mapped to MCP.
 pub fn unmapped(method: &str) -> Error {
     Error::Unmapped { method: method.to_owned() }
 }
 
-/// For a number that the design does not have: whoever serves a design asks for what is in it.
-pub fn no_such<T: Send + 'static>() -> Working<T> {
+/// Fails because the design has no item with the requested index.
+pub fn unknown_index<T: Send + 'static>() -> CallFuture<T> {
     Box::pin(async { Err(Error::internal("the design and its dispatch disagree")) })
 }

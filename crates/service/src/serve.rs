@@ -1,4 +1,4 @@
-//! A service over every way to reach it: in this process, on stdio, over HTTP.
+//! Serving a service in process, over stdio and over HTTP.
 
 #[cfg(feature = "http")]
 use std::net::SocketAddr;
@@ -11,7 +11,7 @@ use switchboard_transport::http::server::{HttpListener, HttpServerOptions, HttpS
 
 use crate::{BuildError, ServiceBuilder};
 
-/// Why a service is not served, or no longer.
+/// Why serving a service failed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ServeError {
@@ -21,22 +21,22 @@ pub enum ServeError {
     /// The session cannot be opened.
     #[error(transparent)]
     Open(#[from] CallError),
-    /// The address or the pipe cannot be taken.
+    /// The address cannot be bound, or stdio cannot be used.
     #[error("{0}")]
     Io(#[from] std::io::Error),
-    /// The address can be reached from other machines, and nothing decides who may.
+    /// The address is reachable from other machines, and access is not restricted.
     #[error(
-        "{0} can be reached from other machines, and every request would be served: serve on 127.0.0.1, or pass \
-         `ServeHttp::new(address).options(…)` with `HttpServerOptions::with_authenticate` or `HttpServerOptions::with_allowed_hosts`"
+        "{0} is reachable from other machines, and every request would be served: serve on 127.0.0.1, or pass \
+         `HttpServeConfig::new(address).options(…)` with `HttpServerOptions::with_authenticate` or `HttpServerOptions::with_allowed_hosts`"
     )]
     Unprotected(std::net::SocketAddr),
-    /// The connection broke.
+    /// The connection failed.
     #[error("{0}")]
     Link(#[from] switchboard_session::link::LinkError),
 }
 
 impl ServiceBuilder {
-    /// A session with the service in this process: nothing is sent anywhere.
+    /// Opens an in-process session with the service.
     ///
     /// # Errors
     /// When the server cannot be built.
@@ -44,21 +44,21 @@ impl ServiceBuilder {
         self.connect_with(&Client::new()).await
     }
 
-    /// As [`Self::connect`], with a client that was set up before: to be asked, to speak one revision.
+    /// As [`Self::connect`], with a configured client, for example one with handlers or a fixed revision.
     ///
     /// # Errors
-    /// When the server cannot be built, or the two share no revision.
+    /// When the server cannot be built, or client and server share no revision.
     pub async fn connect_with(self, client: &Client) -> Result<ClientSession, ServeError> {
         let server = self.build()?;
         Ok(client.connect(InProcess::new(&server)).await?)
     }
 
-    /// Serves the program that started this one, on stdin and stdout, until it leaves.
+    /// Serves the parent process over stdin and stdout until it disconnects.
     ///
-    /// From now on nothing but messages reaches stdout; what is printed there goes to stderr.
+    /// From then on stdout carries only protocol messages; other output to stdout is redirected to stderr.
     ///
     /// # Errors
-    /// When the server cannot be built, stdio is taken already, or the connection breaks.
+    /// When the server cannot be built, stdio is already in use, or the connection fails.
     #[cfg(feature = "stdio")]
     pub async fn serve_stdio(self) -> Result<(), ServeError> {
         let server = self.build()?;
@@ -68,7 +68,7 @@ impl ServiceBuilder {
         }
     }
 
-    /// The service over HTTP, to be mounted where such services are, in axum with
+    /// Converts the builder to an HTTP service, to be mounted in a router, in axum with
     /// `Router::new().route_service("/mcp", service)`.
     ///
     /// # Errors
@@ -81,15 +81,15 @@ impl ServiceBuilder {
         Ok(switchboard_transport::http::server::HttpService::new(&self.build()?, options))
     }
 
-    /// Serves over HTTP at `/mcp` of this address, or as [`ServeHttp`] says, until the future is dropped, and the plain endpoint beside it when the
-    /// design has one and this crate was built with it.
+    /// Serves over HTTP at `/mcp` of the address, or as [`HttpServeConfig`] says, until the future is dropped. Also
+    /// serves the plain JSON-RPC endpoint if the design has one and the feature `rpc` is on.
     ///
     /// # Errors
-    /// When the server cannot be built, the address cannot be taken, or it can be reached from other machines and
-    /// neither authentication nor the hosts that requests may name are set.
+    /// When the server cannot be built, the address cannot be bound, or it is reachable from other machines and
+    /// neither authentication nor allowed hosts are set.
     #[cfg(feature = "http")]
-    pub async fn serve_http(self, how: impl Into<ServeHttp>) -> Result<(), ServeError> {
-        let ServeHttp { address, options, limits } = how.into();
+    pub async fn serve_http(self, config: impl Into<HttpServeConfig>) -> Result<(), ServeError> {
+        let HttpServeConfig { address, options, limits } = config.into();
         if !address.ip().is_loopback() && options.authenticate.is_none() && options.allowed_hosts.is_empty() {
             return Err(ServeError::Unprotected(address));
         }
@@ -104,39 +104,39 @@ impl ServiceBuilder {
     }
 }
 
-/// Where and how a service is served over HTTP. An address alone is served with the defaults.
+/// Address and options of a service served over HTTP. Converts from an address, with default options.
 ///
 /// ```
-/// use switchboard::service::ServeHttp;
+/// use switchboard::service::HttpServeConfig;
 /// use switchboard::transport::http::server::{AcceptPolicy, HttpServerOptions};
 ///
-/// let how = ServeHttp::new("127.0.0.1:8080".parse().unwrap())
+/// let config = HttpServeConfig::new("127.0.0.1:8080".parse().unwrap())
 ///     .options(HttpServerOptions::default().with_path("/assistant").with_accept(AcceptPolicy::Named));
-/// # let _ = how;
+/// # let _ = config;
 /// ```
 #[cfg(feature = "http")]
 #[derive(Debug, Clone)]
-pub struct ServeHttp {
+pub struct HttpServeConfig {
     address: SocketAddr,
     options: HttpServerOptions,
     limits: ListenerLimits,
 }
 
 #[cfg(feature = "http")]
-impl ServeHttp {
-    /// Serves at this address, with the defaults.
+impl HttpServeConfig {
+    /// Creates a configuration with default options.
     pub fn new(address: SocketAddr) -> Self {
         Self { address, options: HttpServerOptions::default(), limits: ListenerLimits::default() }
     }
 
-    /// Sets the path, the accept policy, who may call, and the limits of requests, sessions and streams.
+    /// Sets path, accept policy, authentication, and the limits of requests, sessions and streams.
     #[must_use]
     pub fn options(mut self, options: HttpServerOptions) -> Self {
         self.options = options;
         self
     }
 
-    /// Sets the limits of connections.
+    /// Sets the connection limits.
     #[must_use]
     pub fn limits(mut self, limits: ListenerLimits) -> Self {
         self.limits = limits;
@@ -145,7 +145,7 @@ impl ServeHttp {
 }
 
 #[cfg(feature = "http")]
-impl From<SocketAddr> for ServeHttp {
+impl From<SocketAddr> for HttpServeConfig {
     fn from(address: SocketAddr) -> Self {
         Self::new(address)
     }

@@ -1,25 +1,25 @@
-//! How content items of streaming tools hold JSON.
+//! JSON encodings of stream items.
 
 use switchboard_design::Error;
 use switchboard_protocol::{Content, Raw, ResourceBody, ResourceContents};
 
-/// How content items of streaming tools hold JSON.
+/// How the content items of a streaming tool encode JSON.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub enum StreamJson {
-    /// Items of text that hold JSON.
+    /// Text items with JSON.
     #[default]
     Text,
-    /// Items of type `resource` with `application/json`.
+    /// Embedded resources of type `application/json`.
     Resource,
-    /// Items of text with `"mimeType": "application/json"`.
+    /// Text items with the member `"mimeType": "application/json"`.
     TypedText,
 }
 
 impl StreamJson {
-    /// An item that holds this JSON.
+    /// Encodes JSON as a content item.
     ///
     /// # Errors
-    /// When the item cannot be written, which JSON always can.
+    /// When the item cannot be encoded, which does not happen for valid JSON.
     pub fn item(self, json: &Raw) -> Result<Content, Error> {
         Ok(match self {
             Self::Text => Content::text(json.as_str()),
@@ -35,8 +35,8 @@ impl StreamJson {
     }
 }
 
-/// The text that an item holds, if it is one that can hold JSON.
-pub(crate) fn held_text(item: &Content) -> Option<&str> {
+/// Returns the text of an item that can contain JSON.
+pub(crate) fn item_text(item: &Content) -> Option<&str> {
     match item {
         Content::Text(text) => Some(&text.text),
         Content::Resource(embedded) => match &embedded.resource.body {

@@ -1,24 +1,25 @@
-//! The words of our own extensions, as both halves write them.
+//! Names and messages of this framework's protocol extensions.
 //!
-//! A peer that did not declare an extension never sees a word of it.
+//! They are sent only to a peer that declared the extension.
 
-/// Declared by a client that wants the items of streaming tools one by one: as a capability, or for one call as a key in
-/// its `_meta`. Without it they are in the result.
+/// Declared by a client that wants stream items as notifications: as a capability, or for one call as a key in its
+/// `_meta`. Otherwise they are part of the result.
 pub const STREAM_EXTENSION: &str = "dev.switchboard/stream";
 
-/// Carries one event of a streaming tool: [`StreamNote`].
-pub const STREAM_NOTE: &str = "notifications/dev.switchboard/stream";
+/// Notification with one event of a streaming tool: [`StreamNotification`].
+pub const STREAM_NOTIFICATION: &str = "notifications/dev.switchboard/stream";
 
-/// Declared by a server whose design has events of its own.
+/// Declared by a server whose design has events.
 pub const EVENTS_EXTENSION: &str = "dev.switchboard/events";
 
-/// The request that is answered only when the client cancels it; meanwhile every event is told.
+/// Request that subscribes to the service's events. It is answered only when the client cancels it or the server ends
+/// it.
 pub const EVENTS_METHOD: &str = "events/stream";
 
-/// Carries one event of a service: [`EventNote`].
-pub const EVENT_NOTE: &str = "notifications/dev.switchboard/event";
+/// Notification with one event of a service: [`EventNotification`].
+pub const EVENT_NOTIFICATION: &str = "notifications/dev.switchboard/event";
 
-/// Before the name of an event that a client sends, where the server accepts that.
+/// Prefix of the method with which a client publishes an event, where the server accepts that.
 pub const NOTIFY_PREFIX: &str = "notify_";
 
 use serde::{Deserialize, Serialize};
@@ -27,28 +28,28 @@ use switchboard_protocol::{Content, Raw, RequestId};
 /// One event of a streaming tool.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct StreamNote {
-    /// The call it belongs to, by the id the client gave it.
+pub struct StreamNotification {
+    /// The request id of the call.
     pub request_id: RequestId,
-    /// Its place among the events of the call, from 0.
+    /// Sequence number within the call, from 0.
     pub seq: u64,
-    /// What it holds.
+    /// The content items of the event.
     pub content: Vec<Content>,
 }
 
 /// One event of a service.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct EventNote {
-    /// The `events/stream` it is an answer to, by the id the client gave it.
+pub struct EventNotification {
+    /// The request id of the `events/stream` request.
     pub request_id: RequestId,
-    /// Its name in the design.
+    /// The event's name in the design.
     pub name: String,
-    /// Its place among the events of this listener, from 0; those that were lost are counted.
+    /// Sequence number for this listener, from 0; includes lost events.
     pub seq: u64,
-    /// What it carries.
+    /// The payload.
     pub data: Raw,
-    /// How many events before it this listener was too slow for.
+    /// Number of events lost immediately before this one because the listener was too slow.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub lost: u64,
 }

@@ -29,6 +29,6 @@ pub use switchboard_macros::{Form, FormChoice, ServiceError, server, service};
 pub use switchboard_service::rt::schemars::JsonSchema;
 pub use switchboard_service::rt::serde::{Deserialize, Serialize};
 pub use switchboard_service::{
-    Answer, Bytes, Changes, Contents, Cx, Error, Events, Form, Piece, Prompt, Result, ServiceError,
-    StreamJson, ToolError,
+    Bytes, Changes, Contents, Cx, ElicitOutcome, Error, Events, Form, MixedEvent, PromptMessages, Result,
+    ServiceError, StreamJson, ToolError,
 };

@@ -67,7 +67,7 @@ pub trait Assistant {
     async fn process_batch(
         &self,
         cx: &Cx,
-        events: Events<Piece<Done>>,
+        events: Events<MixedEvent<Done>>,
         /// What to work through
         #[schemars(length(max = 1000))]
         items: Vec<String>,
@@ -119,8 +119,8 @@ pub trait Assistant {
         &self,
         /// The code
         code: String,
-    ) -> Result<Prompt> {
-        Ok(Prompt::user(format!("Review this code and suggest improvements.\n\n{code}")))
+    ) -> Result<PromptMessages> {
+        Ok(PromptMessages::user(format!("Review this code and suggest improvements.\n\n{code}")))
     }
 
     /// Prompts that fit a task.
@@ -131,7 +131,7 @@ pub trait Assistant {
         context: String,
         /// What to do
         task: Task,
-    ) -> Result<Prompt>;
+    ) -> Result<PromptMessages>;
 
     /// Completes what the prompts are about.
     #[completion(prompt = "contextual_prompts", argument = "context")]

@@ -94,7 +94,7 @@ impl Assistant for InMemory {
         let sandbox =
             cx.step("sandbox", || async { Ok(self.sandboxes.fetch_add(1, Ordering::Relaxed) + 1) }).await?;
         let consent: Consent =
-            cx.elicit("consent", format!("Run this {language} code?")).await?.accepted()?;
+            cx.elicit("consent", format!("Run this {language} code?")).await?.into_result()?;
         if !consent.ok {
             return Err(Error::tool("refused", "The user does not want this code to be run."));
         }
@@ -107,7 +107,7 @@ impl Assistant for InMemory {
     async fn process_batch(
         &self,
         cx: &Cx,
-        events: Events<Piece<Done>>,
+        events: Events<MixedEvent<Done>>,
         items: Vec<String>,
         format: Option<BatchFormat>,
     ) -> Result<BatchSummary> {
@@ -118,10 +118,10 @@ impl Assistant for InMemory {
             let uri = format!("batch://{number}");
             events
                 .send(match format.unwrap_or_default() {
-                    BatchFormat::Json => Piece::Data(Done { item: item.clone(), number }),
-                    BatchFormat::Text => Piece::Text(format!("{item} is done")),
-                    BatchFormat::Blob => Piece::blob(uri, item.as_bytes(), "application/octet-stream"),
-                    BatchFormat::Uri => Piece::Content(Content::link(Resource::new(uri, item.clone()))),
+                    BatchFormat::Json => MixedEvent::Data(Done { item: item.clone(), number }),
+                    BatchFormat::Text => MixedEvent::Text(format!("{item} is done")),
+                    BatchFormat::Blob => MixedEvent::blob(uri, item.as_bytes(), "application/octet-stream"),
+                    BatchFormat::Uri => MixedEvent::Content(Content::link(Resource::new(uri, item.clone()))),
                 })
                 .await?;
             cx.log(switchboard::Level::Debug, format!("{item} is done"));
@@ -170,13 +170,13 @@ impl Assistant for InMemory {
         Ok(History { limit, flag: flag.unwrap_or(false), nums, messages })
     }
 
-    async fn generate_prompts(&self, context: String, task: Task) -> Result<Prompt> {
+    async fn generate_prompts(&self, context: String, task: Task) -> Result<PromptMessages> {
         let verb = match task {
             Task::Write => "Write something",
             Task::Review => "Review what was written",
             Task::Explain => "Explain, step by step, something",
         };
-        Ok(Prompt::user(format!("{verb} about {context}.")).assistant("Where should I begin?"))
+        Ok(PromptMessages::user(format!("{verb} about {context}.")).assistant("Where should I begin?"))
     }
 
     async fn complete_context(&self, value: String) -> Result<Vec<String>> {

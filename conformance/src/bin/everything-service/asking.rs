@@ -129,9 +129,9 @@ impl Asking for Fixture {
     async fn test_elicitation_sep1330_enums(&self, cx: &Cx) -> Result<String> {
         let question = "Please select options from the enum fields";
         let answer = match cx.elicit::<Choices>("form", question).await? {
-            Answer::Accepted(Choices(chosen)) => Answer::Accepted(chosen),
-            Answer::Declined => Answer::Declined,
-            Answer::Dismissed => Answer::Dismissed,
+            ElicitOutcome::Accepted(Choices(chosen)) => ElicitOutcome::Accepted(chosen),
+            ElicitOutcome::Declined => ElicitOutcome::Declined,
+            ElicitOutcome::Dismissed => ElicitOutcome::Dismissed,
         };
         completed(answer)
     }
@@ -152,16 +152,16 @@ pub(crate) async fn sample(cx: &Cx, key: &str, text: &str, most: u64) -> Result<
     Ok(answer.content.iter().filter_map(Content::as_text).collect())
 }
 
-fn completed<T: serde::Serialize>(answer: Answer<T>) -> Result<String> {
+fn completed<T: serde::Serialize>(answer: ElicitOutcome<T>) -> Result<String> {
     let (action, content) = parts(answer)?;
     Ok(format!("Elicitation completed: action={action}, content={content}"))
 }
 
 /// What the user did and filled in, as text.
-fn parts<T: serde::Serialize>(answer: Answer<T>) -> Result<(&'static str, String)> {
+fn parts<T: serde::Serialize>(answer: ElicitOutcome<T>) -> Result<(&'static str, String)> {
     Ok(match answer {
-        Answer::Accepted(content) => ("accept", serde_json::to_string(&content)?),
-        Answer::Declined => ("decline", "{}".into()),
-        Answer::Dismissed => ("cancel", "{}".into()),
+        ElicitOutcome::Accepted(content) => ("accept", serde_json::to_string(&content)?),
+        ElicitOutcome::Declined => ("decline", "{}".into()),
+        ElicitOutcome::Dismissed => ("cancel", "{}".into()),
     })
 }

@@ -118,8 +118,8 @@ impl Input for Fixture {
 /// What the user is called.
 async fn name(cx: &Cx) -> Result<String> {
     Ok(match cx.elicit::<Name>("user_name", "What is your name?").await? {
-        Answer::Accepted(Name { name }) => name,
-        Answer::Declined | Answer::Dismissed => "nobody".into(),
+        ElicitOutcome::Accepted(Name { name }) => name,
+        ElicitOutcome::Declined | ElicitOutcome::Dismissed => "nobody".into(),
     })
 }
 

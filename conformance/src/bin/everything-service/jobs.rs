@@ -70,7 +70,7 @@ impl Jobs for Fixture {
     async fn confirm_delete(&self, cx: &Cx, filename: String) -> Result<String> {
         let answer = cx.elicit::<Confirmation>("confirm", format!("Delete {filename}?")).await?;
         Ok(match answer {
-            Answer::Accepted(Confirmation { confirm: true }) => format!("Deleted {filename}"),
+            ElicitOutcome::Accepted(Confirmation { confirm: true }) => format!("Deleted {filename}"),
             _ => format!("Kept {filename}"),
         })
     }
@@ -78,13 +78,13 @@ impl Jobs for Fixture {
     async fn multi_input(&self, cx: &Cx) -> Result<String> {
         let (name, age) =
             tokio::join!(cx.elicit::<Name>("name", "Your name?"), cx.elicit::<Age>("age", "Your age?"));
-        let name = name?.accepted().map_or_else(|_| "nobody".into(), |name| name.name);
-        let age = age?.accepted().ok().and_then(|age| age.age).unwrap_or_default();
+        let name = name?.into_result().map_or_else(|_| "nobody".into(), |name| name.name);
+        let age = age?.into_result().ok().and_then(|age| age.age).unwrap_or_default();
         Ok(format!("{name} is {age}"))
     }
 
     async fn test_tool_with_task(&self, cx: &Cx) -> Result<String> {
-        let Name { name } = cx.elicit("user_name", "What is your name?").await?.accepted()?;
+        let Name { name } = cx.elicit("user_name", "What is your name?").await?.into_result()?;
         cx.become_task().await;
         Ok(format!("Hello, {name}, from a task"))
     }

@@ -16,7 +16,7 @@ mod resources;
 use std::error::Error;
 use std::sync::Arc;
 
-use switchboard::service::EventsHandle;
+use switchboard::service::EventPublisher;
 use switchboard::{HttpListener, HttpServerOptions, HttpService, Implementation, Server};
 
 #[tokio::main]
@@ -35,7 +35,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
 const USAGE: &str = "usage: everything-service --http ADDRESS";
 
 fn server() -> Result<Arc<Server>, Box<dyn Error>> {
-    let (events, feed) = EventsHandle::channel(16);
+    let (events, feed) = EventPublisher::channel(16);
     let server = content::AnswersServer::builder(content::Fixture)
         .and(news::NewsServer::builder(news::Fixture { events }))
         .and(asking::AskingServer::builder(asking::Fixture))

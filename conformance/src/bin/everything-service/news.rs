@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use switchboard::Level;
 use switchboard::prelude::*;
-use switchboard::service::EventsHandle;
+use switchboard::service::EventPublisher;
 
 /// Tools that tell something while they work.
 #[switchboard::service]
@@ -38,7 +38,7 @@ pub(crate) trait News {
 const PAUSE: Duration = Duration::from_millis(60);
 
 pub(crate) struct Fixture {
-    pub(crate) events: EventsHandle,
+    pub(crate) events: EventPublisher,
 }
 
 impl News for Fixture {

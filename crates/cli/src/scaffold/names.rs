@@ -80,12 +80,12 @@ const TAKEN: [&str; 64] = [
 ];
 /// Types that the files of a project name.
 const TYPES: [&str; 27] = [
-    "Answer",
     "Changes",
     "Client",
     "Contents",
     "Cx",
     "Deserialize",
+    "ElicitOutcome",
     "Error",
     "Events",
     "Form",
@@ -93,12 +93,12 @@ const TYPES: [&str; 27] = [
     "InMemory",
     "InProcess",
     "JsonSchema",
+    "MixedEvent",
     "Mutex",
     "MutexGuard",
     "Note",
-    "Piece",
     "PoisonError",
-    "Prompt",
+    "PromptMessages",
     "Result",
     "RevisionPolicy",
     "Serialize",

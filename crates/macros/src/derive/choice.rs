@@ -67,7 +67,7 @@ pub(crate) fn choice(input: &DeriveInput) -> TokenStream {
 
         impl #rt::FormValue for #ident {
             fn field() -> #rt::protocol::FormField {
-                #rt::choice::<Self>()
+                #rt::choice_field::<Self>()
             }
         }
     }

@@ -256,12 +256,12 @@ fn written(rt: &TokenStream, variant: &Variant, told: &Told, problems: &mut Prob
     let (pattern, fields) = (pattern(variant), fields(variant));
     let message = message(variant, problems).unwrap_or_else(|| quote!(__message));
     let (names, bound) = (fields.iter().map(|(name, _)| name), fields.iter().map(|(_, bound)| bound));
-    let gathered = quote!(#rt::Variant::new() #(.with(#names, &#bound))*);
+    let gathered = quote!(#rt::ErrorFields::new() #(.with(#names, &#bound))*);
     let field = fields.first().map(|(_, bound)| bound);
     let made = match told {
-        Told::Tool(code) => quote!(#gathered.tool(#code, #message)),
-        Told::Missing => quote!(#gathered.tool("not_found", #message)),
-        Told::Rpc(code) => quote!(#gathered.rpc(#code, #message)),
+        Told::Tool(code) => quote!(#gathered.into_tool_error(#code, #message)),
+        Told::Missing => quote!(#gathered.into_tool_error("not_found", #message)),
+        Told::Rpc(code) => quote!(#gathered.into_rpc_error(#code, #message)),
         Told::Other => quote!(#field),
         Told::Invalid if is_whole(variant) => quote!(#rt::Error::InvalidParams(#field)),
         // The field is the message, so that it comes back as it was.
@@ -287,9 +287,9 @@ fn read(rt: &TokenStream, variant: &Variant, told: &Told) -> Option<TokenStream>
     let pattern = pattern(variant);
     let found = match told {
         Told::Other => return None,
-        Told::Tool(code) => quote!(#rt::Variant::of_tool(&error, #code)),
-        Told::Missing => quote!(#rt::Variant::of_missing(&error)),
-        Told::Rpc(code) => quote!(#rt::Variant::of_rpc(&error, #code)),
+        Told::Tool(code) => quote!(#rt::ErrorFields::from_tool_error(&error, #code)),
+        Told::Missing => quote!(#rt::ErrorFields::from_not_found(&error)),
+        Told::Rpc(code) => quote!(#rt::ErrorFields::from_rpc_error(&error, #code)),
         Told::Invalid if is_whole(variant) => {
             let bound = fields(variant).into_iter().map(|(_, bound)| bound);
             return Some(quote! {
@@ -303,7 +303,7 @@ fn read(rt: &TokenStream, variant: &Variant, told: &Told) -> Option<TokenStream>
             let bound = fields(variant).into_iter().map(|(_, bound)| bound).next();
             let bound = bound.unwrap_or_else(|| format_ident!("_message"));
             return Some(quote! {
-                if let ::core::option::Option::Some(#bound) = #rt::Variant::of_invalid(&error) {
+                if let ::core::option::Option::Some(#bound) = #rt::ErrorFields::invalid_params_message(&error) {
                     return #pattern;
                 }
             });

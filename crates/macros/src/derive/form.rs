@@ -41,7 +41,7 @@ pub(crate) fn form(input: &DeriveInput) -> TokenStream {
     quote! {
         impl #rt::Form for #ident {
             fn form() -> #rt::protocol::FormSchema {
-                #rt::form([#(#fields),*])
+                #rt::form_schema([#(#fields),*])
             }
         }
     }
@@ -80,7 +80,7 @@ fn asked(rt: &TokenStream, field: &Field, all: &Names, problems: &mut Problems) 
         None => name,
     });
     let (ty, looks) = (&field.ty, looks(&field.ty));
-    let mut made = quote_spanned!(ty::at(ty)=> #rt::field::<#ty>(#name));
+    let mut made = quote_spanned!(ty::at(ty)=> #rt::form_field::<#ty>(#name));
     if let Some(docs) = Docs::of(&field.attrs) {
         let docs = docs.tokens();
         made.extend(quote!(.description(#docs)));

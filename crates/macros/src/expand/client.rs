@@ -47,7 +47,7 @@ pub(super) fn open(service: &Service) -> TokenStream {
             #[derive(::core::fmt::Debug, ::core::clone::Clone)]
             #[allow(dead_code, reason = "for whoever calls the service")]
             #vis struct #client<F = ()> {
-                caller: #rt::Caller,
+                caller: #rt::ServiceCaller,
                 fallback: F,
             }
 
@@ -94,7 +94,7 @@ pub(super) fn hidden(service: &Service) -> TokenStream {
                 /// Calls over this session.
                 #vis fn new(session: impl ::core::convert::Into<#rt::ClientSession>) -> Self {
                     let session = session.into();
-                    Self { caller: #rt::Caller::new(session, ::std::sync::Arc::clone(__design())), fallback: () }
+                    Self { caller: #rt::ServiceCaller::new(session, ::std::sync::Arc::clone(__design())), fallback: () }
                 }
             }
 
@@ -105,7 +105,7 @@ pub(super) fn hidden(service: &Service) -> TokenStream {
                 }
 
                 /// What calls.
-                #vis fn caller(&self) -> &#rt::Caller {
+                #vis fn caller(&self) -> &#rt::ServiceCaller {
                     &self.caller
                 }
                 #streams
@@ -123,7 +123,7 @@ pub(super) fn hidden(service: &Service) -> TokenStream {
 /// The arguments of a call, as they are written.
 pub(super) fn arguments(rt: &TokenStream, method: &Method) -> TokenStream {
     let is_completion = matches!(method.role, Role::Completion(_));
-    let mut made = quote!(#rt::Arguments::new());
+    let mut made = quote!(#rt::CallArguments::new());
     let mut first = true;
     for param in &method.params {
         let ident = &param.ident;

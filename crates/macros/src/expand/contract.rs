@@ -58,7 +58,7 @@ fn function(mut function: TraitItemFn, method: &Method, service: &Service) -> Tr
         function.semi_token = None;
         function.default = Some(parse_quote!({
             let _ = (#(#names,)*);
-            ::core::result::Result::Ok(#rt::Prompt::user(#text))
+            ::core::result::Result::Ok(#rt::PromptMessages::user(#text))
         }));
     }
     if function.sig.asyncness.take().is_some() {

@@ -42,7 +42,7 @@ pub(super) fn hidden(service: &Service) -> TokenStream {
     }
     for (list, kind, items) in lists.iter().filter(|(_, _, items)| !items.is_empty()) {
         let (with, kind) = (format_ident!("with_{list}"), format_ident!("{kind}"));
-        made.extend(quote!(.#with(#rt::each::<#rt::design::#kind>(&[#(|| #items),*]))));
+        made.extend(quote!(.#with(#rt::construct_each::<#rt::design::#kind>(&[#(|| #items),*]))));
     }
     quote! {
         fn __design() -> &'static ::std::sync::Arc<#rt::design::Design> {
@@ -95,7 +95,7 @@ fn item(service: &Service, method: &Method) -> Option<(usize, TokenStream)> {
     Some(match &method.role {
         Role::Tool(tool) => {
             let takes = takes(rt, method);
-            let mut made = quote!(#rt::tool_taking(#rust_name, #description, #takes, #value::describe()));
+            let mut made = quote!(#rt::tool_with_args(#rust_name, #description, #takes, #value::describe()));
             made.extend(named(&tool.common));
             made.extend(annotations(rt, tool));
             if let Some(event) = method.events() {
@@ -110,14 +110,14 @@ fn item(service: &Service, method: &Method) -> Option<(usize, TokenStream)> {
                 made.extend(quote!(.with_task(#rt::design::TaskRule::#rule)));
             }
             if let Some(schema) = &tool.schema {
-                made.extend(quote!(.with_args(#rt::written(#rust_name, #schema))));
+                made.extend(quote!(.with_args(#rt::args_with_schema(#rust_name, #schema))));
             }
             (0, made)
         }
         Role::Resource(resource) => {
             let (takes, uri) = (takes(rt, method), &resource.uri);
             let mut made = quote! {
-                #rt::resource_taking(#rust_name, #uri, #description, #takes, #value::describe())
+                #rt::resource_with_args(#rust_name, #uri, #description, #takes, #value::describe())
             };
             made.extend(named(&resource.common));
             if let Some(mime) = &resource.mime {
@@ -141,7 +141,7 @@ fn item(service: &Service, method: &Method) -> Option<(usize, TokenStream)> {
         }
         Role::Prompt(prompt) => {
             let takes = takes(rt, method);
-            let mut made = quote!(#rt::prompt_taking(#rust_name, #description, #takes));
+            let mut made = quote!(#rt::prompt_with_args(#rust_name, #description, #takes));
             made.extend(named(&prompt.common));
             if let Some(example) = &prompt.example {
                 made.extend(quote!(.with_example(#rt::serde_json::json!({ #example }))));
@@ -168,7 +168,7 @@ fn item(service: &Service, method: &Method) -> Option<(usize, TokenStream)> {
         }
         Role::Unmapped => {
             let takes = takes(rt, method);
-            (6, quote!(#rt::method_taking(#rust_name, #description, #takes, #value::describe())))
+            (6, quote!(#rt::method_with_args(#rust_name, #description, #takes, #value::describe())))
         }
         Role::Internal => {
             let described = method.docs.as_ref().map(|_| quote!(.with_description(#description)));
@@ -225,7 +225,7 @@ fn takes(rt: &TokenStream, method: &Method) -> TokenStream {
         let ty = types::argument(rt, &whole.ty);
         return quote!(#ty::declare_all());
     }
-    let mut made = quote!(#rt::Args::new());
+    let mut made = quote!(#rt::ArgsBuilder::new());
     for param in &method.params {
         if let Some(arg) = param.arg() {
             made = taken(rt, &made, param, arg);
@@ -266,7 +266,7 @@ fn like(rt: &TokenStream, param: &Param, arg: &Arg) -> TokenStream {
     let (ident, ty, attrs) = (&param.ident, param.wire_type(rt), &arg.schema);
     let krate = quote!(#rt::schemars).to_string().replace(' ', "");
     quote! {
-        .like({
+        .schema_of_field({
             #[derive(#rt::schemars::JsonSchema)]
             #[schemars(crate = #krate)]
             struct __Like { #(#attrs)* #ident: #ty }

@@ -18,7 +18,7 @@ pub(super) fn hidden(service: &Service) -> TokenStream {
         let verb = format_ident!("{verb}");
         if arms.is_empty() {
             return quote! {
-                fn #verb(&self, _: usize, _: #rt::Call) -> #rt::Working<#what> { #rt::no_such() }
+                fn #verb(&self, _: usize, _: #rt::Call) -> #rt::CallFuture<#what> { #rt::unknown_index() }
             };
         }
         let mut numbers = Vec::new();
@@ -30,7 +30,7 @@ pub(super) fn hidden(service: &Service) -> TokenStream {
                 fn #name<__S: #ident>(
                     service: ::std::sync::Arc<__S>,
                     call: #rt::Call,
-                ) -> #rt::Working<#what> {
+                ) -> #rt::CallFuture<#what> {
                     #work
                 }
             });
@@ -38,11 +38,11 @@ pub(super) fn hidden(service: &Service) -> TokenStream {
             names.push(name);
         }
         quote! {
-            fn #verb(&self, number: usize, call: #rt::Call) -> #rt::Working<#what> {
+            fn #verb(&self, number: usize, call: #rt::Call) -> #rt::CallFuture<#what> {
                 let service = ::std::sync::Arc::clone(&self.0);
                 match number {
                     #(#numbers => #names(service, call),)*
-                    _ => #rt::no_such(),
+                    _ => #rt::unknown_index(),
                 }
             }
         }
@@ -67,7 +67,7 @@ pub(super) fn hidden(service: &Service) -> TokenStream {
     let prompts = service.numbered(|role| matches!(role, Role::Prompt(_)).then_some(()));
     let prompts = prompts
         .map(|(number, method, ())| (number_pattern(number), ran(rt, method, &returned(service, method))));
-    let prompts = verb("get_prompt", quote!(#rt::Prompt), prompts.collect());
+    let prompts = verb("get_prompt", quote!(#rt::PromptMessages), prompts.collect());
     let completions = service.numbered(|role| matches!(role, Role::Completion(_)).then_some(()));
     let completions = completions
         .map(|(number, method, ())| (number_pattern(number), ran(rt, method, &returned(service, method))));
@@ -143,7 +143,7 @@ fn called(service: &Service, method: &Method) -> TokenStream {
         });
     }
     let whole = method.params.iter().any(|param| matches!(param.kind, ParamKind::Whole));
-    let read = if is_completion { quote!(given_some) } else { quote!(given) };
+    let read = if is_completion { quote!(read_known_args) } else { quote!(read_args) };
     let given = match (whole, wires.is_empty()) {
         (true, _) => TokenStream::new(),
         (false, true) => quote!(call.#read(&[])?;),
@@ -156,9 +156,11 @@ fn called(service: &Service, method: &Method) -> TokenStream {
 fn ran(rt: &TokenStream, method: &Method, work: &TokenStream) -> TokenStream {
     let work = quote!(::std::boxed::Box::pin(async move { #work }));
     match &method.role {
-        Role::Tool(tool) if tool.blocking && tool.shielded => quote!(#rt::shielded(#rt::blocking(#work))),
-        Role::Tool(tool) if tool.blocking => quote!(#rt::blocking(#work)),
-        Role::Tool(tool) if tool.shielded => quote!(#rt::shielded(#work)),
+        Role::Tool(tool) if tool.blocking && tool.shielded => {
+            quote!(#rt::run_shielded(#rt::run_blocking(#work)))
+        }
+        Role::Tool(tool) if tool.blocking => quote!(#rt::run_blocking(#work)),
+        Role::Tool(tool) if tool.shielded => quote!(#rt::run_shielded(#work)),
         _ => work,
     }
 }
@@ -189,9 +191,9 @@ fn members(service: &Service) -> Option<TokenStream> {
                 &self,
                 number: usize,
                 cx: #rt::Cx,
-            ) -> #rt::Working<::std::vec::Vec<#rt::protocol::Resource>> {
+            ) -> #rt::CallFuture<::std::vec::Vec<#rt::protocol::Resource>> {
                 let service = ::std::sync::Arc::clone(&self.0);
-                match number { #(#arms)* _ => #rt::no_such() }
+                match number { #(#arms)* _ => #rt::unknown_index() }
             }
         }
     })
@@ -214,13 +216,13 @@ fn watch(service: &Service) -> TokenStream {
         .collect();
     if arms.is_empty() {
         return quote! {
-            fn watch(&self, _: usize, _: #rt::Cx, _: #rt::Changes) -> #rt::Working<()> { #rt::no_such() }
+            fn watch(&self, _: usize, _: #rt::Cx, _: #rt::Changes) -> #rt::CallFuture<()> { #rt::unknown_index() }
         };
     }
     quote! {
-        fn watch(&self, number: usize, cx: #rt::Cx, changes: #rt::Changes) -> #rt::Working<()> {
+        fn watch(&self, number: usize, cx: #rt::Cx, changes: #rt::Changes) -> #rt::CallFuture<()> {
             let service = ::std::sync::Arc::clone(&self.0);
-            match number { #(#arms)* _ => #rt::no_such() }
+            match number { #(#arms)* _ => #rt::unknown_index() }
         }
     }
 }
@@ -241,9 +243,9 @@ fn methods(service: &Service) -> Option<TokenStream> {
             &self,
             rust_name: &str,
             call: #rt::Call,
-        ) -> ::core::option::Option<#rt::Working<#rt::protocol::Raw>> {
+        ) -> ::core::option::Option<#rt::CallFuture<#rt::protocol::Raw>> {
             let service = ::std::sync::Arc::clone(&self.0);
-            let work: #rt::Working<#rt::protocol::Raw> = match rust_name {
+            let work: #rt::CallFuture<#rt::protocol::Raw> = match rust_name {
                 #(#arms)*
                 _ => return ::core::option::Option::None,
             };

@@ -26,7 +26,7 @@ pub(super) fn open(service: &Service) -> Option<TokenStream> {
     Some(quote! {
         #[doc = #docs]
         #[derive(::core::fmt::Debug, ::core::clone::Clone)]
-        #vis struct #events(#rt::EventsHandle);
+        #vis struct #events(#rt::EventPublisher);
     })
 }
 
@@ -65,15 +65,15 @@ pub(super) fn hidden(service: &Service) -> Option<TokenStream> {
             /// A pair: one end to publish with, the other for the server's builder. Each listener may be behind by
             /// `capacity`.
             #vis fn channel(capacity: usize) -> (Self, #rt::EventFeed) {
-                let (handle, feed) = #rt::EventsHandle::channel(capacity);
+                let (handle, feed) = #rt::EventPublisher::channel(capacity);
                 (Self(handle), feed)
             }
             #(#methods)*
         }
 
         impl ::core::ops::Deref for #events {
-            type Target = #rt::EventsHandle;
-            fn deref(&self) -> &#rt::EventsHandle { &self.0 }
+            type Target = #rt::EventPublisher;
+            fn deref(&self) -> &#rt::EventPublisher { &self.0 }
         }
     })
 }

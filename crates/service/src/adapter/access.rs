@@ -1,4 +1,4 @@
-//! Who may use what: a caller without the scopes does not see a thing, and does not reach it.
+//! Scope checks: an item whose scopes the caller lacks is neither listed nor reachable.
 
 use std::collections::BTreeSet;
 
@@ -6,59 +6,71 @@ use switchboard_design::{Error, ItemKind};
 use switchboard_session::server::Caller;
 
 use super::Core;
+use crate::options::BuilderOptions;
 
-/// What one caller may do.
+/// The scopes granted to one caller.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Access<'a> {
-    granted: Granted<'a>,
+    granted: GrantedScopes<'a>,
+    /// Whether an error names the missing scopes.
+    reveals: bool,
 }
 
 #[derive(Debug, Clone, Copy)]
-enum Granted<'a> {
-    To(&'a Caller),
+enum GrantedScopes<'a> {
+    Caller(&'a Caller),
     Anonymous(&'a BTreeSet<String>),
 }
 
-impl Access<'_> {
-    /// Whether all of these are granted.
+impl<'a> Access<'a> {
+    /// Returns the scopes granted to the caller of a request.
+    pub(crate) fn new(options: &'a BuilderOptions, caller: Option<&'a Caller>) -> Self {
+        let anonymous = GrantedScopes::Anonymous(&options.anonymous_scopes);
+        Self { granted: caller.map_or(anonymous, GrantedScopes::Caller), reveals: options.reveal_scopes }
+    }
+
+    /// Whether all of these scopes are granted.
     pub(crate) fn covers(&self, scopes: &[String]) -> bool {
         match self.granted {
-            Granted::To(caller) => scopes.iter().all(|scope| caller.has_scope(scope)),
-            Granted::Anonymous(granted) => scopes.iter().all(|scope| granted.contains(scope)),
+            GrantedScopes::Caller(caller) => scopes.iter().all(|scope| caller.has_scope(scope)),
+            GrantedScopes::Anonymous(granted) => scopes.iter().all(|scope| granted.contains(scope)),
         }
     }
 
-    /// Whether this one is granted.
+    /// Whether this scope is granted.
     pub(crate) fn has(&self, scope: &String) -> bool {
         self.covers(std::slice::from_ref(scope))
+    }
+
+    /// Checks that all of these scopes are granted.
+    ///
+    /// # Errors
+    /// The missing scopes if they are revealed, else the error for an unknown item.
+    pub(crate) fn check(&self, scopes: &[String], unknown: impl FnOnce() -> Error) -> Result<(), Error> {
+        if self.covers(scopes) {
+            return Ok(());
+        }
+        Err(if self.reveals { Error::Unauthorised { scopes: scopes.to_vec() } } else { unknown() })
     }
 }
 
 impl Core {
-    /// What the caller of a request may do.
+    /// Returns the scopes granted to the caller of a request.
     pub(crate) fn access<'a>(&'a self, caller: Option<&'a Caller>) -> Access<'a> {
-        let anonymous = Granted::Anonymous(&self.options.anonymous_scopes);
-        Access { granted: caller.map_or(anonymous, Granted::To) }
+        Access::new(&self.options, caller)
     }
 
-    /// Lets a caller through to what needs scopes.
+    /// Checks that a caller has the scopes of an item.
     ///
     /// # Errors
-    /// As if there were no such thing, unless scopes are revealed.
-    pub(crate) fn admit(
+    /// As [`Access::check`].
+    pub(crate) fn check_scopes(
         &self,
         caller: Option<&Caller>,
         scopes: &[String],
         kind: ItemKind,
         name: &str,
     ) -> Result<(), Error> {
-        if scopes.is_empty() || self.access(caller).covers(scopes) {
-            return Ok(());
-        }
-        Err(if self.options.reveal_scopes {
-            Error::Unauthorised { scopes: scopes.to_vec() }
-        } else {
-            Error::unknown(kind, name)
-        })
+        self.access(caller).check(scopes, || Error::unknown(kind, name))
     }
 }

@@ -1,4 +1,4 @@
-//! Completion: choices complete themselves, the rest is the service's to complete.
+//! `completion/complete`: completes choices from the design, other arguments through the service.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use super::Core;
 use super::running::Running;
 use crate::{Call, Cx};
 
-/// Whether there is anything to complete in a design.
+/// Whether the design has anything to complete.
 pub(crate) fn is_offered(design: &Design) -> bool {
     let resources = design.resources.iter().flat_map(|resource| &resource.params);
     let mut params = design.prompts.iter().flat_map(|prompt| &prompt.arguments).chain(resources);
@@ -32,35 +32,36 @@ impl Core {
         params: CompleteParams,
         cx: server::RequestContext,
     ) -> HandlerOutcome {
-        let (of, known) = match self.completes(&params.reference, &cx) {
+        let (of, params_of_item) = match self.completion_target(&params.reference, &cx) {
             Ok(found) => found,
-            Err(error) => return HandlerOutcome::Now(self.refuse(&error, Asked::Other, &cx)),
+            Err(error) => return HandlerOutcome::Now(self.adapter_error_reply(&error, Asked::Other, &cx)),
         };
         let CompleteParams { argument, context, meta, .. } = params;
-        let own = |def: &switchboard_design::CompletionDef| def.of == of && def.argument == argument.name;
-        let Some(completion) = self.design.completions.iter().position(own) else {
-            let param = known.iter().find(|param| param.name == argument.name);
+        let is_declared =
+            |def: &switchboard_design::CompletionDef| def.of == of && def.argument == argument.name;
+        let Some(completion) = self.design.completions.iter().position(is_declared) else {
+            let param = params_of_item.iter().find(|param| param.name == argument.name);
             let values = param.map(choices).unwrap_or_default();
-            let fitting = values.into_iter().filter(|value| starts_with(value, &argument.value));
-            return HandlerOutcome::now(some_of(fitting.map(str::to_owned).collect()));
+            let matching = values.into_iter().filter(|value| starts_with(value, &argument.value));
+            return HandlerOutcome::now(completion_result(matching.map(str::to_owned).collect()));
         };
-        let filled = context.and_then(|context| context.arguments).unwrap_or_default();
+        let known_arguments = context.and_then(|context| context.arguments).unwrap_or_default();
         let mut args: Map<String, Value> =
-            filled.into_iter().map(|(name, text)| (name, Value::String(text))).collect();
+            known_arguments.into_iter().map(|(name, text)| (name, Value::String(text))).collect();
         args.insert("value".to_owned(), Value::String(argument.value));
-        let again = cx.clone();
-        let cx = Cx::serving(cx).with_meta(meta).within(self.options.timeout);
+        let reply_cx = cx.clone();
+        let cx = Cx::from_request(cx).with_meta(meta).with_timeout(self.options.timeout);
         let work = self.service.complete(completion, Call::new(cx, Raw::from(Value::Object(args))));
         let (core, span) = (Arc::clone(self), tracing::debug_span!("completion/complete"));
         Running::new(work, span, move |outcome| match outcome {
-            Ok(values) => Ok(some_of(values).into()),
-            Err(error) => core.fail(error, Asked::Other, &again),
+            Ok(values) => Ok(completion_result(values).into()),
+            Err(error) => core.service_error_reply(error, Asked::Other, &reply_cx),
         })
         .handled()
     }
 
-    /// Whose argument is completed, and what arguments there are.
-    fn completes(
+    /// Returns the completed item and its parameters.
+    fn completion_target(
         &self,
         of: &Reference,
         cx: &server::RequestContext,
@@ -72,18 +73,18 @@ impl Core {
             }
             Reference::Resource { uri } => {
                 let unknown = || Error::unknown(ItemKind::Resource, uri.clone());
-                let of_template = |place: &usize| {
-                    let pattern = self.resources.route(*place).pattern();
+                let of_template = |index: &usize| {
+                    let pattern = self.resources.route(*index).pattern();
                     self.resources.policy().shows(pattern)
-                        && (self.design.resources[*place].uri == *uri || pattern.to_string() == *uri)
+                        && (self.design.resources[*index].uri == *uri || pattern.to_string() == *uri)
                 };
                 let template = (0..self.design.resources.len()).find(of_template);
                 let found = match template {
-                    Some(place) => place,
+                    Some(index) => index,
                     None => self.find_resource(uri, cx)?.0,
                 };
                 let def = self.design.resources.get(found).ok_or_else(unknown)?;
-                self.admit(cx.caller(), &def.scopes, ItemKind::Resource, uri)?;
+                self.check_scopes(cx.caller(), &def.scopes, ItemKind::Resource, uri)?;
                 Ok((CompletionOf::Resource(def.name.clone()), &def.params))
             }
             _ => Err(Error::invalid_params("only arguments of prompts and resources can be completed")),
@@ -91,14 +92,14 @@ impl Core {
     }
 }
 
-/// Whoever types need not mind capitals.
+/// Case-insensitive prefix match.
 fn starts_with(value: &str, typed: &str) -> bool {
     let mut letters = value.chars().flat_map(char::to_lowercase);
     typed.chars().flat_map(char::to_lowercase).all(|letter| letters.next() == Some(letter))
 }
 
-/// As many values as one answer has room for, and how many there are.
-fn some_of(values: Vec<String>) -> CompleteResult {
+/// Builds a result with as many values as the protocol allows, and their total number.
+fn completion_result(values: Vec<String>) -> CompleteResult {
     let total = u64::try_from(values.len()).ok();
     let mut completion = Completion::new(values);
     completion.has_more = Some(completion.has_more == Some(true));

@@ -1,22 +1,22 @@
-//! Between the protocol and a service: requests come in as the session reads them, and go on as calls of methods.
+//! Serves a service to sessions: converts protocol requests to calls of the service.
 //!
-//! Made once from the design when a server is built. Nothing of the design is copied for a call.
+//! Built once from the design when a server is built. Calls do not copy the design.
 
-mod access;
-pub(crate) mod arguments;
-pub(crate) mod board;
+pub(crate) mod access;
+pub(crate) mod argument_validator;
+pub(crate) mod broadcaster;
 mod completion;
-mod failing;
-mod listing;
+mod error_reply;
+mod lists;
 mod members;
 mod prompts;
 mod resources;
 mod running;
-mod stack;
-mod streaming;
-mod telling;
+pub(crate) mod service_events;
+pub(crate) mod stack;
+mod stream_buffer;
 mod tools;
-mod watching;
+mod watchers;
 
 use std::sync::Arc;
 
@@ -24,89 +24,84 @@ use switchboard_design::{Design, PatternError, UriPolicy};
 use switchboard_protocol::{Raw, RpcError, ServerCapabilities};
 use switchboard_session::server::{self, Caller, Handler, HandlerOutcome, Publisher, ServerRequest};
 
-use self::board::Board;
-use self::listing::Lists;
-use self::prompts::Prompts;
-use self::resources::Resources;
-use self::tools::Tools;
-use self::watching::Watching;
-use crate::options::Options;
+use self::broadcaster::Broadcaster;
+use self::lists::DesignLists;
+use self::prompts::PromptTable;
+use self::resources::ResourceTable;
+use self::tools::ToolTable;
+use self::watchers::Watchers;
+use crate::Dispatch;
+use crate::options::BuilderOptions;
 use crate::task::{TaskLimits, Tasks};
 use crate::wire::EVENTS_EXTENSION;
-use crate::{Dispatch, EventFeed};
 
-/// What every request needs.
+/// State shared by all requests of an adapter.
 pub(crate) struct Core {
     service: Arc<dyn Dispatch>,
     design: Arc<Design>,
-    options: Options,
-    tools: Tools,
-    resources: Resources,
-    prompts: Prompts,
-    lists: Lists,
-    board: Arc<Board>,
-    watching: Watching,
-    /// The calls that became tasks, when there is a tool that may.
+    options: BuilderOptions,
+    tools: ToolTable,
+    resources: ResourceTable,
+    prompts: PromptTable,
+    lists: DesignLists,
+    broadcaster: Arc<Broadcaster>,
+    watchers: Watchers,
+    /// Running tasks, if any tool may run as a task.
     tasks: Option<Tasks>,
 }
 
-/// By how much a listener may be behind, when nothing says so.
-pub(crate) const DEFAULT_CAPACITY: usize = 64;
-
 impl Core {
     /// # Errors
-    /// When a URI of the design is not a pattern, which the check of the design tells first.
+    /// When a resource URI is not a valid pattern; the design check reports that first.
     fn new(
         service: Arc<dyn Dispatch>,
         policy: UriPolicy,
-        options: Options,
+        options: BuilderOptions,
         publisher: Publisher,
     ) -> Result<Self, PatternError> {
         let design = Arc::clone(service.design());
-        let resources = Resources::new(&design, policy)?;
-        let capacity = options.feeds.iter().map(EventFeed::capacity).max().unwrap_or(DEFAULT_CAPACITY);
+        let resources = ResourceTable::new(&design, policy)?;
         let tasks = options.tasks.clone().or_else(|| {
-            let may = design.tools.iter().any(|tool| !tool.task.is_never());
-            may.then(|| Tasks::new(TaskLimits::default()))
+            let has_tasks = design.tools.iter().any(|tool| !tool.task.is_never());
+            has_tasks.then(|| Tasks::new(TaskLimits::default()))
         });
         if let Some(tasks) = &tasks {
-            tasks.announce_through(publisher.clone());
+            tasks.set_publisher(publisher.clone());
         }
-        let board = Arc::new(Board::new(publisher, capacity));
-        options.feeds.iter().for_each(|feed| feed.attach(&board));
+        let broadcaster = Broadcaster::attached_to(&options.feeds, publisher);
         Ok(Self {
-            tools: Tools::new(&design, &options),
-            prompts: Prompts::new(&design),
-            lists: Lists::new(&design, &resources, &options),
+            tools: ToolTable::new(&design, &options),
+            prompts: PromptTable::new(&design),
+            lists: DesignLists::new(&design, &resources, &options),
             service,
             design,
             options,
             resources,
-            board,
-            watching: Watching::default(),
+            broadcaster,
+            watchers: Watchers::default(),
             tasks,
         })
     }
 }
 
-/// Serves a service to a session.
+/// The session's request handler for a service.
 pub(crate) struct Adapter {
     core: Arc<Core>,
 }
 
 impl Adapter {
     /// # Errors
-    /// When a URI of the design is not a pattern, which the check of the design tells first.
+    /// When a resource URI is not a valid pattern; the design check reports that first.
     pub(crate) fn new(
         service: Arc<dyn Dispatch>,
         policy: UriPolicy,
-        options: Options,
+        options: BuilderOptions,
         publisher: Publisher,
     ) -> Result<Self, PatternError> {
         Ok(Self { core: Arc::new(Core::new(service, policy, options, publisher)?) })
     }
 
-    /// What is offered: what the design has, and what serving it adds.
+    /// Returns the server capabilities: those of the design and those of the options.
     pub(crate) fn capabilities(&self) -> ServerCapabilities {
         let Core { design, options, .. } = &*self.core;
         let mut offers = design.capabilities();
@@ -118,7 +113,7 @@ impl Adapter {
             offers.resources.iter_mut().for_each(|list| list.list_changed = Some(true));
         }
         if self.core.tasks.is_some() {
-            Tasks::declare(&mut offers);
+            Tasks::declare_capabilities(&mut offers);
         }
         if !design.notifications.is_empty() {
             offers.extensions.get_or_insert_default().insert(EVENTS_EXTENSION, Raw::empty_object());
@@ -139,9 +134,9 @@ impl Handler for Adapter {
             ServerRequest::GetPrompt(params) => core.get_prompt(params, cx),
             ServerRequest::ListPrompts(page) => core.list(&core.lists.prompts, &page, &cx),
             ServerRequest::Complete(params) => core.complete(params, cx),
-            ServerRequest::Other { method, params } => core.other(&method, params, cx),
+            ServerRequest::Other { method, params } => core.handle_custom_request(&method, params, cx),
             other => match &core.tasks {
-                Some(tasks) => tasks.answer(other, cx),
+                Some(tasks) => tasks.handle(other, cx),
                 None => HandlerOutcome::error(RpcError::method_not_found(other.method())),
             },
         }
@@ -164,15 +159,15 @@ impl Handler for Adapter {
     }
 
     fn subscribed(&self, uri: &str) {
-        self.core.subscribed(uri);
+        self.core.on_subscribe(uri);
     }
 
     fn unsubscribed(&self, uri: &str) {
-        self.core.unsubscribed(uri);
+        self.core.on_unsubscribe(uri);
     }
 
     fn heard(&self, method: &str, params: Option<&Raw>) {
-        self.core.heard(method, params);
+        self.core.handle_notification(method, params);
     }
 
     fn is_long_lived(&self, method: &str) -> bool {

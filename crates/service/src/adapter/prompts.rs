@@ -1,4 +1,4 @@
-//! Prompts: static ones are written once, dynamic ones are methods whose arguments travel as text.
+//! `prompts/get`: static prompts are encoded once; dynamic prompts are methods with text arguments.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -11,30 +11,31 @@ use switchboard_protocol::{Content, GetPromptParams, GetPromptResult, OrderedMap
 use switchboard_session::server::{self, CachedResult, HandlerOutcome};
 
 use super::Core;
-use super::arguments::with_repair;
+use super::argument_validator::with_repair;
 use super::running::Running;
 use crate::{Call, Cx, UnknownArguments};
 
-/// The prompts of a design, ready to be filled in.
-pub(crate) struct Prompts {
+/// Lookup tables for the prompts of a design.
+pub(crate) struct PromptTable {
     by_name: HashMap<String, usize, foldhash::fast::RandomState>,
-    /// By their place in the design: what a static one says.
-    fixed: Vec<Option<CachedResult>>,
+    /// Encoded results of static prompts, by index in the design.
+    static_results: Vec<Option<CachedResult>>,
 }
 
-impl Prompts {
+impl PromptTable {
     pub(crate) fn new(design: &Design) -> Self {
         let by_name = design.prompts.iter().enumerate();
-        let by_name = by_name.map(|(place, prompt)| (prompt.name.clone(), place)).collect();
-        Self { by_name, fixed: design.prompts.iter().map(fixed).collect() }
+        let by_name = by_name.map(|(index, prompt)| (prompt.name.clone(), index)).collect();
+        Self { by_name, static_results: design.prompts.iter().map(static_result).collect() }
     }
 }
 
-fn fixed(prompt: &PromptDef) -> Option<CachedResult> {
+fn static_result(prompt: &PromptDef) -> Option<CachedResult> {
     let PromptBody::Static { messages } = &prompt.body else { return None };
     let messages = messages.iter();
-    let messages: Vec<PromptMessage> =
-        messages.map(|said| PromptMessage::new(said.role, Content::text(said.text.clone()))).collect();
+    let messages: Vec<PromptMessage> = messages
+        .map(|message| PromptMessage::new(message.role, Content::text(message.text.clone())))
+        .collect();
     Some(CachedResult::new(GetPromptResult::new(messages).with_description(prompt.description.clone())))
 }
 
@@ -45,75 +46,79 @@ impl Core {
         cx: server::RequestContext,
     ) -> HandlerOutcome {
         let GetPromptParams { name, arguments, meta, .. } = params;
-        let given = arguments.unwrap_or_default();
+        let texts = arguments.unwrap_or_default();
         let found = self
             .find_prompt(&name, &cx)
-            .and_then(|prompt| Ok((prompt, self.prompt_arguments(prompt, &given)?)));
+            .and_then(|prompt| Ok((prompt, self.prompt_arguments(prompt, &texts)?)));
         let (prompt, args) = match found {
             Ok(found) => found,
             Err(error) => {
                 let reply = match error {
-                    Error::InvalidParams(_) => self.fail(error, Asked::Prompt, &cx),
-                    other => self.refuse(&other, Asked::Prompt, &cx),
+                    Error::InvalidParams(_) => self.service_error_reply(error, Asked::Prompt, &cx),
+                    other => self.adapter_error_reply(&other, Asked::Prompt, &cx),
                 };
                 return HandlerOutcome::Now(reply);
             }
         };
-        if let Some(kept) = &self.prompts.fixed[prompt] {
-            return HandlerOutcome::cached(kept);
+        if let Some(cached) = &self.prompts.static_results[prompt] {
+            return HandlerOutcome::cached(cached);
         }
         let span = tracing::debug_span!("prompts/get", prompt = name);
-        let (own, again) = (cx.clone(), args.clone());
-        let cx = Cx::serving(cx).with_meta(meta).within(self.options.timeout);
+        let (reply_cx, prior_args) = (cx.clone(), args.clone());
+        let cx = Cx::from_request(cx).with_meta(meta).with_timeout(self.options.timeout);
         let work = self.service.get_prompt(prompt, Call::new(cx, args));
         let core = Arc::clone(self);
         Running::new(work, span, move |outcome| match outcome {
-            Ok(filled) => {
-                let mut result = GetPromptResult::from(filled);
+            Ok(messages) => {
+                let mut result = GetPromptResult::from(messages);
                 let described = || core.design.prompts[prompt].description.clone();
                 result.description = result.description.or_else(|| Some(described()));
                 Ok(result.into())
             }
-            Err(error) => core.fail(core.explain_prompt(prompt, error, &again), Asked::Prompt, &own),
+            Err(error) => core.service_error_reply(
+                core.explain_prompt(prompt, error, &prior_args),
+                Asked::Prompt,
+                &reply_cx,
+            ),
         })
         .handled()
     }
 
-    /// The place of a prompt that the caller may use.
+    /// Returns the index of a prompt that the caller may use.
     pub(crate) fn find_prompt(&self, name: &str, cx: &server::RequestContext) -> Result<usize, Error> {
         let unknown = || Error::unknown(ItemKind::Prompt, name.to_owned());
         let prompt = *self.prompts.by_name.get(name).ok_or_else(unknown)?;
-        self.admit(cx.caller(), &self.design.prompts[prompt].scopes, ItemKind::Prompt, name)?;
+        self.check_scopes(cx.caller(), &self.design.prompts[prompt].scopes, ItemKind::Prompt, name)?;
         Ok(prompt)
     }
 
-    /// The texts that were given, as the method reads them.
-    fn prompt_arguments(&self, prompt: usize, given: &OrderedMap<String>) -> Result<Raw, Error> {
+    /// Converts the text arguments to the types of the method's parameters.
+    fn prompt_arguments(&self, prompt: usize, texts: &OrderedMap<String>) -> Result<Raw, Error> {
         let def = &self.design.prompts[prompt];
         let (mut values, mut issues) = (Map::new(), Vec::new());
         for argument in &def.arguments {
-            let text = given.get(&argument.name).map(String::as_str);
+            let text = texts.get(&argument.name).map(String::as_str);
             match coerce(argument, text.as_slice()) {
                 Ok(value) => values.extend(value.map(|value| (argument.name.clone(), value))),
                 Err(issue) => issues.push(issue),
             }
         }
         if self.options.unknown == UnknownArguments::Refuse {
-            let known = |name: &str| def.arguments.iter().any(|argument| argument.name == name);
+            let is_known = |name: &str| def.arguments.iter().any(|argument| argument.name == name);
             let names: Vec<&str> = def.arguments.iter().map(|argument| argument.name.as_str()).collect();
             let known_names = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
             issues.extend(
-                given
+                texts
                     .keys()
-                    .filter(|name| !known(name))
+                    .filter(|name| !is_known(name))
                     .map(|name| Issue::at(name, format!("is not a known argument; known: {known_names}"))),
             );
         }
-        let given = || Raw::encode(given).unwrap_or_else(|_| Raw::empty_object());
+        let encoded = || Raw::encode(texts).unwrap_or_else(|_| Raw::empty_object());
         if issues.is_empty() {
             Ok(Raw::from(Value::Object(values)))
         } else {
-            Err(self.explain_prompt(prompt, InvalidParams::from_issues(issues).into(), &given()))
+            Err(self.explain_prompt(prompt, InvalidParams::from_issues(issues).into(), &encoded()))
         }
     }
 

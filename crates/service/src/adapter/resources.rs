@@ -1,4 +1,4 @@
-//! Resources: from a URI to the method and its arguments, past the policy.
+//! `resources/read`: resolves a URI to a method and its arguments, subject to the URI policy.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -15,32 +15,32 @@ use switchboard_protocol::{
 use switchboard_session::server::{self, Caller, HandlerOutcome, Reply};
 
 use super::Core;
-use super::arguments::with_repair;
+use super::argument_validator::with_repair;
 use super::running::Running;
 use crate::{Call, Contents, Cx};
 
-/// The resources of a design, ready to be read.
-pub(crate) struct Resources {
+/// Lookup tables for the resources of a design.
+pub(crate) struct ResourceTable {
     policy: UriPolicy,
-    /// By their place in the design.
+    /// By index in the design.
     routes: Vec<Route>,
-    /// Those with a URI of their own.
+    /// Resources with a fixed URI.
     fixed: HashMap<String, usize, foldhash::fast::RandomState>,
 }
 
-impl Resources {
+impl ResourceTable {
     /// # Errors
-    /// When a URI of the design is not a pattern, which the check of the design tells first.
+    /// When a resource URI is not a valid pattern; the design check reports that first.
     pub(crate) fn new(design: &Design, policy: UriPolicy) -> Result<Self, PatternError> {
         let routes = design.resources.iter().map(Route::new).collect::<Result<Vec<_>, _>>()?;
-        let fixed = routes.iter().enumerate().filter_map(|(place, route)| {
+        let fixed = routes.iter().enumerate().filter_map(|(index, route)| {
             let uri: ResourceUri = route.pattern().fixed()?.parse().ok()?;
-            Some((uri.base().to_owned(), place))
+            Some((uri.base().to_owned(), index))
         });
         Ok(Self { policy, fixed: fixed.collect(), routes })
     }
 
-    /// The resource that a URI is of.
+    /// Returns the index of the resource that a URI matches.
     pub(crate) fn find(&self, uri: &ResourceUri) -> Option<usize> {
         let fixed = self.fixed.get(uri.base()).copied();
         fixed.or_else(|| self.routes.iter().position(|route| route.pattern().captures(uri).is_some()))
@@ -50,7 +50,7 @@ impl Resources {
         &self.policy
     }
 
-    /// How the URIs of a resource carry its arguments.
+    /// Returns the URI encoding of a resource's arguments.
     pub(crate) fn route(&self, resource: usize) -> &Route {
         &self.routes[resource]
     }
@@ -70,40 +70,44 @@ impl Core {
             Ok(found) => found,
             Err(error) => {
                 let reply = match error {
-                    Error::InvalidParams(_) => self.fail(error, Asked::Resource, &cx),
-                    other => self.refuse(&other, Asked::Resource, &cx),
+                    Error::InvalidParams(_) => self.service_error_reply(error, Asked::Resource, &cx),
+                    other => self.adapter_error_reply(&other, Asked::Resource, &cx),
                 };
                 return HandlerOutcome::Now(reply);
             }
         };
         let span = tracing::debug_span!("resources/read", resource = self.design.resources[resource].name);
-        let (own, again) = (cx.clone(), args.clone());
-        let cx = Cx::serving(cx).with_meta(meta).within(self.options.timeout);
+        let (reply_cx, prior_args) = (cx.clone(), args.clone());
+        let cx = Cx::from_request(cx).with_meta(meta).with_timeout(self.options.timeout);
         let work = self.service.read_resource(resource, Call::new(cx, args));
         let core = Arc::clone(self);
         Running::new(work, span, move |outcome| match outcome {
             Ok(contents) => core.resource_reply(resource, &uri, contents),
             Err(error) => {
-                let reply = core.fail(core.explain_resource(resource, error, &again), Asked::Resource, &own);
+                let reply = core.service_error_reply(
+                    core.explain_resource(resource, error, &prior_args),
+                    Asked::Resource,
+                    &reply_cx,
+                );
                 reply.map_err(|error| with_uri(error, &uri))
             }
         })
         .handled()
     }
 
-    /// The resource of a URI that the policy and the caller's scopes allow.
+    /// Resolves a URI that the policy and the caller's scopes allow.
     pub(crate) fn find_resource(
         &self,
         text: &str,
         cx: &server::RequestContext,
     ) -> Result<(usize, ResourceUri), Error> {
-        let (resource, uri) = self.permitted(text)?;
-        self.admit(cx.caller(), &self.design.resources[resource].scopes, ItemKind::Resource, text)?;
+        let (resource, uri) = self.resolve_uri(text)?;
+        self.check_scopes(cx.caller(), &self.design.resources[resource].scopes, ItemKind::Resource, text)?;
         Ok((resource, uri))
     }
 
-    /// The resource of a URI that the policy allows.
-    fn permitted(&self, text: &str) -> Result<(usize, ResourceUri), Error> {
+    /// Resolves a URI that the policy allows.
+    fn resolve_uri(&self, text: &str) -> Result<(usize, ResourceUri), Error> {
         let unknown = || Error::unknown(ItemKind::Resource, text.to_owned());
         let uri: ResourceUri = text.parse().map_err(|_| unknown())?;
         if !self.resources.policy.allows(&uri) {
@@ -138,24 +142,25 @@ impl Core {
     fn resource_reply(&self, resource: usize, uri: &str, contents: Contents) -> Reply {
         let def = &self.design.resources[resource];
         let blocks = contents.blocks.into_iter();
-        let contents: Vec<ResourceContents> = blocks.map(|block| held(block, uri, def)).collect();
+        let contents: Vec<ResourceContents> =
+            blocks.map(|block| to_resource_contents(block, uri, def)).collect();
         let mut result = ReadResourceResult::new(contents);
-        // What not everybody may read is nobody's to share, whatever the server says of the rest.
+        // A resource that requires scopes must not be cached for other callers, whatever the design says.
         let private = (!def.scopes.is_empty()).then_some(CacheScope::Private);
         (result.ttl_ms, result.cache_scope) = (def.ttl_ms, private.or(def.cache_scope));
         Ok(result.into())
     }
 
-    /// Whether a resource may be subscribed to: the policy lets it be read, and it can be watched.
+    /// Checks that a resource may be subscribed to: the policy allows reading it, and it can be watched.
     pub(crate) fn may_subscribe(&self, uri: &str, caller: Option<&Caller>) -> Result<(), RpcError> {
         let rules = self.options.rules;
-        let refused = |error: &Error| match rules.answer(error, Asked::Resource) {
+        let reject = |error: &Error| match rules.answer(error, Asked::Resource) {
             switchboard_design::Answer::Rpc(error) => error,
             _ => RpcError::invalid_params(error.to_string()),
         };
-        let (resource, _) = self.permitted(uri).map_err(|error| refused(&error))?;
+        let (resource, _) = self.resolve_uri(uri).map_err(|error| reject(&error))?;
         let def = &self.design.resources[resource];
-        self.admit(caller, &def.scopes, ItemKind::Resource, uri).map_err(|error| refused(&error))?;
+        self.check_scopes(caller, &def.scopes, ItemKind::Resource, uri).map_err(|error| reject(&error))?;
         if !def.watch {
             return Err(RpcError::invalid_params(format!("Resource cannot be subscribed to: {uri}")));
         }
@@ -163,7 +168,7 @@ impl Core {
     }
 }
 
-/// The error that a resource does not exist, with the URI that was asked for.
+/// Adds the requested URI to a not-found error.
 fn with_uri(error: RpcError, uri: &str) -> RpcError {
     if error.code != ErrorCode::RESOURCE_NOT_FOUND {
         return error;
@@ -174,13 +179,13 @@ fn with_uri(error: RpcError, uri: &str) -> RpcError {
     error.with_data(Value::Object(data))
 }
 
-/// Whether a resource is bytes and nothing else.
+/// Whether a resource consists of binary data.
 fn is_bytes(output: &OutputDef) -> bool {
     output.schema().is_some_and(crate::bytes::is_base64)
 }
 
-/// One block as what a resource holds, under the URI that was asked for.
-fn held(block: Content, uri: &str, def: &ResourceDef) -> ResourceContents {
+/// Converts a content block to resource contents under the requested URI.
+fn to_resource_contents(block: Content, uri: &str, def: &ResourceDef) -> ResourceContents {
     let mime = def.mime.as_deref();
     let typed = |contents: ResourceContents, own: Option<&str>| match own.or(mime) {
         Some(mime) => contents.with_mime_type(mime.to_owned()),
@@ -197,7 +202,7 @@ fn held(block: Content, uri: &str, def: &ResourceDef) -> ResourceContents {
             if own.uri.is_empty() {
                 uri.clone_into(&mut own.uri);
             }
-            // Bytes among the contents of another kind are not what the resource says of itself.
+            // The declared MIME type does not apply to a blob in a resource of another kind.
             let is_other = matches!(own.body, ResourceBody::Blob(_)) && !is_bytes(&def.output);
             if own.mime_type.is_none() && !is_other {
                 own.mime_type = mime.map(str::to_owned);
@@ -205,7 +210,7 @@ fn held(block: Content, uri: &str, def: &ResourceDef) -> ResourceContents {
             own
         }
         Content::ResourceLink(link) => typed(ResourceContents::text(uri, link.uri), Some("text/uri-list")),
-        // What has no place in a resource is told as it would be written.
+        // Other content is encoded as JSON text.
         other => {
             let text = Raw::encode(&other).unwrap_or_else(|_| Raw::null());
             typed(ResourceContents::text(uri, text.as_str()), Some("application/json"))

@@ -1,7 +1,6 @@
-//! A method at work for a request.
+//! A running method of a request.
 //!
-//! The hot path: polled once where the request was read, and most methods are done by then, so that nothing is boxed
-//! but what the service boxed itself.
+//! Hot path: polled once before it is boxed, because most methods complete on the first poll.
 
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
@@ -9,11 +8,11 @@ use std::task::{Context, Poll, Waker};
 use switchboard_design::Error;
 use switchboard_session::server::{HandlerOutcome, Reply};
 
-use crate::Working;
+use crate::CallFuture;
 
-/// A method at work, and what becomes of its outcome.
+/// A running method, and the conversion of its outcome to a reply.
 pub(crate) struct Running<T, F> {
-    work: Working<T>,
+    work: CallFuture<T>,
     answer: Option<F>,
     span: tracing::Span,
 }
@@ -23,11 +22,11 @@ where
     T: 'static,
     F: FnOnce(Result<T, Error>) -> Reply + Send + Unpin + 'static,
 {
-    pub(crate) fn new(work: Working<T>, span: tracing::Span, answer: F) -> Self {
+    pub(crate) fn new(work: CallFuture<T>, span: tracing::Span, answer: F) -> Self {
         Self { work, answer: Some(answer), span }
     }
 
-    /// Begins, and may be done at once.
+    /// Polls once; returns the reply if it is ready.
     pub(crate) fn handled(self) -> HandlerOutcome {
         let mut running = self;
         match Pin::new(&mut running).poll(&mut Context::from_waker(Waker::noop())) {

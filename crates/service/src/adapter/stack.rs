@@ -42,7 +42,7 @@ impl Adapter {
                 "resources/read" => Asked::Resource,
                 _ => Asked::Other,
             };
-            core.fail_with(Error::Timeout, asked, ArgumentErrors::Result)
+            core.service_error_reply_with(Error::Timeout, asked, ArgumentErrors::Result)
         })
     }
 }

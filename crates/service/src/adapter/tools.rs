@@ -1,4 +1,4 @@
-//! Tools: found by one hash, their arguments read straight into the author's types.
+//! `tools/call`: one hash lookup, then arguments are decoded straight into the author's types.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -8,36 +8,36 @@ use switchboard_protocol::{CallToolParams, CallToolResult, Raw, RpcError, Server
 use switchboard_session::server::{self, HandlerOutcome, Reply};
 
 use super::Core;
-use super::arguments::Arguments;
+use super::argument_validator::ArgumentValidator;
 use super::running::Running;
-use super::streaming::{self, StreamBuffer};
-use crate::options::Options;
-use crate::output::{Data, Shape};
-use crate::task::Fate;
-use crate::{Call, Cx, Working};
+use super::stream_buffer::{self, StreamBuffer};
+use crate::options::BuilderOptions;
+use crate::output::{DataEncoding, ResultEncoding};
+use crate::task::TaskDecision;
+use crate::{Call, CallFuture, Cx};
 
-/// The tools of a design, ready to be called.
-pub(crate) struct Tools {
+/// Lookup tables for the tools of a design.
+pub(crate) struct ToolTable {
     by_name: HashMap<String, usize, foldhash::fast::RandomState>,
-    /// By their place in the design.
-    tools: Vec<Tool>,
+    /// By index in the design.
+    tools: Vec<ToolEntry>,
 }
 
-struct Tool {
-    arguments: Arguments,
-    shape: Shape,
+struct ToolEntry {
+    validator: ArgumentValidator,
+    encoding: ResultEncoding,
     streams: bool,
-    /// Its schema, when some of its arguments are marked to be mirrored in headers.
+    /// The schema, if any argument is mirrored in an HTTP header.
     mirrored: Option<Raw>,
 }
 
-/// The word of a schema that marks an argument to be mirrored in a header.
+/// The schema keyword of an argument that is mirrored in an HTTP header.
 const MIRRORED: &str = "x-mcp-header";
 
-impl Tools {
-    pub(crate) fn new(design: &Design, options: &Options) -> Self {
+impl ToolTable {
+    pub(crate) fn new(design: &Design, options: &BuilderOptions) -> Self {
         let by_name =
-            design.tools.iter().enumerate().map(|(place, tool)| (tool.name.clone(), place)).collect();
+            design.tools.iter().enumerate().map(|(index, tool)| (tool.name.clone(), index)).collect();
         let tool = |tool: &switchboard_design::ToolDef| {
             let streams = tool.events.is_some();
             let schema = design.types.close(&tool.args.schema);
@@ -46,11 +46,11 @@ impl Tools {
             let mirrored = properties
                 .is_some_and(|properties| properties.values().any(marked))
                 .then(|| Raw::from(schema.clone()));
-            Tool {
+            ToolEntry {
                 mirrored,
-                arguments: Arguments::new(schema, &tool.args.order, options.unknown),
-                shape: Shape {
-                    data: data(&tool.output, options.outputs),
+                validator: ArgumentValidator::new(schema, &tool.args.order, options.unknown),
+                encoding: ResultEncoding {
+                    data: data_encoding(&tool.output, options.outputs),
                     items: streams.then_some(options.stream_json),
                 },
                 streams,
@@ -60,14 +60,14 @@ impl Tools {
     }
 }
 
-/// How the result of a tool is written.
-fn data(output: &OutputDef, rule: OutputRule) -> Data {
+/// Returns how the result of a tool is encoded.
+fn data_encoding(output: &OutputDef, rule: OutputRule) -> DataEncoding {
     match (output.schema(), rule) {
-        (None, _) => Data::ByLooks,
-        (Some(schema), _) if schema::is_object(schema) => Data::AsIs,
-        (Some(_), OutputRule::AsIs) => Data::AsIs,
-        (Some(_), OutputRule::ObjectsOnly) => Data::TextOnly,
-        (Some(_), OutputRule::Wrapped) => Data::Wrapped,
+        (None, _) => DataEncoding::Inferred,
+        (Some(schema), _) if schema::is_object(schema) => DataEncoding::Structured,
+        (Some(_), OutputRule::AsIs) => DataEncoding::Structured,
+        (Some(_), OutputRule::ObjectsOnly) => DataEncoding::TextOnly,
+        (Some(_), OutputRule::Wrapped) => DataEncoding::Wrapped,
     }
 }
 
@@ -80,40 +80,45 @@ impl Core {
         let CallToolParams { name, arguments, task, meta, .. } = params;
         let args = arguments.filter(|args| !args.is_null()).unwrap_or_else(Raw::empty_object);
         if !args.is_object() {
-            // Not a call with wrong arguments, but no call at all: the protocol says so itself.
-            let reply = self.fail(Error::invalid_params("arguments must be an object"), Asked::Other, &cx);
+            // Not invalid arguments but a malformed request, so a protocol error.
+            let reply = self.service_error_reply(
+                Error::invalid_params("arguments must be an object"),
+                Asked::Other,
+                &cx,
+            );
             return HandlerOutcome::Now(reply);
         }
-        let found = self.find_tool(&name, &cx).and_then(|tool| Ok((tool, self.admit_arguments(tool, args)?)));
+        let found =
+            self.find_tool(&name, &cx).and_then(|tool| Ok((tool, self.validate_arguments(tool, args)?)));
         let (tool, args) = match found {
             Ok(found) => found,
             Err(error) => {
                 let reply = match error {
-                    // What a mapper is for is the service's own errors, and arguments are its business too.
-                    Error::InvalidParams(_) => self.fail(error, Asked::Tool, &cx),
-                    other => self.refuse(&other, Asked::Tool, &cx),
+                    // The error mapper also applies to invalid arguments.
+                    Error::InvalidParams(_) => self.service_error_reply(error, Asked::Tool, &cx),
+                    other => self.adapter_error_reply(&other, Asked::Tool, &cx),
                 };
                 return HandlerOutcome::Now(reply);
             }
         };
         let span = tracing::debug_span!("tools/call", tool = name);
-        let fate = match &self.tasks {
-            Some(tasks) => tasks.fate(&cx, self.design.tools[tool].task, task.as_ref()),
-            None => Fate::Plain,
+        let decision = match &self.tasks {
+            Some(tasks) => tasks.decide(&cx, self.design.tools[tool].task, task.as_ref()),
+            None => TaskDecision::Direct,
         };
-        if let Fate::Refused(error) = fate {
+        if let TaskDecision::Rejected(error) = decision {
             return HandlerOutcome::error(error);
         }
-        // What outlives its request has the time that its task has.
-        let timeout = self.options.timeout.filter(|_| fate != Fate::Task);
-        let (own, again) = (cx.clone(), args.clone());
-        let called = Cx::serving(cx.clone()).with_meta(meta).within(timeout);
+        // A task is limited by its TTL instead.
+        let timeout = self.options.timeout.filter(|_| decision != TaskDecision::Task);
+        let (reply_cx, prior_args) = (cx.clone(), args.clone());
+        let called = Cx::from_request(cx.clone()).with_meta(meta).with_timeout(timeout);
         let (work, items) = self.start_tool(tool, args, called);
-        // A task must not keep its server: dropping the server ends what runs.
+        // Weak: a running task must not keep its server alive, because dropping the server cancels tasks.
         let core = Arc::downgrade(self);
         let running = Running::new(work, span, move |outcome| match core.upgrade() {
             Some(core) => {
-                let reply = core.tool_reply(tool, outcome, &again, &own);
+                let reply = core.tool_reply(tool, outcome, &prior_args, &reply_cx);
                 match items {
                     Some(items) => with_items(reply, &items),
                     None => reply,
@@ -121,53 +126,56 @@ impl Core {
             }
             None => Err(RpcError::internal("the server is gone")),
         });
-        match (fate, &self.tasks) {
-            (Fate::Task, Some(tasks)) => tasks.start(cx, task.as_ref(), Box::pin(running)),
-            (Fate::Wish, Some(tasks)) => tasks.watch(cx, Box::pin(running)),
+        match (decision, &self.tasks) {
+            (TaskDecision::Task, Some(tasks)) => tasks.start(cx, task.as_ref(), Box::pin(running)),
+            (TaskDecision::OnRequest, Some(tasks)) => tasks.run_detachable(cx, Box::pin(running)),
             _ => running.handled(),
         }
     }
 
-    /// The place of a tool that the caller may use.
+    /// Returns the index of a tool that the caller may use.
     pub(crate) fn find_tool(&self, name: &str, cx: &server::RequestContext) -> Result<usize, Error> {
         let unknown = || Error::unknown(ItemKind::Tool, name.to_owned());
         let tool = *self.tools.by_name.get(name).ok_or_else(unknown)?;
-        self.admit(cx.caller(), &self.design.tools[tool].scopes, ItemKind::Tool, name)?;
+        self.check_scopes(cx.caller(), &self.design.tools[tool].scopes, ItemKind::Tool, name)?;
         Ok(tool)
     }
 
-    /// The schema of a tool some of whose arguments are mirrored in headers.
+    /// Returns the schema of a tool with arguments mirrored in headers.
     pub(crate) fn mirrored_schema(&self, name: &str) -> Option<Raw> {
         self.tools.tools[*self.tools.by_name.get(name)?].mirrored.clone()
     }
 
-    /// The arguments as the method may see them.
-    pub(crate) fn admit_arguments(&self, tool: usize, args: Raw) -> Result<Raw, Error> {
-        let given = args.clone();
-        self.tools.tools[tool].arguments.admit(args).map_err(|error| self.explain_tool(tool, error, &given))
+    /// Returns the validated arguments to pass to the method.
+    pub(crate) fn validate_arguments(&self, tool: usize, args: Raw) -> Result<Raw, Error> {
+        let original = args.clone();
+        self.tools.tools[tool]
+            .validator
+            .validate(args)
+            .map_err(|error| self.explain_tool(tool, error, &original))
     }
 
-    /// Calls the method of a tool with arguments that were admitted. A streaming tool comes with the buffer of the items
-    /// that its result must carry.
+    /// Calls the method of a tool with validated arguments. For a streaming tool, also returns the buffer of items
+    /// for its result.
     fn start_tool(
         &self,
         tool: usize,
         args: Raw,
         cx: Cx,
-    ) -> (Working<CallToolResult>, Option<Arc<StreamBuffer>>) {
-        let Tool { shape, streams, .. } = &self.tools.tools[tool];
+    ) -> (CallFuture<CallToolResult>, Option<Arc<StreamBuffer>>) {
+        let ToolEntry { encoding, streams, .. } = &self.tools.tools[tool];
         let mut call = Call::new(cx, args);
-        (call.shape, call.stream_json) = (*shape, self.options.stream_json);
+        (call.encoding, call.stream_json) = (*encoding, self.options.stream_json);
         let mut items = None;
-        if let Some(served) = call.cx.served().filter(|_| *streams) {
-            let (sink, buffer) = streaming::sink(served, call.cx.meta(), self.options.stream_limits);
+        if let Some(served) = call.cx.request_context().filter(|_| *streams) {
+            let (sink, buffer) = stream_buffer::sink(served, call.cx.meta(), self.options.stream_limits);
             call.events = sink;
             items = Some(buffer);
         }
         (self.service.call_tool(tool, call), items)
     }
 
-    /// What the caller of a tool is told.
+    /// Converts the outcome of a tool to a reply.
     fn tool_reply(
         &self,
         tool: usize,
@@ -177,23 +185,23 @@ impl Core {
     ) -> Reply {
         match outcome {
             Ok(result) => Ok(result.into()),
-            Err(error) => self.fail(self.explain_tool(tool, error, args), Asked::Tool, cx),
+            Err(error) => self.service_error_reply(self.explain_tool(tool, error, args), Asked::Tool, cx),
         }
     }
 
-    /// An error about arguments says all that is wrong with them, and how to repair it.
+    /// Adds all issues and a repair to an invalid-arguments error.
     fn explain_tool(&self, tool: usize, error: Error, args: &Raw) -> Error {
         match error {
             Error::InvalidParams(invalid) => {
                 let repair = self.design.repair_tool(&self.design.tools[tool].name, invalid.message.clone());
-                self.tools.tools[tool].arguments.explain(invalid, args, repair).into()
+                self.tools.tools[tool].validator.explain(invalid, args, repair).into()
             }
             other => other,
         }
     }
 }
 
-/// The reply with the items that were kept for it. An error of the protocol has no place for items.
+/// Adds the buffered items to the reply. A protocol error cannot carry items.
 fn with_items(reply: Reply, items: &StreamBuffer) -> Reply {
     match reply {
         Ok(ServerResult::CallTool(mut result)) => {

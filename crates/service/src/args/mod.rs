@@ -1,9 +1,10 @@
-//! Arguments of methods, without a type for each method: what a method takes, and what one call gives it.
+//! Arguments of methods without a generated type per method: `builder.rs` builds the schema, `reader.rs` decodes a
+//! call.
 //!
-//! Derived types for the arguments of every method would be most of what a service costs to compile.
+//! Deriving a struct for the arguments of every method would dominate the compile time of a service.
 
-mod given;
-mod taken;
+mod builder;
+mod reader;
 
-pub use given::{Argument, Given};
-pub use taken::Args;
+pub use builder::ArgsBuilder;
+pub use reader::{Argument, ArgumentReader};

@@ -1,18 +1,18 @@
-//! A clap command from a design.
+//! Builds the clap command of a design.
 
 use clap::builder::{PossibleValue, TypedValueParser};
 use clap::{Arg, ArgAction, Command};
 use serde_json::Value;
 use switchboard_design::{Design, Flag, FlagKind, MethodScope, shell_line};
 
-use super::given::WHOLE;
-use super::options::{self, Reach};
+use super::arguments::ARGS_ID;
+use super::options::{self, ServerLocation};
 
-const CODES: &str = "Exit codes:\n  0 fine   1 the link or the protocol failed   2 wrong usage or arguments   \
-                     3 a person is needed   4 the tool failed";
+const CODES: &str = "Exit codes:\n  0 success   1 link or protocol failure   2 invalid usage or arguments   \
+                     3 user interaction required   4 tool failure";
 
-/// The command line of a client of a service: a command for each tool, `read`, `prompt`, `list` and what else the
-/// design has.
+/// Returns the client command line of a service: a command for each tool, `read`, `prompt`, `list`, and others
+/// depending on the design.
 ///
 /// ```
 /// use switchboard::design::{Design, ToolDef};
@@ -24,14 +24,14 @@ const CODES: &str = "Exit codes:\n  0 fine   1 the link or the protocol failed  
 /// ```
 pub fn command(design: &Design) -> Command {
     let name = format!("{}-cli", design.name);
-    with_offers(root(design, name), design, Reach::Remote)
-        .args(options::arguments(Reach::Remote, &[]))
-        .subcommands(calls(design, Reach::Remote))
+    with_common_commands(root(design, name), design, ServerLocation::Remote)
+        .args(options::arguments(ServerLocation::Remote, &[]))
+        .subcommands(tool_commands(design, ServerLocation::Remote))
         .subcommands(rpc(design))
         .subcommands(notify(design))
 }
 
-/// The command of a service, without any command in it.
+/// Returns the root command of a service, without subcommands.
 pub(super) fn root(design: &Design, name: String) -> Command {
     let about =
         design.title.clone().or_else(|| design.description.clone()).unwrap_or_else(|| design.name.clone());
@@ -47,88 +47,93 @@ pub(super) fn root(design: &Design, name: String) -> Command {
         .arg_required_else_help(true)
 }
 
-/// What both command lines of a service have, but for its tools.
-pub(super) fn with_offers(root: Command, design: &Design, reach: Reach) -> Command {
+/// Adds the commands, other than tools, that both command lines of a service have.
+pub(super) fn with_common_commands(root: Command, design: &Design, location: ServerLocation) -> Command {
     let schema = Arg::new("schema")
         .long("schema")
         .action(ArgAction::SetTrue)
         .help("With the JSON Schema of arguments and results");
-    let list = Command::new("list").about("List what the service offers").arg(schema);
+    let list = Command::new("list")
+        .about("List the tools, resources, prompts and events of the service")
+        .arg(schema);
     let shell = Arg::new("shell").required(true).value_parser(clap::value_parser!(clap_complete::Shell));
     let completions = Command::new("completions").about("Print completions for a shell").arg(shell);
-    let mut root = root.subcommand(list.args(options::arguments(reach, &[]))).subcommand(completions);
+    let mut root = root.subcommand(list.args(options::arguments(location, &[]))).subcommand(completions);
     if !design.resources.is_empty() {
-        root = root.subcommand(read(design, reach));
+        root = root.subcommand(read(design, location));
     }
     if !design.prompts.is_empty() {
-        root = root.subcommand(prompt(design, reach));
+        root = root.subcommand(prompt(design, location));
     }
     if design.resources.iter().any(|resource| resource.watch) || !design.notifications.is_empty() {
-        root = root.subcommand(listen(design, reach));
+        root = root.subcommand(listen(design, location));
     }
     root
 }
 
-/// A command for each tool.
-pub(super) fn calls(design: &Design, reach: Reach) -> Vec<Command> {
+/// Returns a command for each tool.
+pub(super) fn tool_commands(design: &Design, location: ServerLocation) -> Vec<Command> {
     let commands = design.tools.iter().zip(design.tool_commands()).map(|(tool, name)| {
         let flags = design.tool_flags(tool);
         let about = described(&tool.description, tool.deprecated.as_deref());
         let example = design.tool_example(tool).value;
-        let example = line(&name, &flags, &example);
-        leaf(&name, &about, &flags, reach).visible_aliases(exact(&tool.name, &name)).after_help(example)
+        let example = example_line(&name, &flags, &example);
+        item_command(&name, &about, &flags, location)
+            .visible_aliases(wire_name_alias(&tool.name, &name))
+            .after_help(example)
     });
     commands.collect()
 }
 
-fn read(design: &Design, reach: Reach) -> Command {
+fn read(design: &Design, location: ServerLocation) -> Command {
     let resources = design.resources.iter().zip(design.resource_commands()).map(|(resource, name)| {
         let about = described(&resource.description, resource.deprecated.as_deref());
-        leaf(&name, &about, &resource.flags(), reach)
-            .visible_aliases(exact(&resource.name, &name))
+        item_command(&name, &about, &resource.flags(), location)
+            .visible_aliases(wire_name_alias(&resource.name, &name))
             .after_help(format!("URI: {}", resource.uri))
     });
     group("read", "Read a resource").subcommands(resources)
 }
 
-fn prompt(design: &Design, reach: Reach) -> Command {
+fn prompt(design: &Design, location: ServerLocation) -> Command {
     let prompts = design.prompts.iter().zip(design.prompt_commands()).map(|(prompt, name)| {
         let about = described(&prompt.description, prompt.deprecated.as_deref());
-        leaf(&name, &about, &prompt.flags(), reach).visible_aliases(exact(&prompt.name, &name))
+        item_command(&name, &about, &prompt.flags(), location)
+            .visible_aliases(wire_name_alias(&prompt.name, &name))
     });
-    group("prompt", "Get a prompt, filled in").subcommands(prompts)
+    group("prompt", "Get a rendered prompt").subcommands(prompts)
 }
 
-/// Methods that MCP does not have.
+/// Returns the command for methods that are not mapped to MCP.
 fn rpc(design: &Design) -> Option<Command> {
     let methods = design.rpc_only.iter().filter(|method| method.scope == MethodScope::Rpc);
     let methods: Vec<Command> = methods
         .map(|method| {
             let about = method.description.clone().unwrap_or_default();
-            leaf(&method.name, &about, &design.method_flags(method), Reach::Remote)
+            item_command(&method.name, &about, &design.method_flags(method), ServerLocation::Remote)
         })
         .collect();
-    let about = "Call a method that MCP does not have, at --rpc-url";
+    let about = "Call a method that is not mapped to MCP, at --rpc-url";
     (!methods.is_empty()).then(|| group("rpc", about).subcommands(methods))
 }
 
-/// Events that a client publishes, where the service accepts that.
+/// Returns the command that publishes events, where the service accepts that.
 fn notify(design: &Design) -> Option<Command> {
     let event = |event: &switchboard_design::NotificationDef| {
-        let payload = Arg::new("payload").required(true).value_name("JSON").help("What it carries");
+        let payload = Arg::new("payload").required(true).value_name("JSON").help("The payload of the event");
         let schema = design.types.close(&event.payload);
         Command::new(event.name.clone())
             .about(event.description.clone())
             .arg(payload)
-            .args(options::arguments(Reach::Remote, &[]))
+            .args(options::arguments(ServerLocation::Remote, &[]))
             .after_help(format!("Schema: {schema}"))
     };
     let events: Vec<Command> = design.notifications.iter().map(event).collect();
-    let about = "Publish an event to everybody who listens";
+    let about = "Publish an event to all listeners";
     (!events.is_empty()).then(|| group("notify", about).subcommands(events))
 }
 
-fn listen(design: &Design, reach: Reach) -> Command {
+fn listen(design: &Design, location: ServerLocation) -> Command {
     let resource = Arg::new("resource")
         .long("resource")
         .value_name("URI")
@@ -141,9 +146,9 @@ fn listen(design: &Design, reach: Reach) -> Command {
         .help("Stop after this many");
     let events: Vec<String> =
         design.notifications.iter().map(|event| format!("{}: {}", event.name, event.description)).collect();
-    let about = "Print what the service tells unasked, as it comes";
+    let about = "Print events and resource changes as they arrive";
     let command = Command::new("listen").about(about).args([resource, count]);
-    let command = command.args(options::arguments(reach, &[]));
+    let command = command.args(options::arguments(location, &[]));
     if events.is_empty() {
         command
     } else {
@@ -162,15 +167,15 @@ fn described(description: &str, deprecated: Option<&str>) -> String {
     }
 }
 
-/// The exact name of something, where its command is called otherwise.
-fn exact(name: &str, command: &str) -> Option<String> {
+/// Returns the wire name as an alias if it differs from the command name only in underscores.
+fn wire_name_alias(name: &str, command: &str) -> Option<String> {
     (name != command && name.replace('_', "-") == command).then(|| name.to_owned())
 }
 
-/// A command that takes arguments of the design.
-fn leaf(name: &str, about: &str, flags: &[Flag], reach: Reach) -> Command {
-    let whole = Arg::new(WHOLE).long("args").value_name("JSON|@FILE|-").help(
-        "All arguments as one JSON object: the text itself, @FILE, or - for stdin. Flags are put on top",
+/// Returns a command with arguments from the design.
+fn item_command(name: &str, about: &str, flags: &[Flag], location: ServerLocation) -> Command {
+    let whole = Arg::new(ARGS_ID).long("args").value_name("JSON|@FILE|-").help(
+        "All arguments as one JSON object: the text itself, @FILE, or - for stdin. Flags override its members",
     );
     let first_line = about.lines().next().unwrap_or_default().to_owned();
     Command::new(name.to_owned())
@@ -178,24 +183,24 @@ fn leaf(name: &str, about: &str, flags: &[Flag], reach: Reach) -> Command {
         .long_about(about.to_owned())
         .args(flags.iter().map(argument))
         .arg(whole)
-        .args(options::arguments(reach, flags))
+        .args(options::arguments(location, flags))
 }
 
-/// The command with a usage line for every command that takes arguments of the design: what must be given is checked
-/// later, all at once, so clap does not know it.
+/// Sets the usage line of every command with arguments from the design. clap does not know the required ones, because
+/// they are validated later, all at once.
 pub(super) fn with_usage(command: Command, path: &str) -> Command {
-    if command.get_arguments().any(|arg| arg.get_id() == WHOLE) {
-        let is_needed =
+    if command.get_arguments().any(|arg| arg.get_id() == ARGS_ID) {
+        let is_required =
             |arg: &&Arg| arg.get_help().map(ToString::to_string).is_some_and(|help| help.contains(REQUIRED));
-        let needed = command.get_arguments().filter(is_needed);
-        let needed: String = needed
+        let required = command.get_arguments().filter(is_required);
+        let required: String = required
             .map(|arg| {
                 let value = arg.get_value_names().and_then(|names| names.first());
                 let value = value.map_or_else(String::new, |value| format!(" <{value}>"));
                 format!("--{}{value} ", arg.get_long().unwrap_or_default())
             })
             .collect();
-        return command.override_usage(format!("{path} {needed}[OPTIONS]"));
+        return command.override_usage(format!("{path} {required}[OPTIONS]"));
     }
     let path = path.to_owned();
     command.mut_subcommands(move |inner| {
@@ -204,37 +209,37 @@ pub(super) fn with_usage(command: Command, path: &str) -> Command {
     })
 }
 
-/// Stands in the help of what must be given.
+/// Marks a required argument in its help.
 const REQUIRED: &str = "[required]";
 
-/// The least and the most of a number or of the length of a text, for people.
+/// Describes the range of a number or of a text's length.
 fn range(schema: &Value) -> Option<String> {
     let bound =
         |keys: [&str; 2]| keys.iter().find_map(|key| schema.get(*key).filter(|bound| bound.is_number()));
     let length = (schema.get("minLength"), schema.get("maxLength"));
-    let (least, most, unit) =
+    let (minimum, maximum, unit) =
         match (bound(["minimum", "exclusiveMinimum"]), bound(["maximum", "exclusiveMaximum"]), length) {
-            (None, None, (least, most)) => (least, most, " characters"),
-            (least, most, _) => (least, most, ""),
+            (None, None, (minimum, maximum)) => (minimum, maximum, " characters"),
+            (minimum, maximum, _) => (minimum, maximum, ""),
         };
     let above =
         if schema.get("exclusiveMinimum").is_some_and(Value::is_number) { "above" } else { "at least" };
     let below =
         if schema.get("exclusiveMaximum").is_some_and(Value::is_number) { "below" } else { "at most" };
-    match (least, most) {
-        (Some(least), Some(most)) if (above, below) == ("at least", "at most") => {
-            Some(format!("[{least} to {most}{unit}]"))
+    match (minimum, maximum) {
+        (Some(minimum), Some(maximum)) if (above, below) == ("at least", "at most") => {
+            Some(format!("[{minimum} to {maximum}{unit}]"))
         }
-        (Some(least), Some(most)) => Some(format!("[{above} {least}, {below} {most}{unit}]")),
-        // Every number without a sign is at least 0.
-        (Some(least), None) if above == "at least" && least.as_f64() == Some(0.0) => None,
-        (Some(least), None) => Some(format!("[{above} {least}{unit}]")),
-        (None, Some(most)) => Some(format!("[{below} {most}{unit}]")),
+        (Some(minimum), Some(maximum)) => Some(format!("[{above} {minimum}, {below} {maximum}{unit}]")),
+        // Implied by an unsigned integer.
+        (Some(minimum), None) if above == "at least" && minimum.as_f64() == Some(0.0) => None,
+        (Some(minimum), None) => Some(format!("[{above} {minimum}{unit}]")),
+        (None, Some(maximum)) => Some(format!("[{below} {maximum}{unit}]")),
         (None, None) => None,
     }
 }
 
-/// A flag as clap has it. What is given is checked later, all at once.
+/// Converts a flag to a clap argument. Values are validated later, all at once.
 fn argument(flag: &Flag) -> Arg {
     let mut help = flag.description().unwrap_or_default().to_owned();
     let mut add = |text: String| help = format!("{help} {text}").trim().to_owned();
@@ -244,17 +249,17 @@ fn argument(flag: &Flag) -> Arg {
     if let Some(range) = range(&flag.schema) {
         add(range);
     }
-    let is_something = |value: &&Value| !value.as_array().is_some_and(Vec::is_empty);
-    if let Some(default) = flag.default().filter(is_something) {
-        add(format!("[default: {}]", plain(default)));
+    let is_not_empty = |value: &&Value| !value.as_array().is_some_and(Vec::is_empty);
+    if let Some(default) = flag.default().filter(is_not_empty) {
+        add(format!("[default: {}]", value_text(default)));
     }
     if flag.repeated {
         add("[may be repeated]".to_owned());
     }
-    let mut arg = Arg::new(super::given::id(flag))
+    let mut arg = Arg::new(super::arguments::arg_id(flag))
         .long(flag.long.clone())
         .value_name(flag.kind.placeholder())
-        .value_parser(Texts(flag.kind.clone()))
+        .value_parser(TextParser(flag.kind.clone()))
         .action(if flag.repeated { ArgAction::Append } else { ArgAction::Set })
         .allow_hyphen_values(!matches!(flag.kind, FlagKind::Boolean));
     if let Some(alias) = &flag.alias {
@@ -269,20 +274,20 @@ fn argument(flag: &Flag) -> Arg {
     arg.help(help)
 }
 
-fn plain(value: &Value) -> String {
+fn value_text(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-fn line(name: &str, flags: &[Flag], example: &Value) -> String {
+fn example_line(name: &str, flags: &[Flag], example: &Value) -> String {
     let line = example.as_object().map(|example| shell_line(name, flags, example));
     format!("Example:\n  {}", line.unwrap_or_default())
 }
 
-/// Any text; what could be given is told to the help and to completions.
+/// Accepts any text, and offers the known values to help and completions.
 #[derive(Debug, Clone)]
-struct Texts(FlagKind);
+struct TextParser(FlagKind);
 
-impl TypedValueParser for Texts {
+impl TypedValueParser for TextParser {
     type Value = String;
 
     fn parse_ref(
@@ -310,8 +315,8 @@ mod tests {
     use super::*;
 
     #[derive(JsonSchema)]
-    #[expect(dead_code, reason = "only its schema is looked at")]
-    struct Given {
+    #[expect(dead_code, reason = "used for its schema only")]
+    struct SearchArgs {
         /// What to look for
         #[schemars(length(min = 1, max = 80))]
         query: String,
@@ -321,8 +326,8 @@ mod tests {
     }
 
     #[test]
-    fn v11_help_shows_the_whole_usage_and_ranges() {
-        let tool = crate::rt::tool::<Given, ()>("find_things", "Finds.", &["query", "limit", "offset"]);
+    fn v11_help_shows_the_complete_usage_and_ranges() {
+        let tool = crate::rt::tool::<SearchArgs, ()>("find_things", "Finds.", &["query", "limit", "offset"]);
         let design = Design::new("finder", "1.0.0").with_tools([tool]);
         let mut command = with_usage(command(&design), "my-finder");
         let help = command.find_subcommand_mut("find-things").unwrap().render_long_help().to_string();

@@ -1,4 +1,4 @@
-//! The design of a service at a shell: printed, and checked against what was promised.
+//! The `design` command: prints the design and checks it against its lock file.
 
 use std::path::PathBuf;
 
@@ -6,11 +6,11 @@ use clap::{Arg, ArgAction, ArgMatches, Command};
 use switchboard_design::{Class, Design};
 use switchboard_terminal::{LockCheckError, LockOutcome, check_lock};
 
-use super::failure::Failure;
-use super::{listed, print};
+use super::error::CliError;
+use super::{design_listing, print};
 
-/// Where a lock is unless said otherwise.
-const LOCK: &str = "design.lock.json";
+/// Default path of the lock file.
+const DEFAULT_LOCK_FILE: &str = "design.lock.json";
 
 pub(super) fn command() -> Command {
     let switch = |name: &'static str, help: &'static str| {
@@ -23,38 +23,36 @@ pub(super) fn command() -> Command {
     let lock = Arg::new("lock")
         .long("lock")
         .value_name("FILE")
-        .default_value(LOCK)
+        .default_value(DEFAULT_LOCK_FILE)
         .value_parser(clap::value_parser!(PathBuf))
-        .help("What was promised");
+        .help("The lock file");
     let check = Command::new("check")
-        .about(
-            "Compare the design with what was promised; fails when something breaks for those who rely on it",
-        )
+        .about("Compare the design with its lock file; fails on breaking changes")
         .arg(lock)
-        .arg(switch("bless", "Promise the design as it is now"));
+        .arg(switch("bless", "Write the current design to the lock file"));
     Command::new("design")
-        .about("Look at the design, or check it against its lock")
+        .about("Print the design, or check it against its lock file")
         .subcommand_required(true)
         .arg_required_else_help(true)
         .subcommands([print, check])
 }
 
-pub(super) fn run(design: &Design, matches: &ArgMatches) -> Result<(), Failure> {
+pub(super) fn run(design: &Design, matches: &ArgMatches) -> Result<(), CliError> {
     match matches.subcommand() {
         Some(("check", matches)) => check(design, matches),
         Some((_, matches)) if matches.get_flag("schema") => {
             print::text(&format!("{:#}\n", Design::json_schema()))
         }
         Some((_, matches)) if matches.get_flag("json") => {
-            let written = serde_json::to_value(design).map_err(|error| Failure::Other(error.to_string()))?;
-            print::text(&format!("{written:#}\n"))
+            let json = serde_json::to_value(design).map_err(|error| CliError::Other(error.to_string()))?;
+            print::text(&format!("{json:#}\n"))
         }
-        _ => print::text(&listed::to_text(design, false)),
+        _ => print::text(&design_listing::to_text(design, false)),
     }
 }
 
-fn check(design: &Design, matches: &ArgMatches) -> Result<(), Failure> {
-    let path = matches.get_one::<PathBuf>("lock").cloned().unwrap_or_else(|| LOCK.into());
+fn check(design: &Design, matches: &ArgMatches) -> Result<(), CliError> {
+    let path = matches.get_one::<PathBuf>("lock").cloned().unwrap_or_else(|| DEFAULT_LOCK_FILE.into());
     let changes = match check_lock(design, &path, matches.get_flag("bless")) {
         Ok(LockOutcome::Compared(changes)) => changes,
         Ok(LockOutcome::Blessed) => {
@@ -62,16 +60,16 @@ fn check(design: &Design, matches: &ArgMatches) -> Result<(), Failure> {
             return print::text(&format!("{} holds the design of {name} {version}\n", path.display()));
         }
         Err(error @ LockCheckError::Read { .. }) => {
-            return Err(Failure::usage(error.to_string()).hint("`design check --bless` writes it"));
+            return Err(CliError::usage(error.to_string()).hint("`design check --bless` writes it"));
         }
-        Err(error) => return Err(Failure::Other(error.to_string())),
+        Err(error) => return Err(CliError::Other(error.to_string())),
     };
     for change in &changes {
         print::text(&change.to_string())?;
     }
     match changes.iter().map(|change| change.class).max() {
         None => print::text("nothing has changed\n"),
-        Some(Class::Breaking) => Err(Failure::Shown(1)),
+        Some(Class::Breaking) => Err(CliError::AlreadyReported(1)),
         Some(_) => Ok(()),
     }
 }

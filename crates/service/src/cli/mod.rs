@@ -1,4 +1,4 @@
-//! The command line of a service, made from its design: one for its clients, one for itself.
+//! Command lines generated from a design: one for clients of a service, one for the service itself.
 //!
 //! ```text
 //!   Design ── command ──▶ clap ──▶ given (arguments, checked) ──▶ run ──▶ a session ──▶ print
@@ -6,24 +6,25 @@
 //!   ServiceBuilder ── serve_cli ──▶ serve, design, list, call, read, prompt
 //! ```
 //!
-//! Exit codes: 0 fine, 1 the link or the protocol failed, 2 the command line or the arguments are wrong, 3 a person is
-//! needed, 4 the tool failed.
+//! Exit codes: 0 success, 1 link or protocol failure, 2 invalid command line or arguments, 3 user interaction
+//! required, 4 tool failure.
 //!
-//! **Invariants.** Nothing is derived per tool: one engine reads any design. Text that a server wrote reaches the
-//! terminal through [`sanitize`] only. Standard output holds results alone; while stdio is served, messages alone.
+//! **Invariants.** No code is generated per tool: one engine interprets any design. Text from a server reaches the
+//! terminal only through [`sanitize`]. Standard output carries results only, or protocol messages only while stdio is
+//! served.
 
-mod ask;
+mod arguments;
 mod command;
 mod design;
-mod failure;
-mod given;
+mod error;
 mod options;
 mod print;
 mod run;
 mod serve;
 mod target;
+mod terminal_handler;
 
-use switchboard_terminal::{listing as listed, sanitize};
+use switchboard_terminal::{listing as design_listing, sanitize};
 
 pub use command::command;
 pub use run::{run_cli, run_cli_with};

@@ -1,7 +1,7 @@
-//! The options that every command of a service has: how it is reached, and how results are told.
+//! Options common to all commands of a service: how to reach the server, and how to print results.
 //!
-//! They may stand before or behind the name of a tool. Where a tool has an argument of the same name, that one is meant
-//! behind it.
+//! They may precede or follow the command name. After the name of a tool with an argument of the same name, the
+//! argument takes precedence.
 
 use std::str::FromStr;
 use std::time::Duration;
@@ -10,18 +10,18 @@ use clap::{Arg, ArgAction, ArgMatches};
 use switchboard_design::Flag;
 use switchboard_protocol::Revision;
 
-/// Which options a command has.
+/// Where the server runs, which determines the options of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Reach {
-    /// The server is somewhere else.
+pub(super) enum ServerLocation {
+    /// In another process or on another machine.
     Remote,
-    /// The server is this program.
+    /// In this process.
     Local,
 }
 
-/// What the options say.
+/// The parsed options.
 #[derive(Debug, Default)]
-pub(super) struct Options {
+pub(super) struct CliOptions {
     pub(super) url: Option<String>,
     pub(super) stdio: Option<String>,
     pub(super) rpc_url: Option<String>,
@@ -33,28 +33,31 @@ pub(super) struct Options {
     pub(super) explain: bool,
 }
 
-/// Names of options begin with this, so that none is the name of an argument.
-const MARK: &str = "@";
+/// Prefix of option ids, which keeps them distinct from argument ids.
+const ID_PREFIX: &str = "@";
 
 fn option(name: &'static str, value: &'static str, help: &'static str) -> Arg {
-    Arg::new(format!("{MARK}{name}")).long(name).value_name(value).help(help).help_heading("Server")
+    Arg::new(format!("{ID_PREFIX}{name}")).long(name).value_name(value).help(help).help_heading("Server")
 }
 
 fn switch(name: &'static str, help: &'static str) -> Arg {
-    Arg::new(format!("{MARK}{name}")).long(name).action(ArgAction::SetTrue).help(help).help_heading("Output")
+    Arg::new(format!("{ID_PREFIX}{name}"))
+        .long(name)
+        .action(ArgAction::SetTrue)
+        .help(help)
+        .help_heading("Output")
 }
 
-/// The options, but for those whose names these flags have.
-pub(super) fn arguments(reach: Reach, flags: &[Flag]) -> Vec<Arg> {
-    let time = option("timeout", "SECS", "How long to wait for the server, and for each answer");
+/// Returns the options, except those whose names these flags use.
+pub(super) fn arguments(location: ServerLocation, flags: &[Flag]) -> Vec<Arg> {
+    let time = option("timeout", "SECS", "Timeout for the connection and for each response");
     let mut all = vec![
-        option("revision", "REV", "Speak this revision of the protocol and no other")
-            .value_parser(Revision::from_str),
+        option("revision", "REV", "Use only this protocol revision").value_parser(Revision::from_str),
         time.value_parser(seconds),
         switch("json", "Print results as JSON, and failures as one JSON object on stderr"),
-        switch("explain", "When arguments do not fit, print what tells a model how to try again"),
+        switch("explain", "When arguments are invalid, print a repair prompt for a model"),
     ];
-    if reach == Reach::Remote {
+    if location == ServerLocation::Remote {
         all.extend([
             option("url", "URL", "The address of the server"),
             option(
@@ -66,30 +69,30 @@ pub(super) fn arguments(reach: Reach, flags: &[Flag]) -> Vec<Arg> {
             option("header", "NAME=VALUE", "Send this header with every request; may be repeated")
                 .action(ArgAction::Append)
                 .allow_hyphen_values(true),
-            option("rpc-url", "URL", "The address of the plain endpoint, for methods that MCP does not have"),
             option(
-                "allow-http",
-                "",
-                "Allow plain http beyond this machine: everything can be read on the way",
-            )
-            .action(ArgAction::SetTrue),
+                "rpc-url",
+                "URL",
+                "The address of the plain endpoint, for methods that are not mapped to MCP",
+            ),
+            option("allow-http", "", "Allow unencrypted HTTP to other machines").action(ArgAction::SetTrue),
         ]);
     }
-    let is_taken = |arg: &Arg| {
+    let is_shadowed = |arg: &Arg| {
         let long = arg.get_long().unwrap_or_default();
         flags.iter().any(|flag| flag.long == long || flag.alias.as_deref() == Some(long))
     };
-    all.retain(|arg| !is_taken(arg));
+    all.retain(|arg| !is_shadowed(arg));
     all
 }
 
 fn seconds(text: &str) -> Result<Duration, String> {
     let time = text.parse().ok().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
-    time.filter(|time| !time.is_zero()).ok_or_else(|| "a number of seconds above zero is needed".to_owned())
+    time.filter(|time| !time.is_zero())
+        .ok_or_else(|| "expected a number of seconds greater than zero".to_owned())
 }
 
-impl Options {
-    /// What the options say, wherever they stand: the innermost command counts.
+impl CliOptions {
+    /// Collects the options of all nested commands; the innermost takes precedence.
     pub(super) fn read(matches: &ArgMatches) -> Self {
         let mut options = Self::default();
         let mut level = Some(matches);
@@ -116,13 +119,13 @@ impl Options {
     }
 }
 
-fn set<T>(place: &mut Option<T>, value: Option<T>) {
+fn set<T>(option: &mut Option<T>, value: Option<T>) {
     if value.is_some() {
-        *place = value;
+        *option = value;
     }
 }
 
-/// The value of an option that the command may not even have.
+/// Returns the value of an option, if the command has it.
 pub(super) fn one<T: Clone + Send + Sync + 'static>(matches: &ArgMatches, name: &str) -> Option<T> {
-    matches.try_get_one::<T>(&format!("{MARK}{name}")).ok().flatten().cloned()
+    matches.try_get_one::<T>(&format!("{ID_PREFIX}{name}")).ok().flatten().cloned()
 }

@@ -1,4 +1,4 @@
-//! Results on standard output: text for people, JSON for programs.
+//! Output of results: text for humans, JSON for programs.
 
 use std::io::Write;
 
@@ -8,14 +8,14 @@ use switchboard_protocol::{
     CallToolResult, Content, PromptMessage, Raw, ResourceBody, ResourceContents, Role,
 };
 
-use super::failure::Failure;
+use super::error::CliError;
 use super::sanitize::{self, one_line, sanitize};
 
-/// Writes text, from the start of a line to the end of one.
+/// Writes text, ending with a newline.
 ///
 /// # Errors
-/// When nobody reads any more.
-pub(super) fn text(text: &str) -> Result<(), Failure> {
+/// When stdout is closed.
+pub(super) fn text(text: &str) -> Result<(), CliError> {
     let mut out = std::io::stdout().lock();
     out.write_all(text.as_bytes())?;
     if !text.is_empty() && !text.ends_with('\n') {
@@ -24,26 +24,26 @@ pub(super) fn text(text: &str) -> Result<(), Failure> {
     Ok(out.flush()?)
 }
 
-/// Writes a value as JSON on one line.
+/// Writes a value as one line of JSON.
 ///
 /// # Errors
-/// When nobody reads any more.
-pub(super) fn json(value: &impl Serialize) -> Result<(), Failure> {
-    let written = serde_json::to_string(value).map_err(|error| Failure::Other(error.to_string()))?;
+/// When stdout is closed.
+pub(super) fn json(value: &impl Serialize) -> Result<(), CliError> {
+    let written = serde_json::to_string(value).map_err(|error| CliError::Other(error.to_string()))?;
     text(&sanitize::json(&written))
 }
 
-/// JSON for people: indented.
+/// Formats JSON with indentation.
 pub(super) fn pretty(raw: &Raw) -> String {
     let indented = raw.decode::<Value>().map(|value| format!("{value:#}"));
     let text = indented.unwrap_or_else(|_| raw.as_str().to_owned());
     sanitize::json(&text).into_owned()
 }
 
-/// What a tool answered.
+/// Formats a tool result.
 pub(super) fn result(result: &CallToolResult) -> String {
     let Some(structured) = &result.structured_content else { return blocks(&result.content) };
-    // Services repeat their data as text for older clients: once is enough.
+    // Skips text blocks that repeat the structured content for older clients.
     let read = |text: &str| serde_json::from_str::<Value>(text).ok();
     let data = read(structured.as_str());
     let same =
@@ -52,17 +52,17 @@ pub(super) fn result(result: &CallToolResult) -> String {
     format!("{}{}\n", blocks(&rest), pretty(structured))
 }
 
-/// Blocks, each from the start of a line.
+/// Formats content blocks, each starting on a new line.
 pub(super) fn blocks(blocks: &[Content]) -> String {
     blocks.iter().map(|content| line_end(block(content))).collect()
 }
 
-/// What a resource holds.
+/// Formats the contents of a resource.
 pub(super) fn contents(contents: &[ResourceContents]) -> String {
     contents.iter().map(|part| line_end(body(part))).collect()
 }
 
-/// What is said in a prompt.
+/// Formats the messages of a prompt.
 pub(super) fn messages(messages: &[PromptMessage]) -> String {
     let one = |message: &PromptMessage| {
         let who = match message.role {

@@ -1,83 +1,83 @@
-//! The arguments of a call, written as they are given.
+//! The arguments of an outgoing call, encoded as they are added.
 //!
-//! Invariant: what is given as `null` is not written, because an optional argument that is not there is not sent. Whether
-//! one of them is required all the same only the design knows, so their names are kept.
+//! Invariant: `null` values are not encoded, because absent optional arguments are not sent. Only the design knows
+//! whether one of them is required, so their names are recorded.
 
 use serde::Serialize;
 use serde_json::{Map, Value};
 use switchboard_design::Error;
 use switchboard_protocol::Raw;
 
-/// The arguments of a call. What is `null` is left out: optional arguments are those that are not there.
+/// The arguments of a call. `null` values are omitted, as absent optional arguments.
 #[derive(Debug)]
-pub struct Arguments {
-    written: Result<Written, Error>,
+pub struct CallArguments {
+    encoded: Result<EncodedArguments, Error>,
 }
 
 #[derive(Debug)]
-struct Written {
-    /// An object without its last brace.
+struct EncodedArguments {
+    /// An object without its closing brace.
     text: String,
-    /// The names of those that are `null`.
+    /// Names of `null` arguments.
     nulls: Vec<String>,
 }
 
-impl Arguments {
-    /// No arguments.
+impl CallArguments {
+    /// Creates an empty set of arguments.
     pub fn new() -> Self {
-        Self { written: Ok(Written { text: String::from("{"), nulls: Vec::new() }) }
+        Self { encoded: Ok(EncodedArguments { text: String::from("{"), nulls: Vec::new() }) }
     }
 
-    /// The fields of a struct are the arguments.
-    pub fn whole(arguments: &(impl Serialize + ?Sized)) -> Self {
-        Self::new().with_whole(arguments)
+    /// Uses the fields of a struct as the arguments.
+    pub fn from_fields(arguments: &(impl Serialize + ?Sized)) -> Self {
+        Self::new().with_fields(arguments)
     }
 
-    /// The same with one more.
+    /// Adds an argument.
     #[must_use]
     pub fn with<T: Serialize + ?Sized>(mut self, name: &str, value: &T) -> Self {
-        if let Ok(written) = &mut self.written
-            && let Err(error) = written.add(name, value)
+        if let Ok(encoded) = &mut self.encoded
+            && let Err(error) = encoded.add(name, value)
         {
-            self.written = Err(error);
+            self.encoded = Err(error);
         }
         self
     }
 
-    /// The same with the fields of a struct as more arguments.
+    /// Adds the fields of a struct as arguments.
     #[must_use]
-    pub fn with_whole(mut self, arguments: &(impl Serialize + ?Sized)) -> Self {
-        if let Ok(written) = &mut self.written
-            && let Err(error) = written.add_fields(arguments)
+    pub fn with_fields(mut self, arguments: &(impl Serialize + ?Sized)) -> Self {
+        if let Ok(encoded) = &mut self.encoded
+            && let Err(error) = encoded.add_fields(arguments)
         {
-            self.written = Err(error);
+            self.encoded = Err(error);
         }
         self
     }
 
-    /// As one object.
+    /// Encodes the arguments as an object.
     ///
     /// # Errors
-    /// When one of them cannot be written as JSON.
+    /// When an argument cannot be encoded as JSON.
     pub fn into_raw(self) -> Result<Raw, Error> {
         self.into_raw_with(|_| false)
     }
 
-    /// As one object, in which those that are `null` stand where `required` says that they must.
+    /// Encodes the arguments as an object that includes those `null` arguments for which `required` returns true.
     ///
     /// # Errors
-    /// When one of them cannot be written as JSON.
+    /// When an argument cannot be encoded as JSON.
     pub(crate) fn into_raw_with(self, required: impl Fn(&str) -> bool) -> Result<Raw, Error> {
-        let Written { mut text, nulls } = self.written?;
+        let EncodedArguments { mut text, nulls } = self.encoded?;
         for name in nulls.iter().filter(|name| required(name)) {
-            begin(&mut text, name)?;
+            write_key(&mut text, name)?;
             text.push_str("null");
         }
         text.push('}');
         Raw::parse(text).map_err(Error::internal)
     }
 
-    /// As one object to look into, without what is `null`.
+    /// Decodes the arguments to a map, without `null` values.
     ///
     /// # Errors
     /// As [`Self::into_raw`].
@@ -86,10 +86,10 @@ impl Arguments {
     }
 }
 
-impl Written {
+impl EncodedArguments {
     fn add<T: Serialize + ?Sized>(&mut self, name: &str, value: &T) -> Result<(), Error> {
         let start = self.text.len();
-        begin(&mut self.text, name)?;
+        write_key(&mut self.text, name)?;
         let from = self.text.len();
         Raw::write(&mut self.text, value)?;
         if &self.text[from..] == "null" {
@@ -100,21 +100,21 @@ impl Written {
     }
 
     fn add_fields(&mut self, arguments: &(impl Serialize + ?Sized)) -> Result<(), Error> {
-        let whole = Raw::encode(arguments)?;
-        if !whole.is_object() && !whole.is_null() {
+        let object = Raw::encode(arguments)?;
+        if !object.is_object() && !object.is_null() {
             return Err(Error::internal(
                 "the arguments of a method are an object, so `#[args]` must be a struct",
             ));
         }
-        for (name, value) in whole.fields() {
+        for (name, value) in object.fields() {
             self.add(name.as_str(), &value)?;
         }
         Ok(())
     }
 }
 
-/// Writes all of a member but its value.
-fn begin(text: &mut String, name: &str) -> Result<(), Error> {
+/// Writes the key of a member.
+fn write_key(text: &mut String, name: &str) -> Result<(), Error> {
     if text.len() > 1 {
         text.push(',');
     }
@@ -123,7 +123,7 @@ fn begin(text: &mut String, name: &str) -> Result<(), Error> {
     Ok(())
 }
 
-impl Default for Arguments {
+impl Default for CallArguments {
     fn default() -> Self {
         Self::new()
     }
@@ -135,54 +135,55 @@ mod tests {
 
     use super::*;
 
-    fn text(arguments: Arguments) -> String {
+    fn text(arguments: CallArguments) -> String {
         arguments.into_raw().unwrap().as_str().to_owned()
     }
 
     #[test]
-    fn arguments_are_written_in_order_and_nulls_are_left_out() {
-        let arguments = Arguments::new()
+    fn arguments_are_encoded_in_order_without_nulls() {
+        let arguments = CallArguments::new()
             .with("none", &None::<u32>)
             .with("text", "a \"b\"")
             .with("n", &Some(1))
             .with("last", &());
         assert_eq!(text(arguments), r#"{"text":"a \"b\"","n":1}"#);
-        assert_eq!(text(Arguments::new()), "{}");
-        assert_eq!(text(Arguments::new().with("x", &Value::Null)), "{}");
+        assert_eq!(text(CallArguments::new()), "{}");
+        assert_eq!(text(CallArguments::new().with("x", &Value::Null)), "{}");
     }
 
     #[test]
-    fn a_name_may_need_escapes() {
-        let arguments = Arguments::new().with("a\"b\\c\n", &1).with("größe", &2);
+    fn names_are_escaped() {
+        let arguments = CallArguments::new().with("a\"b\\c\n", &1).with("größe", &2);
         assert_eq!(arguments.into_map().unwrap()["a\"b\\c\n"], 1);
-        let arguments = Arguments::new().with("größe", &2);
+        let arguments = CallArguments::new().with("größe", &2);
         assert_eq!(text(arguments), r#"{"größe":2}"#);
     }
 
     #[test]
-    fn a_whole_struct_is_its_fields_however_it_ends() {
+    fn the_fields_of_a_struct_are_arguments() {
         #[derive(Serialize)]
         struct Nested {
             filter: Value,
             none: Option<u32>,
         }
         let nested = Nested { filter: json!({"deep": {"er": {}}, "null": null}), none: None };
-        assert_eq!(text(Arguments::whole(&nested)), r#"{"filter":{"deep":{"er":{}},"null":null}}"#);
-        assert_eq!(text(Arguments::whole(&json!({}))), "{}");
-        assert_eq!(text(Arguments::whole(&())), "{}");
-        let both = Arguments::new().with("first", &1).with_whole(&json!({"b": "}}"})).with("c", &2);
+        assert_eq!(text(CallArguments::from_fields(&nested)), r#"{"filter":{"deep":{"er":{}},"null":null}}"#);
+        assert_eq!(text(CallArguments::from_fields(&json!({}))), "{}");
+        assert_eq!(text(CallArguments::from_fields(&())), "{}");
+        let both = CallArguments::new().with("first", &1).with_fields(&json!({"b": "}}"})).with("c", &2);
         assert_eq!(text(both), r#"{"first":1,"b":"}}","c":2}"#);
     }
 
     #[test]
-    fn what_is_no_object_is_an_error_that_says_so() {
-        let error = Arguments::whole(&[1]).with("more", &1).into_raw().unwrap_err();
+    fn arguments_that_are_not_an_object_are_an_error() {
+        let error = CallArguments::from_fields(&[1]).with("more", &1).into_raw().unwrap_err();
         assert!(error.source().unwrap().to_string().contains("`#[args]` must be a struct"), "{error:?}");
     }
 
     #[test]
-    fn a_required_null_is_written_when_the_design_says_so() {
-        let arguments = Arguments::new().with("value", &Value::Null).with("n", &1).with("other", &None::<u8>);
+    fn a_required_null_is_encoded() {
+        let arguments =
+            CallArguments::new().with("value", &Value::Null).with("n", &1).with("other", &None::<u8>);
         let raw = arguments.into_raw_with(|name| name == "value").unwrap();
         assert_eq!(raw.as_str(), r#"{"n":1,"value":null}"#);
     }

@@ -1,15 +1,15 @@
-//! The typed client of a service: the same trait over any session.
+//! The typed client of a service: implements the trait over any session.
 //!
-//! The macro writes the client; what it calls with is a [`Caller`], which also calls with arguments that a model wrote and
-//! lets it repair them:
+//! The macro generates the client on top of a [`ServiceCaller`], which can also call with arguments that a model
+//! wrote, and let the model repair them:
 //!
 //! ```no_run
 //! use serde_json::{Value, json};
-//! use switchboard::service::client::Caller;
+//! use switchboard::service::client::ServiceCaller;
 //! use switchboard::service::Result;
 //!
 //! # async fn model(prompt: String) -> Result<Value> { Ok(json!({})) }
-//! # async fn example(caller: Caller) -> Result<()> {
+//! # async fn example(caller: ServiceCaller) -> Result<()> {
 //! let first = json!({"query": 7});
 //! let result = caller.with_repair(3, "search", first, async |repair| model(repair.prompt()).await).await?;
 //! # let _ = result;
@@ -18,22 +18,22 @@
 
 mod arguments;
 mod caller;
-mod declare;
-mod failure;
-mod held;
-pub(crate) mod listening;
-mod reading;
+mod decode;
+mod error;
+mod extensions;
 mod repair;
+mod requests;
+pub(crate) mod service_events;
 pub(crate) mod stream;
-mod watching;
+mod watch;
 
-pub use arguments::Arguments;
-pub use caller::Caller;
-pub use declare::client;
+pub use arguments::CallArguments;
+pub use caller::ServiceCaller;
 #[doc(hidden)]
-pub use held::{ResourceAnswer, ToolAnswer};
-pub use listening::{ServiceEvent, ServiceEvents};
+pub use decode::{ResourceOutput, ToolOutput};
+pub use extensions::client;
 pub use repair::{
     call_with_repair, call_with_repair_mut, get_prompt_with_repair, get_prompt_with_repair_mut,
 };
-pub use stream::{CallStream, Item};
+pub use service_events::{ServiceEvent, ServiceEvents};
+pub use stream::{CallStream, StreamItem};

@@ -1,8 +1,7 @@
-//! Calls with arguments that somebody else wrote, most often a model, and tries again with better ones.
+//! Calls with arguments from another source, usually a model, and retries with corrected arguments.
 //!
-//! What does not fit comes back with a prompt that says what would; whoever wrote the arguments is shown it and writes
-//! others, as often as is allowed. Anything but arguments that do not fit ends it at once: a connection that fails is
-//! never a reason to write other arguments.
+//! Invalid arguments produce a [`Repair`] with a prompt, from which the source writes new arguments, up to a limit.
+//! Any other failure ends the loop: a failed connection is no reason to write other arguments.
 
 use std::future::Future;
 
@@ -14,20 +13,20 @@ use switchboard_design::{
 use switchboard_protocol::{CallToolResult, Raw};
 use switchboard_session::ClientSession;
 
-use super::failure::{Called, failed};
-use super::{Caller, held};
-use crate::{Cx, EventSink, FromOutput, Prompt};
+use super::error::{CallTarget, to_error};
+use super::{ServiceCaller, decode};
+use crate::{Cx, EventSink, FromOutput, PromptMessages};
 
-impl Caller {
-    /// Calls a tool by its name on the wire, with arguments that are JSON.
+impl ServiceCaller {
+    /// Calls a tool by its wire name with JSON arguments.
     ///
     /// # Errors
-    /// What the service, the protocol or the connection says; arguments that do not fit with a [`Repair`].
+    /// An error of the service, the protocol or the connection; invalid arguments with a [`Repair`].
     pub async fn call_raw(&self, name: &str, args: Value) -> Result<CallToolResult, Error> {
         self.call_raw_with(name, args, None).await
     }
 
-    /// As [`Self::call_raw`], with how the call is made.
+    /// As [`Self::call_raw`], with call options.
     ///
     /// # Errors
     /// As [`Self::call_raw`].
@@ -40,7 +39,7 @@ impl Caller {
         self.call_json(name, args, cx, None).await
     }
 
-    /// Calls a tool by its name on the wire. With a sink, the items of a stream go there instead of into the result.
+    /// Calls a tool by its wire name. With a sink, stream items go there instead of into the result.
     async fn call_json(
         &self,
         name: &str,
@@ -50,39 +49,39 @@ impl Caller {
     ) -> Result<CallToolResult, Error> {
         let tool = self.design.tools.iter().find(|tool| tool.name == name);
         let tool = tool.ok_or_else(|| Error::unknown(ItemKind::Tool, name.to_owned()))?;
-        let called = Called::Tool(name);
-        let args = object(args, |message, args| called.repair(&self.design, message, Some(args)))?;
+        let target = CallTarget::Tool(name);
+        let args = require_object(args, |message, args| target.repair(&self.design, message, Some(args)))?;
         self.call_tool(tool, args, cx, events).await
     }
 
-    /// Gets a prompt by its name on the wire, with arguments that are JSON: what is no text travels as its JSON.
+    /// Gets a prompt by its wire name with JSON arguments; values other than strings are sent as JSON text.
     ///
     /// # Errors
     /// As [`Self::call_raw`].
-    pub async fn get_prompt_raw(&self, name: &str, args: Value) -> Result<Prompt, Error> {
+    pub async fn get_prompt_raw(&self, name: &str, args: Value) -> Result<PromptMessages, Error> {
         if !self.design.prompts.iter().any(|prompt| prompt.name == name) {
             return Err(Error::unknown(ItemKind::Prompt, name.to_owned()));
         }
-        let called = Called::Prompt(name);
-        let args = object(args, |message, args| called.repair(&self.design, message, Some(args)))?;
+        let target = CallTarget::Prompt(name);
+        let args = require_object(args, |message, args| target.repair(&self.design, message, Some(args)))?;
         self.get_prompt(name, &args, None).await
     }
 
-    /// Calls a tool, and as long as its arguments do not fit asks `correct` for others, at most `most` times.
+    /// Calls a tool. While its arguments are invalid, asks `correct` for others, at most `max_repairs` times.
     ///
-    /// `correct` may borrow what it captured (`async |repair| model.complete(&repair.prompt()).await`), and a closure that
-    /// returns a future may change it before that: the future is `Send` where that of `correct` is, so the loop runs in
-    /// spawned tasks and in methods of services. A closure that changes what it captured across an await needs
+    /// `correct` may borrow its captures (`async |repair| model.complete(&repair.prompt()).await`), and a closure
+    /// that returns a future may modify them before that. The future is `Send` if that of `correct` is, so the loop
+    /// runs in spawned tasks and in service methods. A closure that modifies its captures across an await needs
     /// [`Self::with_repair_mut`].
     ///
     /// # Errors
-    /// The last error of the tool, or what `correct` fails with.
+    /// The last error of the tool, or the error of `correct`.
     ///
     /// # Examples
     /// ```
     /// use serde_json::{Value, json};
     /// use switchboard::service::Result;
-    /// use switchboard::service::client::Caller;
+    /// use switchboard::service::client::ServiceCaller;
     ///
     /// struct Model;
     ///
@@ -92,7 +91,7 @@ impl Caller {
     ///     }
     /// }
     ///
-    /// async fn search(caller: Caller, model: Model) -> Result<usize> {
+    /// async fn search(caller: ServiceCaller, model: Model) -> Result<usize> {
     ///     let mut prompts = Vec::new();
     ///     caller
     ///         .with_repair(3, "search", json!({ "query": 7 }), |repair| {
@@ -105,13 +104,13 @@ impl Caller {
     /// }
     ///
     /// fn spawn(future: impl Future + Send + 'static) {}
-    /// # fn example(caller: Caller) {
+    /// # fn example(caller: ServiceCaller) {
     /// spawn(search(caller, Model));
     /// # }
     /// ```
     pub async fn with_repair<F, C>(
         &self,
-        most: usize,
+        max_repairs: usize,
         name: &str,
         args: Value,
         correct: F,
@@ -120,13 +119,13 @@ impl Caller {
         F: FnMut(Repair) -> C,
         C: Future<Output = Result<Value, Error>>,
     {
-        repaired(most, args, correct, |args| self.call_raw(name, args)).await
+        repair_loop(max_repairs, args, correct, |args| self.call_raw(name, args)).await
     }
 
-    /// As [`Self::with_repair`], for an async closure that changes, or owns and borrows, what it captured across its awaits.
+    /// As [`Self::with_repair`], for an async closure that modifies, or owns and borrows, its captures across awaits.
     ///
-    /// With a closure that captured references the returned future is not `Send`: the compiler cannot tell yet. One that
-    /// owns what it captured (`async move`) runs in spawned tasks, too.
+    /// The future of a closure that captures references is not `Send`, a current limit of the compiler. That of a
+    /// closure that owns its captures (`async move`) also runs in spawned tasks.
     ///
     /// # Errors
     /// As [`Self::with_repair`].
@@ -135,7 +134,7 @@ impl Caller {
     /// ```
     /// use serde_json::{Value, json};
     /// use switchboard::service::Result;
-    /// use switchboard::service::client::Caller;
+    /// use switchboard::service::client::ServiceCaller;
     ///
     /// # struct Model;
     /// # impl Model {
@@ -143,7 +142,7 @@ impl Caller {
     /// #         Ok(json!({ "query": conversation.join("\n") }))
     /// #     }
     /// # }
-    /// async fn search(caller: &Caller, model: &Model) -> Result<usize> {
+    /// async fn search(caller: &ServiceCaller, model: &Model) -> Result<usize> {
     ///     let mut conversation = Vec::new();
     ///     caller
     ///         .with_repair_mut(3, "search", json!({ "query": 7 }), async |repair| {
@@ -156,21 +155,21 @@ impl Caller {
     /// ```
     pub async fn with_repair_mut(
         &self,
-        most: usize,
+        max_repairs: usize,
         name: &str,
         args: Value,
         correct: impl AsyncFnMut(Repair) -> Result<Value, Error>,
     ) -> Result<CallToolResult, Error> {
-        repaired_mut(most, args, correct, |args| self.call_raw(name, args)).await
+        repair_loop_mut(max_repairs, args, correct, |args| self.call_raw(name, args)).await
     }
 
-    /// As [`Self::with_repair`], and reads the result as what the tool answers with.
+    /// As [`Self::with_repair`], and decodes the result.
     ///
     /// # Errors
-    /// As [`Self::with_repair`], or when the result is something else.
+    /// As [`Self::with_repair`], or when the result does not match the type.
     pub async fn with_repair_as<T: FromOutput, F, C>(
         &self,
-        most: usize,
+        max_repairs: usize,
         name: &str,
         args: Value,
         correct: F,
@@ -179,79 +178,81 @@ impl Caller {
         F: FnMut(Repair) -> C,
         C: Future<Output = Result<Value, Error>>,
     {
-        let events = || Some(EventSink::nowhere());
-        let result = repaired(most, args, correct, |args| self.call_json(name, args, None, events())).await?;
+        let events = || Some(EventSink::discard());
+        let result =
+            repair_loop(max_repairs, args, correct, |args| self.call_json(name, args, None, events()))
+                .await?;
         self.read_result(name, result)
     }
 
-    /// As [`Self::with_repair_mut`], and reads the result as what the tool answers with.
+    /// As [`Self::with_repair_mut`], and decodes the result.
     ///
     /// # Errors
     /// As [`Self::with_repair_as`].
     pub async fn with_repair_mut_as<T: FromOutput>(
         &self,
-        most: usize,
+        max_repairs: usize,
         name: &str,
         args: Value,
         correct: impl AsyncFnMut(Repair) -> Result<Value, Error>,
     ) -> Result<T, Error> {
-        let events = || Some(EventSink::nowhere());
+        let events = || Some(EventSink::discard());
         let call = |args| self.call_json(name, args, None, events());
-        let result = repaired_mut(most, args, correct, call).await?;
+        let result = repair_loop_mut(max_repairs, args, correct, call).await?;
         self.read_result(name, result)
     }
 
     fn read_result<T: FromOutput>(&self, name: &str, result: CallToolResult) -> Result<T, Error> {
         match self.design.tools.iter().find(|tool| tool.name == name) {
-            Some(tool) => held::from_tool(result, &tool.output, &self.design),
+            Some(tool) => decode::from_tool(result, &tool.output, &self.design),
             None => T::from_result(result),
         }
     }
 
-    /// Gets a prompt, and as long as its arguments do not fit asks `correct` for others, at most `most` times.
+    /// Gets a prompt. While its arguments are invalid, asks `correct` for others, at most `max_repairs` times.
     ///
     /// # Errors
-    /// The last error of the prompt, or what `correct` fails with.
+    /// The last error of the prompt, or the error of `correct`.
     pub async fn prompt_with_repair<F, C>(
         &self,
-        most: usize,
+        max_repairs: usize,
         name: &str,
         args: Value,
         correct: F,
-    ) -> Result<Prompt, Error>
+    ) -> Result<PromptMessages, Error>
     where
         F: FnMut(Repair) -> C,
         C: Future<Output = Result<Value, Error>>,
     {
-        repaired(most, args, correct, |args| self.get_prompt_raw(name, args)).await
+        repair_loop(max_repairs, args, correct, |args| self.get_prompt_raw(name, args)).await
     }
 
-    /// As [`Self::prompt_with_repair`], for a closure as [`Self::with_repair_mut`] takes it.
+    /// As [`Self::prompt_with_repair`], for a closure as in [`Self::with_repair_mut`].
     ///
     /// # Errors
     /// As [`Self::prompt_with_repair`].
     pub async fn prompt_with_repair_mut(
         &self,
-        most: usize,
+        max_repairs: usize,
         name: &str,
         args: Value,
         correct: impl AsyncFnMut(Repair) -> Result<Value, Error>,
-    ) -> Result<Prompt, Error> {
-        repaired_mut(most, args, correct, |args| self.get_prompt_raw(name, args)).await
+    ) -> Result<PromptMessages, Error> {
+        repair_loop_mut(max_repairs, args, correct, |args| self.get_prompt_raw(name, args)).await
     }
 }
 
-/// Calls a tool of any server, and as long as its arguments do not fit asks `correct` for others, at most `most` times.
+/// Calls a tool of any server. While its arguments are invalid, asks `correct` for others, at most `max_repairs` times.
 ///
-/// The schema is taken from the tools the session lists, which it keeps as long as the server says they are good.
-/// Arguments are checked against it before anything is sent. Arguments that the server refuses are repaired too, whether it
-/// answers with -32602 or with a failed result whose text is about arguments; any other failure is not.
+/// The schema comes from the session's tool list, which is cached as the server allows. Arguments are validated
+/// before anything is sent. Arguments that the server rejects are repaired, too, whether it answers with -32602 or
+/// with a failed result whose text is about arguments; other failures are not.
 ///
 /// # Errors
-/// The last error of the tool, or what `correct` fails with.
+/// The last error of the tool, or the error of `correct`.
 pub async fn call_with_repair<F, C>(
     session: &ClientSession,
-    most: usize,
+    max_repairs: usize,
     name: &str,
     args: Value,
     correct: F,
@@ -260,58 +261,58 @@ where
     F: FnMut(Repair) -> C,
     C: Future<Output = Result<Value, Error>>,
 {
-    repaired(most, args, correct, |args| call_listed(session, name, args)).await
+    repair_loop(max_repairs, args, correct, |args| call_validated(session, name, args)).await
 }
 
-/// As [`call_with_repair`], for a closure as [`Caller::with_repair_mut`] takes it.
+/// As [`call_with_repair`], for a closure as in [`ServiceCaller::with_repair_mut`].
 ///
 /// # Errors
 /// As [`call_with_repair`].
 pub async fn call_with_repair_mut(
     session: &ClientSession,
-    most: usize,
+    max_repairs: usize,
     name: &str,
     args: Value,
     correct: impl AsyncFnMut(Repair) -> Result<Value, Error>,
 ) -> Result<CallToolResult, Error> {
-    repaired_mut(most, args, correct, |args| call_listed(session, name, args)).await
+    repair_loop_mut(max_repairs, args, correct, |args| call_validated(session, name, args)).await
 }
 
-/// Gets a prompt of any server, and as long as its arguments do not fit asks `correct` for others, at most `most` times.
+/// Gets a prompt of any server. While its arguments are invalid, asks `correct` for others, at most `max_repairs` times.
 ///
 /// # Errors
-/// The last error of the prompt, or what `correct` fails with.
+/// The last error of the prompt, or the error of `correct`.
 pub async fn get_prompt_with_repair<F, C>(
     session: &ClientSession,
-    most: usize,
+    max_repairs: usize,
     name: &str,
     args: Value,
     correct: F,
-) -> Result<Prompt, Error>
+) -> Result<PromptMessages, Error>
 where
     F: FnMut(Repair) -> C,
     C: Future<Output = Result<Value, Error>>,
 {
-    repaired(most, args, correct, |args| get_listed_prompt(session, name, args)).await
+    repair_loop(max_repairs, args, correct, |args| request_prompt(session, name, args)).await
 }
 
-/// As [`get_prompt_with_repair`], for a closure as [`Caller::with_repair_mut`] takes it.
+/// As [`get_prompt_with_repair`], for a closure as in [`ServiceCaller::with_repair_mut`].
 ///
 /// # Errors
 /// As [`get_prompt_with_repair`].
 pub async fn get_prompt_with_repair_mut(
     session: &ClientSession,
-    most: usize,
+    max_repairs: usize,
     name: &str,
     args: Value,
     correct: impl AsyncFnMut(Repair) -> Result<Value, Error>,
-) -> Result<Prompt, Error> {
-    repaired_mut(most, args, correct, |args| get_listed_prompt(session, name, args)).await
+) -> Result<PromptMessages, Error> {
+    repair_loop_mut(max_repairs, args, correct, |args| request_prompt(session, name, args)).await
 }
 
-/// The loop itself.
-async fn repaired<T, F, C, A, R>(
-    most: usize,
+/// The repair loop.
+async fn repair_loop<T, F, C, A, R>(
+    max_repairs: usize,
     mut args: Value,
     mut correct: F,
     mut attempt: A,
@@ -322,7 +323,7 @@ where
     A: FnMut(Value) -> R,
     R: Future<Output = Result<T, Error>>,
 {
-    for _ in 0..most {
+    for _ in 0..max_repairs {
         match attempt(args).await {
             Err(Error::InvalidParams(InvalidParams { repair: Some(repair), .. })) => {
                 args = correct(*repair).await?;
@@ -333,12 +334,13 @@ where
     attempt(args).await
 }
 
-/// The same loop for closures whose futures borrow from them.
+/// The repair loop for closures whose futures borrow from them.
 ///
-/// Not the only one: that the future of an `AsyncFnMut` is `Send` cannot be required on stable, and is not inferred where
-/// the closure captured a reference ("implementation of `Send` is not general enough").
-async fn repaired_mut<T, A, R>(
-    most: usize,
+/// It does not replace [`repair_loop`]: a `Send` bound on the future of an `AsyncFnMut` cannot be expressed on
+/// stable, and is not inferred if the closure captures a reference ("implementation of `Send` is not general
+/// enough").
+async fn repair_loop_mut<T, A, R>(
+    max_repairs: usize,
     mut args: Value,
     mut correct: impl AsyncFnMut(Repair) -> Result<Value, Error>,
     mut attempt: A,
@@ -347,7 +349,7 @@ where
     A: FnMut(Value) -> R,
     R: Future<Output = Result<T, Error>>,
 {
-    for _ in 0..most {
+    for _ in 0..max_repairs {
         match attempt(args).await {
             Err(Error::InvalidParams(InvalidParams { repair: Some(repair), .. })) => {
                 args = correct(*repair).await?;
@@ -358,8 +360,8 @@ where
     attempt(args).await
 }
 
-/// Arguments as an object. Whoever wrote something else can repair that too.
-fn object(args: Value, repair: impl FnOnce(&str, &Raw) -> Option<Repair>) -> Result<Raw, Error> {
+/// Checks that the arguments are an object. If not, the error carries a repair.
+fn require_object(args: Value, repair: impl FnOnce(&str, &Raw) -> Option<Repair>) -> Result<Raw, Error> {
     let is_object = args.is_object();
     let args = Raw::from(args);
     if is_object {
@@ -373,28 +375,28 @@ fn object(args: Value, repair: impl FnOnce(&str, &Raw) -> Option<Repair>) -> Res
     }))
 }
 
-async fn call_listed(session: &ClientSession, name: &str, args: Value) -> Result<CallToolResult, Error> {
-    let called = Called::Tool(name);
-    let invalid = issues_of(session, name, &args).await;
+async fn call_validated(session: &ClientSession, name: &str, args: Value) -> Result<CallToolResult, Error> {
+    let target = CallTarget::Tool(name);
+    let invalid = validate_listed(session, name, &args).await;
     let args = Raw::from(args);
     if let Some(invalid) = invalid {
-        return Err(with_listed(session, called, &args, Error::InvalidParams(invalid)).await);
+        return Err(with_listed_repair(session, target, &args, Error::InvalidParams(invalid)).await);
     }
     let error = match session.call_tool_raw(name.to_owned(), args.clone()).await {
         Ok(result) => match Error::from_result(&result, |_| None) {
             None => return Ok(result),
-            Some(Error::Tool(own)) if own.code.is_empty() && is_about_arguments(&own.message) => {
-                Error::invalid_params(own.message)
+            Some(Error::Tool(tool)) if tool.code.is_empty() && is_about_arguments(&tool.message) => {
+                Error::invalid_params(tool.message)
             }
             Some(error) => error,
         },
-        Err(error) => failed(error, called, |_| None),
+        Err(error) => to_error(error, target, |_| None),
     };
-    Err(with_listed(session, called, &args, error).await)
+    Err(with_listed_repair(session, target, &args, error).await)
 }
 
-/// What is wrong with arguments under the schema that the session lists; nothing where it lists none.
-async fn issues_of(session: &ClientSession, name: &str, args: &Value) -> Option<InvalidParams> {
+/// Validates arguments against the schema that the server lists; `None` if they are valid or it lists none.
+async fn validate_listed(session: &ClientSession, name: &str, args: &Value) -> Option<InvalidParams> {
     if !args.is_object() {
         return Some(InvalidParams::new("Invalid arguments: expected an object"));
     }
@@ -403,18 +405,18 @@ async fn issues_of(session: &ClientSession, name: &str, args: &Value) -> Option<
     match Validator::new(&schema).ok()?.validate(args) {
         ValidationOutcome::Valid => None,
         ValidationOutcome::Invalid(issues) => Some(InvalidParams::from_issues(issues)),
-        // The schema is the server's: what it cannot decide is left to the server.
+        // The schema is the server's, so the decision is left to the server.
         ValidationOutcome::OverBudget => {
-            tracing::warn!(tool = name, "arguments not validated: the schema asks for too many steps");
+            tracing::warn!(tool = name, "arguments not validated: the schema exceeds the step budget");
             None
         }
     }
 }
 
-/// Whether a failed result is about the arguments, as the SDKs and their validators word it. Nothing else says so: a
+/// Whether a failed result is about the arguments, judged by the wording of common SDKs and validators, because a
 /// failed result has no code.
 fn is_about_arguments(message: &str) -> bool {
-    const WORDS: [&str; 12] = [
+    const PHRASES: [&str; 12] = [
         "-32602",
         "invalid argument",
         "invalid param",
@@ -429,30 +431,35 @@ fn is_about_arguments(message: &str) -> bool {
         "unknown argument",
     ];
     let beginning: String = message.chars().take(1000).collect::<String>().to_ascii_lowercase();
-    WORDS.iter().any(|words| beginning.contains(words))
+    PHRASES.iter().any(|phrase| beginning.contains(phrase))
 }
 
-async fn get_listed_prompt(session: &ClientSession, name: &str, args: Value) -> Result<Prompt, Error> {
+async fn request_prompt(session: &ClientSession, name: &str, args: Value) -> Result<PromptMessages, Error> {
     let args = Raw::from(args);
-    let called = Called::Prompt(name);
-    let got = session.get_prompt(name, super::reading::texts(&args)?).await;
+    let target = CallTarget::Prompt(name);
+    let got = session.get_prompt(name, super::requests::to_texts(&args)?).await;
     match got {
         Ok(result) => Ok(result.into()),
         Err(error) => {
-            let error = failed(error, called, |_| None);
-            Err(with_listed(session, called, &args, error).await)
+            let error = to_error(error, target, |_| None);
+            Err(with_listed_repair(session, target, &args, error).await)
         }
     }
 }
 
-/// The same error, with how to repair it if it is about arguments and the server lists what would fit.
-async fn with_listed(session: &ClientSession, called: Called<'_>, prior: &Raw, error: Error) -> Error {
+/// Adds a repair to an invalid-arguments error, from the schema that the server lists.
+async fn with_listed_repair(
+    session: &ClientSession,
+    target: CallTarget<'_>,
+    prior: &Raw,
+    error: Error,
+) -> Error {
     let Error::InvalidParams(invalid) = error else { return error };
-    // A list that cannot be had is no reason to hide what is wrong.
-    let repair = match called {
-        Called::Tool(name) => listed_tool(session, name, &invalid.message).await,
-        Called::Prompt(name) => listed_prompt(session, name, &invalid.message).await,
-        Called::Other(_) => None,
+    // If the list fails, the original error is returned.
+    let repair = match target {
+        CallTarget::Tool(name) => tool_repair(session, name, &invalid.message).await,
+        CallTarget::Prompt(name) => prompt_repair(session, name, &invalid.message).await,
+        CallTarget::Other(_) => None,
     };
     let Some(repair) = repair else { return Error::InvalidParams(invalid) };
     let mut repair = repair.with_issues(invalid.issues.clone());
@@ -460,14 +467,14 @@ async fn with_listed(session: &ClientSession, called: Called<'_>, prior: &Raw, e
     Error::InvalidParams(invalid.with_repair(repair))
 }
 
-async fn listed_tool(session: &ClientSession, name: &str, message: &str) -> Option<Repair> {
+async fn tool_repair(session: &ClientSession, name: &str, message: &str) -> Option<Repair> {
     let tools = session.list_tools().await.ok()?;
     let schema: Value = tools.by_name(name)?.input_schema.decode().ok()?;
     let example = example(&schema, None).value;
     Some(Repair::new(Operation::CallTool(name.to_owned()), message, example).with_schema(schema))
 }
 
-async fn listed_prompt(session: &ClientSession, name: &str, message: &str) -> Option<Repair> {
+async fn prompt_repair(session: &ClientSession, name: &str, message: &str) -> Option<Repair> {
     let prompts = session.list_prompts().await.ok()?;
     let arguments = prompts.by_name(name)?.arguments.iter().flatten();
     let arguments = arguments.map(|argument| {

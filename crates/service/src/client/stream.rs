@@ -5,110 +5,110 @@ use std::task::Poll;
 use switchboard_design::Error;
 use switchboard_protocol::Raw;
 
-use super::{Arguments, Caller};
-use crate::wire::{STREAM_NOTE, StreamNote};
-use crate::{Cx, Event, EventReceiver, EventSink, Events, FromOutput, LostEvents, Working};
+use super::{CallArguments, ServiceCaller};
+use crate::wire::{STREAM_NOTIFICATION, StreamNotification};
+use crate::{CallFuture, Cx, EventReceiver, EventSink, Events, FromOutput, LostEvents, StreamEvent};
 
-/// How many events of a stream may wait to be taken.
-pub(crate) const WAITING: usize = 1024;
+/// Buffer size for the events of a stream.
+pub(crate) const EVENT_BUFFER: usize = 1024;
 
-/// One item of the stream.
+/// An item of a [`CallStream`].
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Item<T, R> {
+pub enum StreamItem<T, R> {
     /// An event.
     Event(T),
-    /// The result, which comes last.
+    /// The result, which is the last item.
     Result(R),
 }
 
 /// The events and the result of a streaming tool, in order. Dropping it cancels the call.
 ///
-/// The call declares the extension that events need by itself, over any session.
+/// The call declares the stream extension itself, over any session.
 pub struct CallStream<T, R> {
     events: EventReceiver<T>,
-    state: State<R>,
+    state: CallState<R>,
 }
 
-enum State<R> {
-    Calling(Working<R>),
-    /// Answered; what came before the answer is taken first.
+enum CallState<R> {
+    Calling(CallFuture<R>),
+    /// Answered; earlier events are returned first.
     Answered(Result<R, Error>),
-    Over,
+    Done,
 }
 
-/// Returns a channel for the events of one call.
-pub(crate) fn channel<T: Event>() -> (EventSink, EventReceiver<T>) {
-    let (sender, receiver) = Events::channel(WAITING);
+/// Creates a channel for the events of one call.
+pub(crate) fn channel<T: StreamEvent>() -> (EventSink, EventReceiver<T>) {
+    let (sender, receiver) = Events::channel(EVENT_BUFFER);
     (sender.into_sink(), receiver)
 }
 
 impl<T, R: FromOutput + 'static> CallStream<T, R> {
     /// Calls a streaming tool whose events go through this channel.
     pub(crate) fn call(
-        caller: &Caller,
+        caller: &ServiceCaller,
         tool: usize,
-        args: Arguments,
+        args: CallArguments,
         cx: Option<&Cx>,
         (sink, events): (EventSink, EventReceiver<T>),
     ) -> Self {
         let (caller, cx) = (caller.clone(), cx.cloned());
-        let call: Working<R> =
+        let call: CallFuture<R> =
             Box::pin(async move { caller.tool(tool, args, cx.as_ref(), Some(sink)).await });
-        Self::of(events, call)
+        Self::new(events, call)
     }
 }
 
 impl<T, R> CallStream<T, R> {
-    /// What a call that is under way tells through its events.
-    pub(crate) fn of(events: EventReceiver<T>, call: Working<R>) -> Self {
-        Self { events, state: State::Calling(call) }
+    /// Combines a call with the receiver of its events.
+    pub(crate) fn new(events: EventReceiver<T>, call: CallFuture<R>) -> Self {
+        Self { events, state: CallState::Calling(call) }
     }
 
-    /// Begins the call without waiting for anything.
-    pub(crate) async fn begin(&mut self) {
+    /// Polls the call once, so that its request is sent.
+    pub(crate) async fn poll_once(&mut self) {
         std::future::poll_fn(|cx| {
-            if let State::Calling(call) = &mut self.state
+            if let CallState::Calling(call) = &mut self.state
                 && let Poll::Ready(answer) = call.as_mut().poll(cx)
             {
-                self.state = State::Answered(answer);
+                self.state = CallState::Answered(answer);
             }
             Poll::Ready(())
         })
         .await;
     }
 
-    /// The next item; none after the result or an error of the call. After an event that cannot be read, others follow.
+    /// Returns the next item; `None` after the result or an error of the call. The stream continues after an event
+    /// that cannot be decoded.
     ///
     /// # Errors
-    /// What the server said instead of a result, an event that is not of this type, or that events were
-    /// [lost](LostEvents).
+    /// The error of the call, an event of another type, or [lost events](LostEvents).
     ///
     /// # Cancellation
-    /// Nothing is lost when the future is dropped.
-    pub async fn recv(&mut self) -> Result<Option<Item<T, R>>, Error> {
-        if let State::Calling(call) = &mut self.state {
+    /// Cancel-safe: no item is lost.
+    pub async fn recv(&mut self) -> Result<Option<StreamItem<T, R>>, Error> {
+        if let CallState::Calling(call) = &mut self.state {
             let answer = tokio::select! {
                 biased;
-                Some(event) = self.events.next() => return event.map(|event| Some(Item::Event(event))),
+                Some(event) = self.events.next() => return event.map(|event| Some(StreamItem::Event(event))),
                 answer = call => answer,
             };
-            // The call is gone with what it sends events through, so that they come to an end.
-            self.state = State::Answered(answer);
+            // Dropping the call dropped the sender, so the receiver ends.
+            self.state = CallState::Answered(answer);
         }
-        if let State::Over = self.state {
+        if let CallState::Done = self.state {
             return Ok(None);
         }
         if let Some(event) = self.events.next().await {
-            return event.map(|event| Some(Item::Event(event)));
+            return event.map(|event| Some(StreamItem::Event(event)));
         }
-        match std::mem::replace(&mut self.state, State::Over) {
-            State::Answered(answer) => answer.map(|result| Some(Item::Result(result))),
-            State::Calling(_) | State::Over => Ok(None),
+        match std::mem::replace(&mut self.state, CallState::Done) {
+            CallState::Answered(answer) => answer.map(|result| Some(StreamItem::Result(result))),
+            CallState::Calling(_) | CallState::Done => Ok(None),
         }
     }
 
-    /// As [`Self::recv`], the other way round: for `while let Some(item) = stream.next().await`.
-    pub async fn next(&mut self) -> Option<Result<Item<T, R>, Error>> {
+    /// As [`Self::recv`], transposed for `while let Some(item) = stream.next().await`.
+    pub async fn next(&mut self) -> Option<Result<StreamItem<T, R>, Error>> {
         self.recv().await.transpose()
     }
 }
@@ -119,27 +119,27 @@ impl<T, R> std::fmt::Debug for CallStream<T, R> {
     }
 }
 
-/// Hears what is said about a call and hands its events on.
-pub(crate) fn hearing(events: EventSink) -> impl FnMut(&str, Raw) + Send + 'static {
-    let mut due = 0;
+/// Returns a notification handler that forwards the events of a call to a sink.
+pub(crate) fn notification_handler(events: EventSink) -> impl FnMut(&str, Raw) + Send + 'static {
+    let mut next_seq = 0;
     move |method, params| {
-        if method != STREAM_NOTE {
+        if method != STREAM_NOTIFICATION {
             return;
         }
-        let heard = match params.decode::<StreamNote>() {
+        let event = match params.decode::<StreamNotification>() {
             Ok(note) => {
-                if note.seq > due {
-                    let _ = events.tell(Err(Error::internal(LostEvents::new(note.seq - due))));
+                if note.seq > next_seq {
+                    let _ = events.forward(Err(Error::internal(LostEvents::new(note.seq - next_seq))));
                 }
-                due = note.seq.saturating_add(1);
+                next_seq = note.seq.saturating_add(1);
                 Ok(note.content)
             }
             Err(error) => {
-                due += 1;
+                next_seq += 1;
                 Err(Error::Malformed(error))
             }
         };
-        // Whoever does not hear events any more still wants the result.
-        let _ = events.tell(heard);
+        // The result is still wanted if the event receiver is gone.
+        let _ = events.forward(event);
     }
 }

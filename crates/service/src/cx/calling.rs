@@ -1,4 +1,4 @@
-//! The context of a call on its caller's side, which a method sees that is called directly.
+//! The context of a call on the caller's side, for a method that is called directly.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -11,14 +11,14 @@ use switchboard_protocol::{
 use switchboard_session::client::{CallOptions, HandlerCapabilities, RequestingServer};
 use switchboard_session::server::Extensions;
 
-use super::{Cx, Side};
+use super::{CallSide, Cx};
 
-/// A context being built for a call.
+/// Builds the context of a call.
 #[derive(Debug, Default)]
 #[must_use]
 pub struct CallCx {
     options: CallOptions,
-    /// Prepared answers, by the key of their question.
+    /// Prepared answers, by the key of the input request.
     pub(super) canned: HashMap<String, Value>,
     pub(super) extensions: Extensions,
 }
@@ -26,7 +26,7 @@ pub struct CallCx {
 impl CallCx {
     switchboard_session::call_option_setters!(options, timeout, idle_timeout, meta, handler, on_progress);
 
-    /// Sets what is known of the caller, for a call on behalf of another.
+    /// Sets the request extensions, for a call on behalf of a remote caller.
     #[cfg(feature = "rpc")]
     pub(crate) fn extensions(mut self, extensions: Extensions) -> Self {
         self.extensions = extensions;
@@ -35,7 +35,7 @@ impl CallCx {
 
     /// Builds the context.
     pub fn build(self) -> Cx {
-        Cx::of(Side::Calling(Arc::new(self)))
+        Cx::of(CallSide::Calling(Arc::new(self)))
     }
 
     pub(super) fn call_options(&self) -> &CallOptions {

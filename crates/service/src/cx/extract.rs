@@ -1,10 +1,10 @@
-//! What a method takes out of its context by type.
+//! Extraction of typed values from the context.
 
 use switchboard_design::Error;
 
 use super::Cx;
 
-/// What can be taken out of a context: the user a token speaks of, the tenant of a request.
+/// A type that can be extracted from a context, such as the user of a token or the tenant of a request.
 ///
 /// ```
 /// use switchboard::service::{Cx, Error, FromCx};
@@ -22,9 +22,9 @@ use super::Cx;
 /// assert!(Cx::test().build().extract::<Tenant>().is_err());
 /// ```
 pub trait FromCx: Sized {
-    /// Takes it out.
+    /// Extracts the value.
     ///
     /// # Errors
-    /// When it is not there; the caller is told.
+    /// When the context does not contain it; the error is sent to the caller.
     fn from_cx(cx: &Cx) -> Result<Self, Error>;
 }

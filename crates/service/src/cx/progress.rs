@@ -1,10 +1,10 @@
-//! How far a call is.
+//! Progress reporting.
 
 use std::fmt::Display;
 
 use super::Cx;
 
-/// Tells the caller how far the call is. Does nothing when the caller did not ask; what goes backwards is not told.
+/// Reports progress to the caller. Ignored when the caller did not request progress; decreasing values are not sent.
 #[derive(Debug, Clone)]
 pub struct Progress {
     pub(super) cx: Cx,
@@ -12,13 +12,13 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// So far, and what is going on.
-    pub fn at(&self, progress: f64, message: impl Display) {
+    /// Reports progress with a message.
+    pub fn report_with_message(&self, progress: f64, message: impl Display) {
         self.cx.report(progress, self.total, Some(&message.to_string()));
     }
 
-    /// So far.
-    pub fn reach(&self, progress: f64) {
+    /// Reports progress.
+    pub fn report(&self, progress: f64) {
         self.cx.report(progress, self.total, None);
     }
 }

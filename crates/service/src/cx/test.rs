@@ -1,4 +1,4 @@
-//! A context for tests of a method: no server, no session, and answers that are known before.
+//! Context for unit tests of a method: no server, no session, and predefined responses.
 
 use serde_json::{Value, json};
 use switchboard_protocol::ProgressParams;
@@ -6,7 +6,8 @@ use switchboard_session::server::Caller;
 
 use super::{CallCx, Cx};
 
-/// A context being made for a test. Questions that it has no answer for fail, as with a client that cannot be asked.
+/// Builder for a test context. Input requests without a predefined response fail, as with a client that supports
+/// none.
 ///
 /// ```
 /// use serde_json::json;
@@ -21,57 +22,57 @@ pub struct TestCx {
 }
 
 impl TestCx {
-    /// The user fills in the question of this key.
+    /// The user accepts the elicitation `key` with this content.
     #[must_use]
     pub fn answer(self, key: &str, content: Value) -> Self {
-        self.known(key, json!({"action": "accept", "content": content}))
+        self.with_canned(key, json!({"action": "accept", "content": content}))
     }
 
-    /// The user says no to the question of this key.
+    /// The user declines the elicitation `key`.
     #[must_use]
     pub fn decline(self, key: &str) -> Self {
-        self.known(key, json!({"action": "decline"}))
+        self.with_canned(key, json!({"action": "decline"}))
     }
 
-    /// The user does not answer the question of this key.
+    /// The user dismisses the elicitation `key`.
     #[must_use]
     pub fn dismiss(self, key: &str) -> Self {
-        self.known(key, json!({"action": "cancel"}))
+        self.with_canned(key, json!({"action": "cancel"}))
     }
 
-    /// The model says this to the question of this key.
+    /// The model responds to the sampling request `key` with this text.
     #[must_use]
-    pub fn sampled(self, key: &str, text: &str) -> Self {
+    pub fn sample_text(self, key: &str, text: &str) -> Self {
         let content = json!({"type": "text", "text": text});
-        self.known(key, json!({"role": "assistant", "model": "test", "content": content}))
+        self.with_canned(key, json!({"role": "assistant", "model": "test", "content": content}))
     }
 
-    fn known(mut self, key: &str, answer: Value) -> Self {
+    fn with_canned(mut self, key: &str, answer: Value) -> Self {
         self.call.canned.insert(key.to_owned(), answer);
         self
     }
 
-    /// What is found by its type.
+    /// Attaches a value, found by its type.
     #[must_use]
     pub fn extension<T: Send + Sync + 'static>(mut self, value: T) -> Self {
         self.call.extensions.insert(value);
         self
     }
 
-    /// On whose behalf the call is made.
+    /// Sets the authenticated caller.
     #[must_use]
     pub fn caller(self, caller: Caller) -> Self {
         self.extension(caller)
     }
 
-    /// Sets the callback for progress.
+    /// Sets the callback for progress notifications.
     #[must_use]
     pub fn on_progress(mut self, callback: impl FnMut(ProgressParams) + Send + 'static) -> Self {
         self.call = self.call.on_progress(callback);
         self
     }
 
-    /// To call with.
+    /// Builds the context.
     pub fn build(self) -> Cx {
         self.call.build()
     }

@@ -1,7 +1,7 @@
-//! Calls the methods of a service over its plain endpoint, by their names in Rust.
+//! Client of the plain JSON-RPC endpoint: calls methods by their Rust names.
 //!
-//! A call is one POST. Nothing is sent twice, every wait ends and every answer has a largest size. Only what the service
-//! says of arguments may be repaired; what happens on the way is never a matter of them.
+//! A call is one POST. Nothing is retried, every wait has a timeout and every response a size limit. Only an error of
+//! the service about arguments carries a repair, never a transport error.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -20,22 +20,22 @@ use switchboard_protocol::jsonrpc::{self, Envelope, Message};
 use switchboard_protocol::{DecodeError, ErrorCode, Raw, RequestId, RpcError};
 use switchboard_transport::sse::{Decoder, SseItem};
 
-use super::method::Method;
-use super::refusal::Refused;
-use crate::client::{Arguments, CallStream, ServiceEvent, ServiceEvents, listening, stream};
-use crate::lane::lane;
-use crate::wire::{EVENTS_METHOD, EventNote};
+use super::http_status_error::HttpStatusError;
+use super::method::RpcMethod;
+use crate::client::{CallArguments, CallStream, ServiceEvent, ServiceEvents, service_events, stream};
+use crate::lossy_channel::lossy_channel;
+use crate::wire::{EVENTS_METHOD, EventNotification};
 use crate::{Cx, EventReceiver, EventSink, FromOutput};
 
-/// Hears what is said before an answer.
-type Hears = Box<dyn FnMut(&str, Raw) + Send>;
+/// Receives notifications before the response.
+type NotificationHandler = Box<dyn FnMut(&str, Raw) + Send>;
 
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
-const EVENTS_TOO: HeaderValue = HeaderValue::from_static("application/json, text/event-stream");
-/// How much of an answer that makes no sense is told.
-const SHOWN: usize = 512;
+const JSON_OR_EVENTS: HeaderValue = HeaderValue::from_static("application/json, text/event-stream");
+/// How much of an unexpected response body an error quotes.
+const QUOTED_BYTES: usize = 512;
 
-/// Calls the methods of a service over its plain endpoint. Cheap to clone; clones share connections.
+/// Calls the methods of a service over its plain JSON-RPC endpoint. Cheap to clone; clones share connections.
 #[derive(Clone)]
 pub struct RpcCaller {
     design: Arc<Design>,
@@ -44,21 +44,22 @@ pub struct RpcCaller {
     headers: HeaderMap,
     authorizer: Option<Arc<dyn Authorizer>>,
     timeout: Duration,
-    most_bytes: usize,
+    max_bytes: usize,
     ids: Arc<AtomicI64>,
 }
 
 impl RpcCaller {
-    /// Calls the service at this address. Plain http is used on this machine only; [`Self::at`] takes others.
+    /// Creates a caller for the service at `url`. Plain http is allowed on loopback only; see [`Self::at`] for
+    /// others.
     ///
     /// # Errors
-    /// When the address is no good; it says what to write instead.
+    /// When the URL is invalid.
     pub fn new(url: &str, design: Arc<Design>) -> Result<Self, Error> {
         let address = Address::parse(url, PlainHttp::LoopbackOnly)?;
         Ok(Self::at(address, HttpClient::new(HttpClientOptions::from_environment())?, design))
     }
 
-    /// Calls the service at this address through this client, which has the certificates, proxies and connections.
+    /// Creates a caller with a configured HTTP client, which has the TLS roots, proxies and connection pool.
     pub fn at(address: Address, http: HttpClient, design: Arc<Design>) -> Self {
         Self {
             design,
@@ -67,7 +68,7 @@ impl RpcCaller {
             headers: HeaderMap::new(),
             authorizer: None,
             timeout: Duration::from_secs(60),
-            most_bytes: 16 * 1024 * 1024,
+            max_bytes: 16 * 1024 * 1024,
             ids: Arc::new(AtomicI64::new(1)),
         }
     }
@@ -79,28 +80,28 @@ impl RpcCaller {
         self
     }
 
-    /// Asks this for credentials.
+    /// Sets the source of credentials.
     #[must_use]
     pub fn with_authorizer(mut self, authorizer: Arc<dyn Authorizer>) -> Self {
         self.authorizer = Some(authorizer);
         self
     }
 
-    /// How long a call may take in all, unless it says otherwise itself: 60 seconds unless set.
+    /// Sets the default timeout of a call: 60 seconds unless set.
     #[must_use]
     pub fn with_timeout(mut self, timeout: Duration) -> Self {
         self.timeout = timeout;
         self
     }
 
-    /// How large an answer may be, and each event before it: 16 MiB unless set.
+    /// Sets the maximum size of a response, and of each event before it: 16 MiB unless set.
     #[must_use]
-    pub fn with_most_bytes(mut self, most_bytes: usize) -> Self {
-        self.most_bytes = most_bytes;
+    pub fn with_max_bytes(mut self, max_bytes: usize) -> Self {
+        self.max_bytes = max_bytes;
         self
     }
 
-    /// What the service is.
+    /// Returns the design of the service.
     pub fn design(&self) -> &Arc<Design> {
         &self.design
     }
@@ -108,14 +109,14 @@ impl RpcCaller {
     /// Calls a method.
     ///
     /// # Errors
-    /// What the service or the connection says.
+    /// An error of the service or the connection.
     ///
     /// # Cancellation
-    /// Dropping the future hangs up, which cancels the call.
+    /// Dropping the future closes the connection, which cancels the call.
     pub async fn method<T: FromOutput, E: ServiceError>(
         &self,
         rust_name: &str,
-        args: Arguments,
+        args: CallArguments,
         cx: Option<&Cx>,
     ) -> Result<T, E> {
         let finish =
@@ -123,27 +124,27 @@ impl RpcCaller {
         self.method_with(rust_name, args, cx, finish).await
     }
 
-    /// Calls a method and converts its answer with `finish`. For generated code, which checks the bounds of an author's
-    /// types in `rt::method_types` and nowhere else.
+    /// Calls a method and converts its result with `finish`. For generated code, which checks the bounds of the
+    /// author's types in `rt::method_types` only.
     #[doc(hidden)]
     pub async fn method_with<T, E>(
         &self,
         rust_name: &str,
-        args: Arguments,
+        args: CallArguments,
         cx: Option<&Cx>,
         finish: impl FnOnce(Result<Raw, Error>) -> Result<T, E>,
     ) -> Result<T, E> {
         finish(self.call(rust_name, args, cx, None).await)
     }
 
-    /// Calls a streaming tool, whose events go to the sink.
+    /// Calls a streaming tool; its events go to the sink.
     ///
     /// # Errors
     /// As [`Self::method`].
     pub async fn streaming<T: FromOutput, E: ServiceError>(
         &self,
         rust_name: &str,
-        args: Arguments,
+        args: CallArguments,
         cx: Option<&Cx>,
         events: EventSink,
     ) -> Result<T, E> {
@@ -152,20 +153,20 @@ impl RpcCaller {
         self.streaming_with(rust_name, args, cx, events, finish).await
     }
 
-    /// Calls a streaming tool and converts its answer with `finish`. For generated code, as [`Self::method_with`].
+    /// Calls a streaming tool and converts its result with `finish`. For generated code, as [`Self::method_with`].
     #[doc(hidden)]
     pub async fn streaming_with<T, E>(
         &self,
         rust_name: &str,
-        args: Arguments,
+        args: CallArguments,
         cx: Option<&Cx>,
         events: EventSink,
         finish: impl FnOnce(Result<Raw, Error>) -> Result<T, E>,
     ) -> Result<T, E> {
-        finish(self.call(rust_name, args, cx, Some(Box::new(stream::hearing(events)))).await)
+        finish(self.call(rust_name, args, cx, Some(Box::new(stream::notification_handler(events)))).await)
     }
 
-    /// What a method answers that no plain endpoint serves: subscriptions, completions and what is internal.
+    /// Fails: the plain endpoint does not serve subscriptions, completions and internal methods.
     ///
     /// # Errors
     /// Always.
@@ -183,16 +184,16 @@ impl RpcCaller {
         Err(from_error(Error::Unmapped { method: rust_name.to_owned() }))
     }
 
-    /// Calls a method with arguments that are JSON.
+    /// Calls a method with JSON arguments.
     ///
     /// # Errors
     /// As [`Self::method`].
     pub async fn call_raw(&self, rust_name: &str, args: serde_json::Value) -> Result<Raw, Error> {
-        self.ask(rust_name, &Raw::from(args), None, None).await
+        self.call_json(rust_name, &Raw::from(args), None, None).await
     }
 
-    /// Listens for one of the service's events, by its name in the design, until it is dropped. The events arrive while
-    /// they are received.
+    /// Subscribes to one event of the service by its name in the design, until the stream is dropped. Events are read
+    /// from the connection while they are received.
     ///
     /// # Errors
     /// When the design has no such event.
@@ -200,71 +201,72 @@ impl RpcCaller {
         &self,
         name: &str,
     ) -> Result<ServiceEvents<T>, Error> {
-        listening::check_known(&self.design, name)?;
-        Ok(self.listen(listening::only(name)).await)
+        service_events::check_event_exists(&self.design, name)?;
+        Ok(self.listen(service_events::decode_named(name)).await)
     }
 
-    /// Listens for all of the service's events.
+    /// Subscribes to all events of the service.
     pub async fn listen_events(&self) -> ServiceEvents<ServiceEvent> {
-        self.listen(listening::any).await
+        self.listen(service_events::decode_any).await
     }
 
     async fn listen<T: Send + 'static>(
         &self,
-        read: impl FnMut(EventNote) -> Option<Result<T, Error>> + Send + 'static,
+        decode: impl FnMut(EventNotification) -> Option<Result<T, Error>> + Send + 'static,
     ) -> ServiceEvents<T> {
-        let (sender, receiver) = lane(stream::WAITING);
-        let (caller, hears) = (self.clone(), Box::new(listening::hearing(sender, read)));
+        let (sender, receiver) = lossy_channel(stream::EVENT_BUFFER);
+        let (caller, on_notification) =
+            (self.clone(), Box::new(service_events::notification_handler(sender, decode)));
         let work = Box::pin(async move {
-            let none = Raw::empty_object();
-            let ended = caller.exchange(EVENTS_METHOD, &none, Some(hears)).await?;
-            ended.map(drop).map_err(|error| caller.told(EVENTS_METHOD, &none, error))
+            let no_args = Raw::empty_object();
+            let ended = caller.exchange(EVENTS_METHOD, &no_args, Some(on_notification)).await?;
+            ended.map(drop).map_err(|error| caller.convert_error(EVENTS_METHOD, &no_args, error))
         });
-        let mut stream = CallStream::of(EventReceiver::of(receiver), work);
-        stream.begin().await;
+        let mut stream = CallStream::new(EventReceiver::new(receiver), work);
+        stream.poll_once().await;
         ServiceEvents::new(stream)
     }
 
-    /// Publishes one of the service's events to all who listen, where the server accepts that from callers.
+    /// Publishes an event of the service to all listeners, where the server accepts that from clients.
     ///
     /// # Errors
-    /// When the server does not, or the event does not fit.
+    /// When the server rejects it, or the payload is invalid.
     pub async fn notify(&self, name: &str, payload: &(impl Serialize + ?Sized)) -> Result<(), Error> {
-        let (method, params) = listening::published(&self.design, name, payload)?;
-        self.ask(&method, &params, None, None).await.map(drop)
+        let (method, params) = service_events::publish_request(&self.design, name, payload)?;
+        self.call_json(&method, &params, None, None).await.map(drop)
     }
 
     async fn call(
         &self,
         rust_name: &str,
-        args: Arguments,
+        args: CallArguments,
         cx: Option<&Cx>,
-        hears: Option<Hears>,
+        on_notification: Option<NotificationHandler>,
     ) -> Result<Raw, Error> {
-        let method = Method::find(&self.design, rust_name);
+        let method = RpcMethod::find(&self.design, rust_name);
         let args = args.into_raw_with(|name| method.is_some_and(|method| method.requires(name)))?;
-        self.ask(rust_name, &args, cx, hears).await
+        self.call_json(rust_name, &args, cx, on_notification).await
     }
 
-    async fn ask(
+    async fn call_json(
         &self,
         rust_name: &str,
         args: &Raw,
         cx: Option<&Cx>,
-        hears: Option<Hears>,
+        on_notification: Option<NotificationHandler>,
     ) -> Result<Raw, Error> {
-        let within = cx.and_then(Cx::options).and_then(|options| options.timeout).unwrap_or(self.timeout);
-        let asked = tokio::time::timeout(within, self.exchange(rust_name, args, hears));
-        match asked.await.map_err(|_| Error::Timeout)?? {
+        let timeout = cx.and_then(Cx::options).and_then(|options| options.timeout).unwrap_or(self.timeout);
+        let response = tokio::time::timeout(timeout, self.exchange(rust_name, args, on_notification));
+        match response.await.map_err(|_| Error::Timeout)?? {
             Ok(result) => Ok(result),
-            Err(error) => Err(self.told(rust_name, args, error)),
+            Err(error) => Err(self.convert_error(rust_name, args, error)),
         }
     }
 
-    /// What an error of the service means.
-    fn told(&self, rust_name: &str, args: &Raw, error: RpcError) -> Error {
+    /// Converts an error response. An invalid-arguments error gets a repair.
+    fn convert_error(&self, rust_name: &str, args: &Raw, error: RpcError) -> Error {
         let repair = |message: &str| {
-            let repair = Method::find(&self.design, rust_name)?.repair(&self.design, message);
+            let repair = RpcMethod::find(&self.design, rust_name)?.repair(&self.design, message);
             Some(match args.decode::<serde_json::Value>() {
                 Ok(prior) => repair.with_prior(prior),
                 Err(_) => repair,
@@ -278,44 +280,44 @@ impl RpcCaller {
         }
     }
 
-    /// One POST and its answer.
+    /// Sends one POST and reads its response.
     async fn exchange(
         &self,
         rust_name: &str,
         args: &Raw,
-        hears: Option<Hears>,
+        on_notification: Option<NotificationHandler>,
     ) -> Result<Result<Raw, RpcError>, Error> {
         let id = RequestId::Number(self.ids.fetch_add(1, Ordering::Relaxed));
         let method = format!("{}.{rust_name}", self.design.name);
-        let accept = if hears.is_some() { EVENTS_TOO } else { JSON };
+        let accept = if on_notification.is_some() { JSON_OR_EVENTS } else { JSON };
         let request = self.request(&id, &method, args, accept)?;
         let sent = match &self.authorizer {
             Some(authorizer) => self.http.send_authorized(request, &**authorizer).await,
             None => self.http.send(request).await,
         };
-        let response = sent.map_err(broken)?;
+        let response = sent.map_err(transport_error)?;
         if is_events(&response) {
-            return self.hear(response.body, &id, hears).await;
+            return self.read_event_stream(response.body, &id, on_notification).await;
         }
         let status = response.status;
-        let body = response.body.collect(self.most_bytes).await.map_err(broken)?;
+        let body = response.body.collect(self.max_bytes).await.map_err(transport_error)?;
         match jsonrpc::parse(body.clone()) {
             Ok(Message::Single(Envelope::Response(answer)))
                 if answer.id.as_ref().is_none_or(|known| *known == id) =>
             {
                 match answer.outcome {
-                    // Turned away at the door, which knows no method.
+                    // Rejected by the HTTP layer, which does not know the method.
                     Err(error) if !status.is_success() && answer.id.is_none() => {
-                        Err(Error::Transport(Box::new(Refused::new(status.as_u16(), error.message))))
+                        Err(Error::Transport(Box::new(HttpStatusError::new(status.as_u16(), error.message))))
                     }
                     outcome => Ok(outcome),
                 }
             }
             _ if !status.is_success() => {
-                let text = String::from_utf8_lossy(&body[..body.len().min(SHOWN)]).into_owned();
-                Err(Error::Transport(Box::new(Refused::new(status.as_u16(), text))))
+                let text = String::from_utf8_lossy(&body[..body.len().min(QUOTED_BYTES)]).into_owned();
+                Err(Error::Transport(Box::new(HttpStatusError::new(status.as_u16(), text))))
             }
-            Ok(_) => Err(malformed("it is no answer to this call")),
+            Ok(_) => Err(malformed("not a response to this call")),
             Err(error) => Err(malformed(error.to_string())),
         }
     }
@@ -328,14 +330,14 @@ impl RpcCaller {
         accept: HeaderValue,
     ) -> Result<Request, Error> {
         #[derive(serde::Serialize)]
-        struct Asked<'a> {
+        struct JsonRpcRequest<'a> {
             jsonrpc: &'static str,
             id: &'a RequestId,
             method: &'a str,
             params: &'a Raw,
         }
-        let body = Raw::encode(&Asked { jsonrpc: "2.0", id, method, params })?;
-        // The whole call has a time; what it waits for does not matter.
+        let body = Raw::encode(&JsonRpcRequest { jsonrpc: "2.0", id, method, params })?;
+        // The timeout of the whole call applies instead.
         let timeouts = Timeouts::default().with_headers(None).with_idle(None);
         let mut request = Request::new(http::Method::POST, self.address.clone())
             .with_body(body.as_bytes().clone())
@@ -346,14 +348,14 @@ impl RpcCaller {
         Ok(request)
     }
 
-    /// Hears events until the answer comes.
-    async fn hear(
+    /// Reads an event stream until the response arrives.
+    async fn read_event_stream(
         &self,
         mut body: Body,
         id: &RequestId,
-        mut hears: Option<Hears>,
+        mut on_notification: Option<NotificationHandler>,
     ) -> Result<Result<Raw, RpcError>, Error> {
-        let mut decoder = Decoder::new().with_limit(self.most_bytes);
+        let mut decoder = Decoder::new().with_limit(self.max_bytes);
         loop {
             while let Some(item) = decoder.next_item() {
                 let SseItem::Event(event) = item else { return Err(malformed("an event is too large")) };
@@ -367,8 +369,8 @@ impl RpcCaller {
                         return Ok(answer.outcome);
                     }
                     Ok(Message::Single(Envelope::Notification(note))) => {
-                        if let (Some(hears), Some(params)) = (&mut hears, note.params) {
-                            hears(&note.method, params);
+                        if let (Some(on_notification), Some(params)) = (&mut on_notification, note.params) {
+                            on_notification(&note.method, params);
                         }
                     }
                     Ok(_) => {}
@@ -376,8 +378,13 @@ impl RpcCaller {
                 }
             }
             match body.chunk().await {
-                Some(chunk) => decoder.push(chunk.map_err(broken)?),
-                None => return Err(Error::Transport(Box::new(Refused::new(200, "the stream broke off")))),
+                Some(chunk) => decoder.push(chunk.map_err(transport_error)?),
+                None => {
+                    return Err(Error::Transport(Box::new(HttpStatusError::new(
+                        200,
+                        "the stream ended before the response",
+                    ))));
+                }
             }
         }
     }
@@ -388,7 +395,7 @@ fn is_events(response: &Response) -> bool {
     media.split(';').next().is_some_and(|media| media.trim().eq_ignore_ascii_case("text/event-stream"))
 }
 
-fn broken(error: HttpError) -> Error {
+fn transport_error(error: HttpError) -> Error {
     match error {
         HttpError::Timeout { .. } => Error::Timeout,
         other => Error::Transport(Box::new(other)),

@@ -1,9 +1,9 @@
-//! Messages of JSON-RPC as text.
+//! Encoding of JSON-RPC messages.
 
 use serde::Serialize;
 use switchboard_protocol::{Raw, RequestId, RpcError};
 
-/// The text of an answer. Without an id where that of the request could not be read: then it is null.
+/// Encodes a response. The id is `null` if that of the request could not be read.
 pub(crate) fn answer(id: Option<&RequestId>, outcome: &Result<Raw, RpcError>) -> String {
     let mut text = String::from(r#"{"jsonrpc":"2.0","id":"#);
     put(&mut text, &id);
@@ -21,7 +21,7 @@ pub(crate) fn answer(id: Option<&RequestId>, outcome: &Result<Raw, RpcError>) ->
     text
 }
 
-/// The text of something that is told before the answer.
+/// Encodes a notification.
 pub(crate) fn note<T: Serialize>(method: &str, params: &T) -> String {
     let mut text = String::from(r#"{"jsonrpc":"2.0","method":"#);
     put(&mut text, method);
@@ -31,7 +31,7 @@ pub(crate) fn note<T: Serialize>(method: &str, params: &T) -> String {
     text
 }
 
-/// The text of several answers.
+/// Encodes a batch of responses.
 pub(crate) fn batch(answers: &[String]) -> String {
     format!("[{}]", answers.join(","))
 }
@@ -39,7 +39,7 @@ pub(crate) fn batch(answers: &[String]) -> String {
 fn put<T: Serialize + ?Sized>(text: &mut String, value: &T) {
     let start = text.len();
     if Raw::write(text, value).is_err() {
-        // Ids, errors and notes can always be written; a message must stay one all the same.
+        // Ids, errors and notifications can always be encoded; the fallback keeps the message valid.
         text.truncate(start);
         text.push_str("null");
     }

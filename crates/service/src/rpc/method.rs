@@ -1,4 +1,4 @@
-//! A method of a design, found by its name in Rust, whatever its role in MCP.
+//! A method of a design, found by its Rust name, whatever its role in MCP.
 
 use serde_json::{Map, Value, json};
 use switchboard_design::schema::canonical;
@@ -9,20 +9,20 @@ use switchboard_design::{
 
 /// A method that the plain endpoint serves.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Method<'a> {
+pub(crate) enum RpcMethod<'a> {
     Tool(&'a ToolDef),
     Resource(&'a ResourceDef),
     Prompt(&'a PromptDef),
     Plain(&'a MethodDef),
 }
 
-impl<'a> Method<'a> {
-    /// The method of this name in Rust; nothing when there is none, or it is internal.
+impl<'a> RpcMethod<'a> {
+    /// Finds a method by its Rust name; `None` if there is none or it is internal.
     pub(crate) fn find(design: &'a Design, rust_name: &str) -> Option<Self> {
         Self::all(design).find(|method| method.rust_name() == rust_name)
     }
 
-    /// All of them.
+    /// Returns all methods of a design.
     pub(crate) fn all(design: &'a Design) -> impl Iterator<Item = Self> {
         let tools = design.tools.iter().map(Self::Tool);
         let resources = design.resources.iter().map(Self::Resource);
@@ -31,7 +31,7 @@ impl<'a> Method<'a> {
         tools.chain(resources).chain(prompts).chain(plain)
     }
 
-    /// Its name in Rust.
+    /// Returns the Rust name.
     pub(crate) fn rust_name(self) -> &'a str {
         match self {
             Self::Tool(tool) => &tool.rust_name,
@@ -41,7 +41,7 @@ impl<'a> Method<'a> {
         }
     }
 
-    /// What a caller must be allowed.
+    /// Returns the scopes that a caller needs.
     pub(crate) fn scopes(self) -> &'a [String] {
         match self {
             Self::Tool(tool) => &tool.scopes,
@@ -51,7 +51,7 @@ impl<'a> Method<'a> {
         }
     }
 
-    /// The names of its arguments, in order of declaration.
+    /// Returns the argument names in declaration order.
     pub(crate) fn names(self) -> Vec<&'a str> {
         match self {
             Self::Tool(tool) => tool.args.names(),
@@ -68,7 +68,7 @@ impl<'a> Method<'a> {
         }
     }
 
-    /// Whether an argument must be given.
+    /// Whether an argument is required.
     pub(crate) fn requires(self, name: &str) -> bool {
         match self {
             Self::Tool(tool) => tool.args.requires(name),
@@ -79,20 +79,20 @@ impl<'a> Method<'a> {
         }
     }
 
-    /// Adds what parameters that are not given stand for. Arguments of tools have their defaults where they are decoded.
-    pub(crate) fn fill_in(self, given: &mut Map<String, Value>) {
-        for param in self.params().iter().filter(|param| !given.contains_key(&param.name)).collect::<Vec<_>>()
+    /// Adds the defaults of absent parameters. Defaults of tool arguments are applied during decoding.
+    pub(crate) fn fill_defaults(self, args: &mut Map<String, Value>) {
+        for param in self.params().iter().filter(|param| !args.contains_key(&param.name)).collect::<Vec<_>>()
         {
             let value = match &param.default {
                 Some(default) => default.clone(),
                 None if param.required && param.repeated => json!([]),
                 None => continue,
             };
-            given.insert(param.name.clone(), value);
+            args.insert(param.name.clone(), value);
         }
     }
 
-    /// The schema of its arguments, as they travel to the plain endpoint.
+    /// Returns the schema of the arguments on the plain endpoint.
     pub(crate) fn schema(self, design: &Design) -> Value {
         match self {
             Self::Tool(tool) => design.types.close(&tool.args.schema),
@@ -101,7 +101,7 @@ impl<'a> Method<'a> {
         }
     }
 
-    /// How to repair a call of it whose arguments do not fit.
+    /// Returns the repair for a call with invalid arguments.
     pub(crate) fn repair(self, design: &Design, message: &str) -> Repair {
         let schema = self.schema(design);
         let (operation, authored) = match self {
@@ -115,7 +115,7 @@ impl<'a> Method<'a> {
     }
 }
 
-/// The schema of parameters that elsewhere travel as text. Here they are JSON of their own kind.
+/// Returns the schema of parameters. Over MCP they are sent as text, here as JSON of their type.
 fn schema_of(params: &[ParamDef]) -> Value {
     let property = |param: &ParamDef| {
         let one = match &param.kind {

@@ -1,8 +1,8 @@
 //! The plain JSON-RPC endpoint of a service: every method over one POST, for callers that do not speak MCP.
 //!
-//! A method is called by its name in Rust, alone or after the name of the service and a dot, with its arguments by name
-//! or by position. It answers with its result as JSON, or with an error whose code says whose fault it is. Where the
-//! caller takes an event stream, a streaming tool tells its events before its answer.
+//! A method is called by its Rust name, optionally prefixed with the service name and a dot, with named or positional
+//! arguments. It returns its result as JSON, or an error whose code tells the cause. If the caller accepts an event
+//! stream, a streaming tool sends its events before the response.
 //!
 //! ```text
 //!   POST ─▶ admission (Host, Origin, type, size) ─▶ service ─▶ desk (method, arguments) ─▶ Dispatch::call_method
@@ -22,16 +22,16 @@
 //! ```
 
 mod caller;
-mod desk;
+mod dispatcher;
+mod event_queue;
+mod event_stream;
+mod http_status_error;
 mod message;
 mod method;
 mod mount;
-mod queue;
-mod refusal;
 mod service;
-mod stream;
 
 pub use caller::RpcCaller;
+pub use http_status_error::HttpStatusError;
 pub use mount::Mounted;
-pub use refusal::Refused;
 pub use service::{MAX_CALLS, RpcService};

@@ -1,4 +1,4 @@
-//! MCP and the plain endpoint on one listener, each at its path.
+//! MCP and the plain JSON-RPC endpoint on one listener, each at its path.
 
 use std::convert::Infallible;
 use std::net::IpAddr;
@@ -14,7 +14,7 @@ use switchboard_transport::http::server::{Endpoint, HttpServerOptions, HttpServi
 use super::RpcService;
 use crate::{BuildError, ServiceBuilder};
 
-/// A service over MCP and over its plain endpoint, on one listener. What is at neither path is MCP's to refuse. Cheap to
+/// A service over MCP and over its plain endpoint, on one listener. MCP handles requests for any other path. Cheap to
 /// clone.
 #[derive(Debug, Clone)]
 pub struct Mounted {
@@ -23,13 +23,14 @@ pub struct Mounted {
 }
 
 impl Mounted {
-    /// Both of them. The plain endpoint answers the methods of MCP too, with the same sessions.
+    /// Combines both. The plain endpoint also answers MCP methods, with the same sessions.
     pub fn new(mcp: HttpService, rpc: RpcService) -> Self {
         let rpc = rpc.with_mcp(mcp.clone());
         Self { mcp, rpc }
     }
 
-    /// What this builder serves, over both: MCP at the path of the options, the plain endpoint at that of the design.
+    /// Serves a builder's service over both: MCP at the path of the options, the plain endpoint at the path of the
+    /// design.
     ///
     /// # Errors
     /// As [`ServiceBuilder::build`].
@@ -39,7 +40,7 @@ impl Mounted {
         Ok(Self::new(HttpService::new(&server, options), rpc))
     }
 
-    /// Answers one request.
+    /// Handles one request.
     pub async fn handle<B>(&self, request: Request<B>) -> Response<ReplyBody>
     where
         B: Body<Data: Send> + Send,
@@ -47,7 +48,7 @@ impl Mounted {
         self.handle_from(request, None).await
     }
 
-    /// Answers one request that came on a connection from this address.
+    /// Handles one request from a connection of this peer address.
     pub async fn handle_from<B>(&self, request: Request<B>, peer: Option<IpAddr>) -> Response<ReplyBody>
     where
         B: Body<Data: Send> + Send,

@@ -1,4 +1,4 @@
-//! The plain endpoint over HTTP.
+//! The plain JSON-RPC endpoint over HTTP.
 
 use std::convert::Infallible;
 use std::net::IpAddr;
@@ -21,59 +21,58 @@ use switchboard_transport::http::server::{
     encode_message_event, malformed_error, message_response, status_response, stream_response,
 };
 
-use super::desk::{Desk, Visit};
+use super::dispatcher::{RpcDispatcher, Visit};
+use super::event_queue::CallEventQueue;
+use super::event_stream::{EventStreamBody, ResponseFuture};
 use super::message;
-use super::queue::Queue;
-use super::stream::{Answering, Stream};
-use crate::wire::{EVENT_NOTE, EventNote, STREAM_NOTE, StreamNote};
+use crate::wire::{EVENT_NOTIFICATION, EventNotification, STREAM_NOTIFICATION, StreamNotification};
 use crate::{Cx, EventSink, ServiceBuilder};
 
-/// Calls in one batch.
+/// Maximum number of calls in one batch.
 pub const MAX_CALLS: usize = 100;
 
-/// The plain endpoint of a service. Cheap to clone.
+/// The plain JSON-RPC endpoint of a service. Cheap to clone.
 ///
-/// It is a [`tower_service::Service`] and an [`Endpoint`]: it runs alone, beside MCP with [`Mounted`](super::Mounted), or
-/// wherever such services are mounted.
+/// Implements [`tower_service::Service`] and [`Endpoint`]: it runs alone, beside MCP with
+/// [`Mounted`](super::Mounted), or in any router of such services.
 #[derive(Clone)]
 pub struct RpcService {
     inner: Arc<Inner>,
-    /// Answers the methods of MCP at the same path.
+    /// Answers MCP methods at the same path.
     mcp: Option<HttpService>,
 }
 
 struct Inner {
-    desk: Desk,
+    dispatcher: RpcDispatcher,
     admission: Admission,
 }
 
 impl RpcService {
-    /// Serves what this builder serves over MCP, at the path of its design, `/rpc` if it names none. The options are those
-    /// of HTTP; what they say of sessions has no part here.
+    /// Serves a builder's service at the path of its design, `/rpc` if it has none. Session options are ignored.
     ///
     /// # Errors
-    /// When what the builder allows or denies is no glob over URIs.
+    /// When an allowed or denied pattern of the builder is not a valid URI glob.
     pub fn new(builder: &ServiceBuilder, mut options: HttpServerOptions) -> Result<Self, GlobError> {
-        let desk = Desk::new(builder)?;
-        options.path = desk.design().rpc.clone().unwrap_or_else(|| "/rpc".into());
-        // One endpoint for all clients: a stream where it is named, JSON for everybody else.
+        let dispatcher = RpcDispatcher::new(builder)?;
+        options.path = dispatcher.design().rpc.clone().unwrap_or_else(|| "/rpc".into());
+        // One endpoint for all clients: an event stream only if `Accept` names it, JSON otherwise.
         options.accept = AcceptPolicy::Named;
-        Ok(Self { inner: Arc::new(Inner { desk, admission: Admission::new(options) }), mcp: None })
+        Ok(Self { inner: Arc::new(Inner { dispatcher, admission: Admission::new(options) }), mcp: None })
     }
 
-    /// The same endpoint, which also answers the methods of MCP: `initialize`, `tools/call` and the others, with the
-    /// sessions of this service. A method of the service's own that has the name of one of MCP is still its own.
+    /// Also answers MCP methods such as `initialize` and `tools/call`, with the sessions of this service. A method of
+    /// the service takes precedence over an MCP method of the same name.
     #[must_use]
     pub fn with_mcp(&self, mcp: HttpService) -> Self {
         Self { inner: Arc::clone(&self.inner), mcp: Some(mcp) }
     }
 
-    /// The path it is at.
+    /// Returns the path of the endpoint.
     pub fn path(&self) -> &str {
         &self.inner.admission.options().path
     }
 
-    /// Answers one request.
+    /// Handles one request.
     pub async fn handle<B>(&self, request: Request<B>) -> Response<ReplyBody>
     where
         B: Body<Data: Send> + Send,
@@ -81,7 +80,7 @@ impl RpcService {
         self.handle_from(request, None).await
     }
 
-    /// Answers one request that came on a connection from this address.
+    /// Handles one request from a connection of this peer address.
     pub async fn handle_from<B>(&self, request: Request<B>, peer: Option<IpAddr>) -> Response<ReplyBody>
     where
         B: Body<Data: Send> + Send,
@@ -89,7 +88,7 @@ impl RpcService {
         if request.method() != Method::POST
             && let Some(mcp) = &self.mcp
         {
-            // The streams and the end of sessions.
+            // GET and DELETE: streams and session termination.
             return mcp.handle_from(at_path(request, mcp.path()), peer).await;
         }
         if request.uri().path() != self.path() {
@@ -117,7 +116,7 @@ impl RpcService {
     }
 }
 
-/// The same request, for another path.
+/// Replaces the path of a request.
 fn at_path<B>(mut request: Request<B>, path: &str) -> Request<B> {
     let mut parts = std::mem::take(request.uri_mut()).into_parts();
     parts.path_and_query = path.parse().ok();
@@ -128,7 +127,7 @@ fn at_path<B>(mut request: Request<B>, path: &str) -> Request<B> {
 }
 
 impl Inner {
-    /// Whether a message is one of MCP.
+    /// Returns whether a message belongs to MCP.
     fn is_mcp(&self, message: &Message, request: &AdmittedRequest) -> bool {
         let is_mcp = |envelope: &Envelope| match envelope {
             Envelope::Request(request) => self.is_mcp_method(&request.method),
@@ -144,7 +143,7 @@ impl Inner {
     }
 
     fn is_mcp_method(&self, method: &str) -> bool {
-        surface::find(method).any(|row| row.direction.sent_by(Peer::Client)) && !self.desk.has(method)
+        surface::find(method).any(|row| row.direction.sent_by(Peer::Client)) && !self.dispatcher.has(method)
     }
 
     async fn single(&self, envelope: Envelope, accept: Accept, visit: Visit) -> Response<ReplyBody> {
@@ -152,10 +151,10 @@ impl Inner {
             && request.version == Version::Two
             && accept.names_events()
         {
-            if self.desk.streams(&request.method) {
+            if self.dispatcher.streams(&request.method) {
                 return self.streamed(visit, request);
             }
-            if self.desk.streams_events(&request.method) {
+            if self.dispatcher.streams_events(&request.method) {
                 return self.listened(&request.id);
             }
         }
@@ -180,7 +179,7 @@ impl Inner {
             let error = RpcError::invalid_request(reason);
             return message_response(accept, StatusCode::OK, message::answer(None, &Err(error)));
         }
-        // All at the same time, answered in the order they were asked.
+        // Run concurrently, answered in order.
         let begin = |element| Working::Yet(Box::pin(self.one(element, visit.clone())));
         let mut working: Vec<_> = elements.into_iter().map(begin).collect();
         std::future::poll_fn(|cx| {
@@ -198,7 +197,7 @@ impl Inner {
         message_response(accept, StatusCode::OK, message::batch(&answers))
     }
 
-    /// The answer to one message; nothing when it wants none.
+    /// Returns the response to one message; `None` for a notification.
     async fn one(&self, message: Result<Envelope, MalformedMessage>, visit: Visit) -> Option<String> {
         let (id, method, params, version) = match message {
             Ok(Envelope::Request(request)) => {
@@ -206,7 +205,7 @@ impl Inner {
             }
             Ok(Envelope::Notification(note)) => (None, note.method, note.params, note.version),
             Ok(Envelope::Response(response)) => {
-                let error = RpcError::invalid_request("nothing was asked here that this could answer");
+                let error = RpcError::invalid_request("unexpected response: this endpoint sends no requests");
                 return Some(message::answer(response.id.as_ref(), &Err(error)));
             }
             Err(malformed) => {
@@ -218,50 +217,50 @@ impl Inner {
             let error = RpcError::invalid_request("\"jsonrpc\" must be \"2.0\"");
             return Some(message::answer(id.as_ref(), &Err(error)));
         }
-        if self.desk.streams_events(&method) {
+        if self.dispatcher.streams_events(&method) {
             let reason =
-                "this request is answered by an event stream; ask for it alone and accept text/event-stream";
+                "this request is answered with an event stream; send it alone and accept text/event-stream";
             return id.map(|id| message::answer(Some(&id), &Err(RpcError::invalid_request(reason))));
         }
-        let outcome = self.desk.call(visit, &method, params.as_ref(), EventSink::nowhere()).await;
+        let outcome = self.dispatcher.call(visit, &method, params.as_ref(), EventSink::discard()).await;
         id.map(|id| message::answer(Some(&id), &outcome))
     }
 
-    /// A call whose events are told before its answer.
+    /// Responds with an event stream: the events of a call, then its result.
     fn streamed(&self, visit: Visit, request: &jsonrpc::Request) -> Response<ReplyBody> {
         let options = self.admission.options();
-        let queue = Queue::new(options.stream_bytes);
+        let queue = CallEventQueue::new(options.stream_bytes);
         let sink = sink(queue.clone(), request.id.clone());
-        let outcome = self.desk.call(visit, &request.method, request.params.as_ref(), sink);
+        let outcome = self.dispatcher.call(visit, &request.method, request.params.as_ref(), sink);
         let id = request.id.clone();
-        let work: Answering = Box::pin(async move { message::answer(Some(&id), &outcome.await) });
-        stream_response(ReplyBody::boxed(Stream::new(queue, work, options.keep_alive)))
+        let work: ResponseFuture = Box::pin(async move { message::answer(Some(&id), &outcome.await) });
+        stream_response(ReplyBody::boxed(EventStreamBody::new(queue, work, options.keep_alive)))
     }
 
-    /// The events of the service, for as long as the caller reads them.
+    /// Responds with an event stream of the service's events, until the client disconnects.
     fn listened(&self, id: &RequestId) -> Response<ReplyBody> {
         let options = self.admission.options();
-        let queue = Queue::new(options.stream_bytes);
-        let (listening, told, request_id) = (self.desk.listen(), queue.clone(), id.clone());
-        let work: Answering = Box::pin(async move {
+        let queue = CallEventQueue::new(options.stream_bytes);
+        let (listener, sender, request_id) = (self.dispatcher.listen(), queue.clone(), id.clone());
+        let work: ResponseFuture = Box::pin(async move {
             let mut seq = 0;
             loop {
-                listening.wait().await;
-                while let Some((name, data, lost)) = listening.take() {
+                listener.wait().await;
+                while let Some((name, data, lost)) = listener.pop() {
                     seq += lost;
-                    let note = EventNote { request_id: request_id.clone(), name, seq, data, lost };
+                    let note = EventNotification { request_id: request_id.clone(), name, seq, data, lost };
                     seq += 1;
-                    told.push(encode_message_event(message::note(EVENT_NOTE, &note).as_bytes()));
-                    // Not before the last one is on its way: whoever is too slow loses the oldest, and is told.
+                    sender.push(encode_message_event(message::note(EVENT_NOTIFICATION, &note).as_bytes()));
+                    // Lets the event be sent first: a slow reader loses the oldest events and is told their number.
                     tokio::task::yield_now().await;
                 }
             }
         });
-        stream_response(ReplyBody::boxed(Stream::new(queue, work, options.keep_alive)))
+        stream_response(ReplyBody::boxed(EventStreamBody::new(queue, work, options.keep_alive)))
     }
 }
 
-/// Who calls.
+/// Returns the caller context of a request.
 fn visit(request: AdmittedRequest) -> Visit {
     let mut known = Extensions::new().with(request.head);
     if let Some(caller) = request.caller {
@@ -270,24 +269,25 @@ fn visit(request: AdmittedRequest) -> Visit {
     Visit { cx: Cx::call().extensions(known).build() }
 }
 
-/// Where the events of a call go.
-fn sink(queue: Queue, id: RequestId) -> EventSink {
+/// Returns the event sink of a call.
+fn sink(queue: CallEventQueue, id: RequestId) -> EventSink {
     let seq = AtomicU64::new(0);
     let behind = queue.clone();
     let sink = EventSink::new(move |content| {
-        if queue.is_left() {
+        if queue.is_closed() {
             return Err(switchboard_design::Error::Cancelled);
         }
-        // One that does not fit is missing by its number.
+        // An event that does not fit leaves a gap in the sequence numbers.
         let seq = seq.fetch_add(1, Ordering::Relaxed);
-        let note = message::note(STREAM_NOTE, &StreamNote { request_id: id.clone(), seq, content });
+        let note =
+            message::note(STREAM_NOTIFICATION, &StreamNotification { request_id: id.clone(), seq, content });
         queue.push(encode_message_event(note.as_bytes()));
         Ok(())
     });
-    sink.slowed_by(move || behind.is_behind())
+    sink.with_backpressure(move || behind.is_behind())
 }
 
-/// One of several calls.
+/// One call of a batch.
 enum Working<F> {
     Yet(std::pin::Pin<Box<F>>),
     Done(Option<String>),
@@ -325,7 +325,7 @@ impl Endpoint for RpcService {
         self.inner.admission.options().write_stall
     }
 
-    // Nothing goes on between requests.
+    // Nothing runs between requests.
     fn shut_down(&self) {}
 }
 

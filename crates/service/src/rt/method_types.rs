@@ -12,11 +12,11 @@ use serde_json::Value;
 use switchboard_design::{Error, NotificationDef, OutputDef, ServiceError};
 use switchboard_protocol::{CallToolResult, Raw};
 
-use crate::args::{Args, Argument, Given};
+use crate::args::{ArgsBuilder, Argument, ArgumentReader};
 #[cfg(feature = "client")]
-use crate::client::{Arguments, CallStream, Caller, ResourceAnswer, ToolAnswer};
-use crate::rt::{self, Takes};
-use crate::{Call, Contents, Event, EventSink, Events, EventsHandle, IntoOutput};
+use crate::client::{CallArguments, CallStream, ResourceOutput, ServiceCaller, ToolOutput};
+use crate::rt::{self, ArgsSpec};
+use crate::{Call, Contents, EventPublisher, EventSink, Events, IntoOutput, StreamEvent};
 #[cfg(feature = "client")]
 use crate::{Cx, EventReceiver, FromOutput};
 
@@ -43,25 +43,25 @@ use crate::{Cx, EventReceiver, FromOutput};
 )]
 pub trait MethodArgument: Sized {
     /// Adds the argument to those that a method takes.
-    fn declare(args: Args, name: &'static str, description: &str) -> Args;
+    fn declare(args: ArgsBuilder, name: &'static str, description: &str) -> ArgsBuilder;
 
-    /// Adds the argument with the default that it has when it is not given.
-    fn declare_or(args: Args, name: &'static str, description: &str, default: Value) -> Args;
+    /// Adds the argument with the default that it has when it is not reader.
+    fn declare_or(args: ArgsBuilder, name: &'static str, description: &str, default: Value) -> ArgsBuilder;
 
     /// Returns the fields of the type as all arguments of a method.
-    fn declare_all() -> Takes;
+    fn declare_all() -> ArgsSpec;
 
     /// Reads the next argument of a call.
     ///
     /// # Errors
-    /// When it does not fit, or is required and not given.
-    fn take(given: &mut Given) -> Result<Self, Error>;
+    /// When it does not fit, or is required and not reader.
+    fn take(reader: &mut ArgumentReader) -> Result<Self, Error>;
 
     /// Reads the next argument of a call, or returns its default.
     ///
     /// # Errors
     /// When it does not fit.
-    fn take_or(given: &mut Given, default: impl FnOnce() -> Self) -> Result<Self, Error>;
+    fn take_or(reader: &mut ArgumentReader, default: impl FnOnce() -> Self) -> Result<Self, Error>;
 
     /// Reads all arguments of a call.
     ///
@@ -71,33 +71,33 @@ pub trait MethodArgument: Sized {
 
     /// Adds the argument to those of a call.
     #[cfg(feature = "client")]
-    fn write(&self, arguments: Arguments, name: &str) -> Arguments;
+    fn write(&self, arguments: CallArguments, name: &str) -> CallArguments;
 
     /// Returns the fields as all arguments of a call.
     #[cfg(feature = "client")]
-    fn write_all(&self) -> Arguments;
+    fn write_all(&self) -> CallArguments;
 }
 
 #[diagnostic::do_not_recommend]
 impl<T: Argument + ClientArgument> MethodArgument for T {
-    fn declare(args: Args, name: &'static str, description: &str) -> Args {
+    fn declare(args: ArgsBuilder, name: &'static str, description: &str) -> ArgsBuilder {
         args.arg::<T>(name, description)
     }
 
-    fn declare_or(args: Args, name: &'static str, description: &str, default: Value) -> Args {
+    fn declare_or(args: ArgsBuilder, name: &'static str, description: &str, default: Value) -> ArgsBuilder {
         args.arg_or::<T>(name, description, default)
     }
 
-    fn declare_all() -> Takes {
-        Takes::whole::<T>()
+    fn declare_all() -> ArgsSpec {
+        ArgsSpec::fields_of::<T>()
     }
 
-    fn take(given: &mut Given) -> Result<Self, Error> {
-        given.take()
+    fn take(reader: &mut ArgumentReader) -> Result<Self, Error> {
+        reader.take()
     }
 
-    fn take_or(given: &mut Given, default: impl FnOnce() -> Self) -> Result<Self, Error> {
-        given.take_or(default)
+    fn take_or(reader: &mut ArgumentReader, default: impl FnOnce() -> Self) -> Result<Self, Error> {
+        reader.take_or(default)
     }
 
     fn take_all(call: &Call) -> Result<Self, Error> {
@@ -105,24 +105,24 @@ impl<T: Argument + ClientArgument> MethodArgument for T {
     }
 
     #[cfg(feature = "client")]
-    fn write(&self, arguments: Arguments, name: &str) -> Arguments {
+    fn write(&self, arguments: CallArguments, name: &str) -> CallArguments {
         arguments.with(name, self)
     }
 
     #[cfg(feature = "client")]
-    fn write_all(&self) -> Arguments {
-        Arguments::whole(self)
+    fn write_all(&self) -> CallArguments {
+        CallArguments::from_fields(self)
     }
 }
 
-/// What the typed client needs of an argument: it writes it.
+/// What the typed client requires of an argument: serialization.
 #[cfg(feature = "client")]
 pub trait ClientArgument: Serialize {}
 
 #[cfg(feature = "client")]
 impl<T: Serialize> ClientArgument for T {}
 
-/// What the typed client needs of an argument: nothing, there is no client.
+/// Without the client, an argument has no further requirements.
 #[cfg(not(feature = "client"))]
 pub trait ClientArgument {}
 
@@ -177,14 +177,14 @@ pub trait MethodResult: Sized {
     /// # Errors
     /// When the result holds something else.
     #[cfg(feature = "client")]
-    fn from_tool(answer: ToolAnswer<'_>) -> Result<Self, Error>;
+    fn from_tool(answer: ToolOutput<'_>) -> Result<Self, Error>;
 
     /// Reads it from the contents of a resource.
     ///
     /// # Errors
     /// When the contents hold something else.
     #[cfg(feature = "client")]
-    fn from_resource(answer: ResourceAnswer<'_>) -> Result<Self, Error>;
+    fn from_resource(answer: ResourceOutput<'_>) -> Result<Self, Error>;
 
     /// Reads it from JSON.
     ///
@@ -196,9 +196,9 @@ pub trait MethodResult: Sized {
     /// Calls a streaming tool whose events go through this channel.
     #[cfg(feature = "client")]
     fn stream<T>(
-        caller: &Caller,
+        caller: &ServiceCaller,
         tool: usize,
-        args: Arguments,
+        args: CallArguments,
         cx: Option<&Cx>,
         events: (EventSink, EventReceiver<T>),
     ) -> CallStream<T, Self>
@@ -213,7 +213,7 @@ impl<T: IntoOutput + ClientResult> MethodResult for T {
     }
 
     fn into_tool_result(self, call: &Call) -> Result<CallToolResult, Error> {
-        self.into_shaped(call.shape)
+        IntoOutput::into_tool_result(self, call.encoding)
     }
 
     fn into_contents(self) -> Result<Contents, Error> {
@@ -225,12 +225,12 @@ impl<T: IntoOutput + ClientResult> MethodResult for T {
     }
 
     #[cfg(feature = "client")]
-    fn from_tool(answer: ToolAnswer<'_>) -> Result<Self, Error> {
+    fn from_tool(answer: ToolOutput<'_>) -> Result<Self, Error> {
         answer.into_value()
     }
 
     #[cfg(feature = "client")]
-    fn from_resource(answer: ResourceAnswer<'_>) -> Result<Self, Error> {
+    fn from_resource(answer: ResourceOutput<'_>) -> Result<Self, Error> {
         answer.into_value()
     }
 
@@ -241,9 +241,9 @@ impl<T: IntoOutput + ClientResult> MethodResult for T {
 
     #[cfg(feature = "client")]
     fn stream<E>(
-        caller: &Caller,
+        caller: &ServiceCaller,
         tool: usize,
-        args: Arguments,
+        args: CallArguments,
         cx: Option<&Cx>,
         events: (EventSink, EventReceiver<E>),
     ) -> CallStream<E, Self>
@@ -254,14 +254,14 @@ impl<T: IntoOutput + ClientResult> MethodResult for T {
     }
 }
 
-/// What the typed client needs of a result: it reads it.
+/// What the typed client requires of a result: deserialization.
 #[cfg(feature = "client")]
 pub trait ClientResult: FromOutput {}
 
 #[cfg(feature = "client")]
 impl<T: FromOutput> ClientResult for T {}
 
-/// What the typed client needs of a result: nothing, there is no client.
+/// Without the client, a result has no further requirements.
 #[cfg(not(feature = "client"))]
 pub trait ClientResult {}
 
@@ -318,9 +318,9 @@ pub trait MethodEvent: Sized {
 }
 
 #[diagnostic::do_not_recommend]
-impl<T: Event> MethodEvent for T {
+impl<T: StreamEvent> MethodEvent for T {
     fn describe() -> Value {
-        <T as Event>::describe()
+        <T as StreamEvent>::describe()
     }
 
     fn events(call: &Call) -> Events<Self> {
@@ -350,7 +350,7 @@ pub trait NotificationPayload {
     fn describe(rust_name: &str, description: &str) -> NotificationDef;
 
     /// Publishes the notification.
-    fn publish(&self, events: &EventsHandle, name: &str);
+    fn publish(&self, events: &EventPublisher, name: &str);
 }
 
 #[diagnostic::do_not_recommend]
@@ -359,7 +359,7 @@ impl<T: Serialize + JsonSchema> NotificationPayload for T {
         rt::notification::<T>(rust_name, description)
     }
 
-    fn publish(&self, events: &EventsHandle, name: &str) {
+    fn publish(&self, events: &EventPublisher, name: &str) {
         events.publish(name, self);
     }
 }

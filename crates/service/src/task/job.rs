@@ -1,4 +1,4 @@
-//! A task while it runs: where it stands, what it asks, and who waits for that to change.
+//! A running task: its status, its input requests, and its change notifications.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -14,53 +14,54 @@ use switchboard_session::server::{AskError, Asks, Caller, Reply, RequestContext}
 use tokio::sync::{oneshot, watch};
 use tokio::time::Instant;
 
-use super::{TaskRecord, clock};
+use super::{TaskRecord, timestamp};
 
-/// A task while it runs.
+/// A running task.
 pub(super) struct Job {
     pub(super) owner: Option<String>,
-    /// Whom it is counted against.
+    /// The client whose limits it counts against.
     client: Option<String>,
-    /// The request it came of.
+    /// The request that created it.
     pub(super) cx: RequestContext,
-    pub(super) until: Instant,
-    // Held for a look or a change, never across an await.
-    state: Mutex<State>,
-    /// Counts the changes.
+    pub(super) expires_at: Instant,
+    // Held for a lookup or an update, never across an await.
+    state: Mutex<JobState>,
+    /// Number of changes.
     changes: watch::Sender<u64>,
 }
 
-struct State {
+struct JobState {
     task: Task,
-    end: Option<Result<Raw, RpcError>>,
-    /// Questions without an answer, in the order they were asked.
-    open: Vec<Question>,
-    /// Every question so far by its key, with the answer where there is one.
+    outcome: Option<Result<Raw, RpcError>>,
+    /// Unanswered input requests, oldest first.
+    open: Vec<TaskQuestion>,
+    /// All input requests so far by key, with the response if there is one.
     known: HashMap<String, (InputRequest, Option<Raw>)>,
 }
 
-struct Question {
+struct TaskQuestion {
     key: String,
     request: InputRequest,
-    /// Whether somebody puts it to the client now.
-    taken: bool,
+    /// Whether a follower is sending it to the client.
+    claimed: bool,
     answer: oneshot::Sender<Result<Raw, AskError>>,
 }
 
-/// How many questions one task may ask in all.
-const MOST_QUESTIONS: usize = 1000;
+/// Maximum number of input requests per task.
+const MAX_QUESTIONS: usize = 1000;
 
 impl Job {
     pub(super) fn new(id: String, cx: RequestContext, ttl: Duration, poll_interval: Duration) -> Self {
         let millis = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
-        let task =
-            Task::new(id, clock::now()).with_ttl_ms(millis(ttl)).with_poll_interval_ms(millis(poll_interval));
-        let state = State { task, end: None, open: Vec::new(), known: HashMap::new() };
+        let task = Task::new(id, timestamp::now())
+            .with_ttl_ms(millis(ttl))
+            .with_poll_interval_ms(millis(poll_interval));
+        let state = JobState { task, outcome: None, open: Vec::new(), known: HashMap::new() };
         Self {
             owner: cx.owner(),
             client: client(&cx),
             cx,
-            until: Instant::now() + ttl,
+            expires_at: Instant::now() + ttl,
             state: Mutex::new(state),
             changes: watch::Sender::new(0),
         }
@@ -69,137 +70,145 @@ impl Job {
     pub(super) fn record(&self) -> TaskRecord {
         let state = self.state.lock();
         let mut detailed = DetailedTask::new(state.task.clone());
-        match &state.end {
+        match &state.outcome {
             Some(Ok(result)) => detailed.result = Some(result.clone()),
             Some(Err(error)) => detailed.error = Some(error.clone()),
             None if state.open.is_empty() => {}
             None => {
-                let asked = state.open.iter().map(|asked| (asked.key.clone(), asked.request.clone()));
-                detailed.input_requests = Some(asked.collect::<InputRequests>());
+                let requests =
+                    state.open.iter().map(|question| (question.key.clone(), question.request.clone()));
+                detailed.input_requests = Some(requests.collect::<InputRequests>());
             }
         }
         TaskRecord::new(self.owner.clone(), detailed).with_client(self.client.clone())
     }
 
-    /// How long it is still kept.
-    pub(super) fn left(&self) -> Duration {
-        self.until.saturating_duration_since(Instant::now())
+    /// Returns the remaining time to live.
+    pub(super) fn remaining_ttl(&self) -> Duration {
+        self.expires_at.saturating_duration_since(Instant::now())
     }
 
-    /// Waits until nobody can come back for it: its time is up, or it was its session's alone and that is over.
-    pub(super) async fn given_up(&self) {
+    /// Waits until the task is abandoned: its TTL has expired, or its anonymous session has ended.
+    pub(super) async fn wait_until_abandoned(&self) {
         let orphaned = async {
             match self.cx.caller() {
                 Some(_) => std::future::pending().await,
                 None => self.cx.session_ended().await,
             }
         };
-        // A session that is over is as good as time that is up.
-        let _ = tokio::time::timeout_at(self.until, orphaned).await;
+        // The end of the session and the timeout are equivalent.
+        let _ = tokio::time::timeout_at(self.expires_at, orphaned).await;
     }
 
     pub(super) fn changes(&self) -> watch::Receiver<u64> {
         self.changes.subscribe()
     }
 
-    /// Changes it, unless it is over; says whether it was.
-    fn change(&self, change: impl FnOnce(&mut State)) -> bool {
+    /// Changes the state and notifies followers, unless the task is finished. Returns whether it was already
+    /// finished.
+    fn change(&self, change: impl FnOnce(&mut JobState)) -> bool {
         let mut state = self.state.lock();
         if state.task.status.is_terminal() {
             return true;
         }
         change(&mut state);
         if !state.task.status.is_terminal() {
-            let asks = !state.open.is_empty();
-            state.task.status = if asks { TaskStatus::InputRequired } else { TaskStatus::Working };
+            let has_questions = !state.open.is_empty();
+            state.task.status = if has_questions { TaskStatus::InputRequired } else { TaskStatus::Working };
         } else {
-            // Whoever still waits for an answer is dropped with the work.
+            // Their receivers are dropped with the work.
             state.open.clear();
         }
-        state.task.last_updated_at = clock::now();
+        state.task.last_updated_at = timestamp::now();
         drop(state);
         self.changes.send_modify(|times| *times += 1);
         false
     }
 
-    /// The work is done.
+    /// Stores the result of the work.
     pub(super) fn finish(&self, reply: Reply) {
-        let end = reply.and_then(|result| written(result, &self.cx));
+        let outcome = reply.and_then(|result| encode_result(result, &self.cx));
         self.change(|state| {
-            state.task.status = if end.is_ok() { TaskStatus::Completed } else { TaskStatus::Failed };
-            state.task.status_message = end.as_ref().err().map(|error| error.message.clone());
-            state.end = Some(end);
+            state.task.status = if outcome.is_ok() { TaskStatus::Completed } else { TaskStatus::Failed };
+            state.task.status_message = outcome.as_ref().err().map(|error| error.message.clone());
+            state.outcome = Some(outcome);
         });
     }
 
-    /// Cancels it; says whether it was over already.
+    /// Cancels the task. Returns whether it was already finished.
     pub(super) fn cancel(&self) -> bool {
-        let was_over = self.change(|state| state.task.status = TaskStatus::Cancelled);
-        if !was_over {
+        let was_finished = self.change(|state| state.task.status = TaskStatus::Cancelled);
+        if !was_finished {
             self.cx.end();
         }
-        was_over
+        was_finished
     }
 
-    /// The client has answered a question. What was not asked, or was answered, is passed over.
+    /// Resolves an input request. Unknown and already resolved keys are ignored.
     pub(super) fn answer(&self, key: &str, answer: Result<Raw, AskError>) {
-        let is_open = |state: &State| state.open.iter().position(|asked| asked.key == key);
+        let is_open = |state: &JobState| state.open.iter().position(|question| question.key == key);
         if is_open(&self.state.lock()).is_none() {
             return;
         }
         self.change(|state| {
             let Some(at) = is_open(state) else { return };
-            let asked = state.open.remove(at);
+            let question = state.open.remove(at);
             if let (Ok(answer), Some(known)) = (&answer, state.known.get_mut(key)) {
                 known.1 = Some(answer.clone());
             }
-            // Whoever asked may have gone on without it.
-            let _ = asked.answer.send(answer);
+            // The method may have stopped waiting.
+            let _ = question.answer.send(answer);
         });
     }
 
-    /// A question that nobody puts to the client yet, for whoever does now.
-    pub(super) fn take_question(self: &Arc<Self>) -> Option<Taken> {
+    /// Claims an unanswered input request that no follower is sending yet.
+    pub(super) fn claim_question(self: &Arc<Self>) -> Option<ClaimedQuestion> {
         let mut state = self.state.lock();
-        let question = state.open.iter_mut().find(|asked| !asked.taken)?;
-        question.taken = true;
-        Some(Taken { job: Arc::clone(self), key: question.key.clone(), request: question.request.clone() })
+        let question = state.open.iter_mut().find(|question| !question.claimed)?;
+        question.claimed = true;
+        Some(ClaimedQuestion {
+            job: Arc::clone(self),
+            key: question.key.clone(),
+            request: question.request.clone(),
+        })
     }
 
-    fn ask(self: &Arc<Self>, key: &str, request: InputRequest) -> Result<Waiting, Answered> {
-        let (answer, answered) = oneshot::channel();
-        let mut asked_as = None;
+    fn ask(self: &Arc<Self>, key: &str, request: InputRequest) -> Result<PendingAnswer, AnswerResult> {
+        let (answer, receiver) = oneshot::channel();
+        let mut wire_key = None;
         let mut known_answer = None;
         self.change(|state| {
-            // On the wire a key stands for one question, however often the method uses it.
-            let mut own = key.to_owned();
+            // A key on the wire identifies one request, however often the method reuses it.
+            let mut unique_key = key.to_owned();
             let mut times = 1;
-            while let Some((known, given)) = state.known.get(&own) {
+            while let Some((known, response)) = state.known.get(&unique_key) {
                 if *known == request {
-                    known_answer.clone_from(given);
+                    known_answer.clone_from(response);
                     if known_answer.is_some() {
                         return;
                     }
                 }
                 times += 1;
-                own = format!("{key}#{times}");
+                unique_key = format!("{key}#{times}");
             }
-            if state.known.len() >= MOST_QUESTIONS {
+            if state.known.len() >= MAX_QUESTIONS {
                 return;
             }
-            state.known.insert(own.clone(), (request.clone(), None));
-            state.open.push(Question { key: own.clone(), request, taken: false, answer });
-            asked_as = Some(own);
+            state.known.insert(unique_key.clone(), (request.clone(), None));
+            state.open.push(TaskQuestion { key: unique_key.clone(), request, claimed: false, answer });
+            wire_key = Some(unique_key);
         });
-        match (known_answer, asked_as) {
+        match (known_answer, wire_key) {
             (Some(answer), _) => Err(Ok(answer)),
-            (None, Some(key)) => Ok(Waiting { job: Arc::clone(self), key, answered }),
-            (None, None) => Err(Err(AskError::Invalid("this task has asked too much, or is over".into()))),
+            (None, Some(key)) => Ok(PendingAnswer { job: Arc::clone(self), key, receiver }),
+            (None, None) => Err(Err(AskError::Invalid(
+                "the task has finished or has sent too many input requests".into(),
+            ))),
         }
     }
 }
 
-/// Whom a request is counted against: its caller, or else the address it came from.
+/// Returns the client whose limits a request counts against: its caller, or else its address.
 fn client(cx: &RequestContext) -> Option<String> {
     #[cfg(any(feature = "http", feature = "rpc"))]
     if cx.caller().is_none() {
@@ -209,10 +218,10 @@ fn client(cx: &RequestContext) -> Option<String> {
     cx.caller().map(Caller::principal)
 }
 
-type Answered = Result<Raw, AskError>;
+type AnswerResult = Result<Raw, AskError>;
 
-/// The text of what a call came to, as its revision has it.
-fn written(mut result: ServerResult, cx: &RequestContext) -> Result<Raw, RpcError> {
+/// Encodes a result for the revision of the request.
+fn encode_result(mut result: ServerResult, cx: &RequestContext) -> Result<Raw, RpcError> {
     result.lower(cx.revision());
     Raw::encode(&result).map_err(|error| RpcError::internal(error.to_string()))
 }
@@ -223,17 +232,17 @@ impl fmt::Debug for Job {
     }
 }
 
-/// How the work of a job asks.
+/// Routes the input requests of a job's work through the job.
 ///
-/// Weak: the job holds the context of the request, and that holds this.
-pub(super) struct Questions(pub(super) Weak<Job>);
+/// Weak, because the job holds the request context, which holds this.
+pub(super) struct TaskQuestions(pub(super) Weak<Job>);
 
-impl Asks for Questions {
-    fn ask(&self, key: &str, request: InputRequest) -> BoxFuture<'static, Answered> {
+impl Asks for TaskQuestions {
+    fn ask(&self, key: &str, request: InputRequest) -> BoxFuture<'static, AnswerResult> {
         let Some(job) = self.0.upgrade() else { return Box::pin(async { Err(AskError::Gone) }) };
         match job.ask(key, request) {
-            Ok(mut waiting) => Box::pin(async move {
-                let answered = (&mut waiting.answered).await;
+            Ok(mut pending) => Box::pin(async move {
+                let answered = (&mut pending.receiver).await;
                 answered.unwrap_or(Err(AskError::Gone))
             }),
             Err(answered) => Box::pin(async { answered }),
@@ -241,40 +250,40 @@ impl Asks for Questions {
     }
 }
 
-/// Waits for an answer. Dropping it takes the question back.
-struct Waiting {
+/// A pending response to an input request. Dropping it withdraws the request.
+struct PendingAnswer {
     job: Arc<Job>,
     key: String,
-    answered: oneshot::Receiver<Answered>,
+    receiver: oneshot::Receiver<AnswerResult>,
 }
 
-impl Drop for Waiting {
+impl Drop for PendingAnswer {
     fn drop(&mut self) {
         self.job.answer(&self.key, Err(AskError::Gone));
     }
 }
 
-/// A question that somebody puts to the client. Dropped without an answer, it can be taken again.
-pub(super) struct Taken {
+/// An input request claimed by a follower. Dropped without a response, it can be claimed again.
+pub(super) struct ClaimedQuestion {
     job: Arc<Job>,
     key: String,
     pub(super) request: InputRequest,
 }
 
-impl Taken {
-    pub(super) fn answered(self, answer: Answered) {
+impl ClaimedQuestion {
+    pub(super) fn resolve(self, answer: AnswerResult) {
         self.job.answer(&self.key, answer);
     }
 }
 
-impl Drop for Taken {
+impl Drop for ClaimedQuestion {
     fn drop(&mut self) {
         let mut state = self.job.state.lock();
-        if let Some(question) = state.open.iter_mut().find(|asked| asked.key == self.key) {
-            question.taken = false;
+        if let Some(question) = state.open.iter_mut().find(|question| question.key == self.key) {
+            question.claimed = false;
         }
         drop(state);
-        // Whoever waits for a question may take this one.
+        // Another follower may claim the request.
         self.job.changes.send_modify(|times| *times += 1);
     }
 }

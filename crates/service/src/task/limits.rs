@@ -1,53 +1,54 @@
-//! How many tasks there may be, and how long each is kept.
+//! Limits of tasks.
 
 use std::time::Duration;
 
-/// How many tasks there may be, and how long each is kept.
+/// Limits on the number and lifetime of tasks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TaskLimits {
-    /// How long a task is kept from its making, when the caller does not say. What still runs then is ended.
+    /// Lifetime of a task from its creation, unless the caller requests another. A task still running at its end is
+    /// cancelled.
     pub ttl: Duration,
-    /// The longest a caller may ask for.
-    pub most_ttl: Duration,
-    /// How long callers are told to wait between two looks.
+    /// Maximum lifetime that a caller may request.
+    pub max_ttl: Duration,
+    /// Poll interval that callers are told to use.
     pub poll_interval: Duration,
-    /// How many run at the same time.
-    pub running: usize,
-    /// How many run at the same time for one caller.
-    pub running_for_one: usize,
+    /// Maximum number of running tasks.
+    pub max_running: usize,
+    /// Maximum number of running tasks per owner.
+    pub max_running_per_owner: usize,
 }
 
 impl Default for TaskLimits {
     fn default() -> Self {
         Self {
             ttl: Duration::from_secs(60 * 60),
-            most_ttl: Duration::from_secs(24 * 60 * 60),
+            max_ttl: Duration::from_secs(24 * 60 * 60),
             poll_interval: Duration::from_millis(500),
-            running: 1024,
-            running_for_one: 64,
+            max_running: 1024,
+            max_running_per_owner: 64,
         }
     }
 }
 
 impl TaskLimits {
-    /// How long a task is kept from its making, when the caller does not say.
+    /// Sets the lifetime of a task for which the caller requests none.
     #[must_use]
     pub fn with_ttl(mut self, ttl: Duration) -> Self {
         self.ttl = ttl;
         self
     }
 
-    /// How long callers are told to wait between two looks.
+    /// Sets the poll interval that callers are told to use.
     #[must_use]
     pub fn with_poll_interval(mut self, interval: Duration) -> Self {
         self.poll_interval = interval;
         self
     }
 
-    /// How long a task is kept for which this many milliseconds were asked.
-    pub(super) fn keep(&self, asked: Option<u64>) -> Duration {
-        let asked = asked.map_or(self.ttl, Duration::from_millis);
-        asked.clamp(Duration::from_millis(1), self.most_ttl)
+    /// Returns the lifetime for a requested number of milliseconds.
+    pub(super) fn ttl_for(&self, requested: Option<u64>) -> Duration {
+        let requested = requested.map_or(self.ttl, Duration::from_millis);
+        requested.clamp(Duration::from_millis(1), self.max_ttl)
     }
 }

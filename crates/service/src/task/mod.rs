@@ -1,25 +1,25 @@
-//! Calls of tools that outlive their request: the caller gets a task at once, and comes back for its result.
+//! Tasks: tool calls that outlive their request. The caller gets a task at once and fetches the result later.
 //!
 //! ```text
-//!   tools/call ─▶ Tasks::start ─▶ a Job: the work, its questions, where it stands ─▶ TaskStore
+//!   tools/call ─▶ Tasks::start ─▶ Job (work, input requests, status) ─▶ TaskStore
 //!   tasks/…    ─▶ Tasks::answer ─▶ the Job while it runs, the TaskStore afterwards
 //! ```
 //!
-//! The same work runs under both protocols of tasks: what a method asks waits in the job, and is told where the caller
-//! looks for it.
+//! The same work runs under both task protocols: input requests wait in the job and are delivered the way the
+//! caller's protocol requires.
 //!
-//! **Invariants.** Only who made a task sees it. There is a bound to how many there are and how long each is kept. A task
-//! that is over stays as it is. Dropping the [`Tasks`] ends what runs.
+//! **Invariants.** Only the owner of a task can access it. The number of tasks and their lifetime are bounded. A
+//! finished task does not change. Dropping [`Tasks`] cancels running tasks.
 
-mod answer;
-mod clock;
 mod job;
 mod limits;
 mod record;
-mod run;
+mod requests;
 mod store;
+mod tasks;
+mod timestamp;
 
 pub use limits::TaskLimits;
 pub use record::TaskRecord;
-pub use run::{Fate, Tasks};
-pub use store::{MemoryTasks, TaskBudget, TaskStore, TooManyTasks};
+pub use store::{MemoryTaskStore, TaskBudget, TaskStore, TooManyTasks};
+pub use tasks::{TaskDecision, Tasks};

@@ -1,22 +1,23 @@
-//! What is kept of a task.
+//! The stored state of a task.
 
 use serde::{Deserialize, Serialize};
 use switchboard_protocol::{DetailedTask, Raw, RpcError, TaskStatus};
 
-/// What a task takes besides what its caller said and got.
+/// Estimated size of a task besides its payloads.
 const OVERHEAD: usize = 512;
 
-/// What is kept of a task: where it stands and what came of it. It can be written down and read again.
+/// The stored state of a task. Serializable, so that a store can persist it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct TaskRecord {
-    /// Whose it is: nobody else may see it. `None`: whoever knows its id.
+    /// The owner, who alone may access the task. `None`: anyone who knows the id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub owner: Option<String>,
-    /// Whom it is counted against: an authenticated principal, or else an address. `None` where neither is known.
+    /// The client whose limits the task counts against: an authenticated principal, or else an address. `None` if
+    /// neither is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub client: Option<String>,
-    /// Where it stands, and what came of it.
+    /// Status, and result or error.
     pub task: DetailedTask,
 }
 
@@ -30,7 +31,7 @@ impl TaskRecord {
         self
     }
 
-    /// About how many bytes it takes to keep it.
+    /// Returns the approximate size in bytes.
     pub(super) fn size(&self) -> usize {
         let DetailedTask { task, result, error, input_requests, .. } = &self.task;
         let error =
@@ -40,25 +41,25 @@ impl TaskRecord {
         own + result.as_ref().map_or(0, Raw::len) + error + requests.as_ref().map_or(0, Raw::len)
     }
 
-    /// Drops what came of it, which is larger than `most` bytes.
-    pub(super) fn drop_result(&mut self, most: usize) {
-        let message = format!("the result is larger than the {most} bytes that are kept of tasks");
+    /// Drops a result that is larger than `limit` bytes. A finished task fails.
+    pub(super) fn drop_result(&mut self, limit: usize) {
+        let message = format!("the result exceeds the limit of {limit} bytes for stored tasks");
         self.task.result = None;
         self.task.input_requests = None;
-        if self.is_over() {
+        if self.is_finished() {
             self.task.task.status = TaskStatus::Failed;
             self.task.task.status_message = Some(message.clone());
             self.task.error = Some(RpcError::internal(message));
         }
     }
 
-    /// Its id.
+    /// Returns the task id.
     pub fn id(&self) -> &str {
         &self.task.task.task_id
     }
 
-    /// Whether nothing more will happen to it.
-    pub fn is_over(&self) -> bool {
+    /// Whether the task is in a terminal status.
+    pub fn is_finished(&self) -> bool {
         self.task.task.status.is_terminal()
     }
 }

@@ -1,4 +1,4 @@
-//! Where tasks are kept, so that their callers find them again.
+//! Storage for tasks.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::time::Duration;
@@ -9,57 +9,57 @@ use tokio::time::Instant;
 
 use super::TaskRecord;
 
-/// Keeps tasks. Instances that share one answer for each other's tasks; what still runs is answered for, given input and
-/// cancelled by the instance that runs it.
+/// Stores tasks. Instances that share a store can report each other's tasks; only the instance that runs a task can
+/// pass input to it or cancel it.
 pub trait TaskStore: Send + Sync + 'static {
-    /// Keeps a task, in place of what was kept of it, for as long as `left`. A task is kept before its caller hears of it.
+    /// Inserts or replaces a task and keeps it for `ttl`. A task is saved before its caller learns its id.
     ///
     /// # Errors
-    /// When there is no room.
-    fn save(&self, record: TaskRecord, left: Duration) -> BoxFuture<'_, Result<(), TooManyTasks>>;
+    /// When the store is full.
+    fn save(&self, record: TaskRecord, ttl: Duration) -> BoxFuture<'_, Result<(), TooManyTasks>>;
 
-    /// What is kept of a task; `None` when there is no such task, or no longer.
+    /// Returns a task; `None` if it is unknown or expired.
     fn load<'a>(&'a self, id: &'a str) -> BoxFuture<'a, Option<TaskRecord>>;
 
-    /// The tasks of an owner, in the order of their making: at most `most`, from the one after `after`. `None` when there
-    /// is no such task as `after`.
+    /// Returns up to `limit` tasks of an owner in creation order, starting after the task `after`. `None` if `after`
+    /// is unknown.
     fn list<'a>(
         &'a self,
         owner: Option<&'a str>,
         after: Option<&'a str>,
-        most: usize,
+        limit: usize,
     ) -> BoxFuture<'a, Option<Vec<TaskRecord>>>;
 }
 
-/// There is no room for another task.
+/// The task store is full.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("there are too many tasks; wait for some to be over")]
+#[error("too many tasks; wait for some to finish")]
 pub struct TooManyTasks;
 
-/// Keeps tasks in memory, up to a number and a size: the oldest that is over gives way, of the same client first where
-/// that one has more than its share.
+/// In-memory task store, limited in number and bytes. Evicts the oldest finished task, preferring those of a client
+/// that exceeds its share.
 #[derive(Debug)]
-pub struct MemoryTasks {
-    // Held for a look or a change, never across an await.
-    state: Mutex<State>,
-    most: usize,
+pub struct MemoryTaskStore {
+    // Held for a lookup or an update, never across an await.
+    state: Mutex<TaskStoreState>,
+    max_tasks: usize,
     budget: TaskBudget,
 }
 
-/// How many bytes of tasks are kept in memory.
+/// Byte limits of a [`MemoryTaskStore`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TaskBudget {
-    /// For all clients.
-    pub all: usize,
-    /// For one client: an authenticated principal, or else an address.
+    /// Limit for all clients together.
+    pub total: usize,
+    /// Limit for one client: an authenticated principal, or else an address.
     pub per_client: usize,
 }
 
 impl TaskBudget {
-    /// So many for all clients, and so many of them for one.
-    pub const fn new(all: usize, per_client: usize) -> Self {
-        Self { all, per_client }
+    /// Creates a budget of `total` bytes, of which one client may use `per_client`.
+    pub const fn new(total: usize, per_client: usize) -> Self {
+        Self { total, per_client }
     }
 }
 
@@ -70,118 +70,124 @@ impl Default for TaskBudget {
 }
 
 #[derive(Debug, Default)]
-struct State {
-    /// By number, which is the order of their making.
-    kept: BTreeMap<u64, Kept>,
+struct TaskStoreState {
+    /// By sequence number, which is the creation order.
+    tasks: BTreeMap<u64, StoredTask>,
     ids: HashMap<String, u64>,
     next: u64,
-    all: Share,
-    shares: HashMap<Option<String>, Share>,
-    /// By the end of their time.
-    ends: BTreeSet<(Instant, u64)>,
+    total: TaskUsage,
+    clients: HashMap<Option<String>, TaskUsage>,
+    /// By expiry time.
+    expiries: BTreeSet<(Instant, u64)>,
 }
 
-/// What is kept for all, or for one client.
+/// Usage of all clients, or of one.
 #[derive(Debug, Default)]
-struct Share {
+struct TaskUsage {
     tasks: usize,
     bytes: usize,
-    /// Those that are over.
-    over: BTreeSet<u64>,
+    /// Sequence numbers of finished tasks.
+    finished: BTreeSet<u64>,
 }
 
 #[derive(Debug)]
-struct Kept {
+struct StoredTask {
     record: TaskRecord,
-    until: Instant,
+    expires_at: Instant,
     bytes: usize,
 }
 
-impl State {
-    fn insert(&mut self, number: u64, record: TaskRecord, until: Instant) {
+impl TaskStoreState {
+    fn insert(&mut self, number: u64, record: TaskRecord, expires_at: Instant) {
         let bytes = record.size();
         let client = record.client.clone();
-        let is_over = record.is_over();
-        for share in [&mut self.all, self.shares.entry(client).or_default()] {
-            share.tasks += 1;
-            share.bytes += bytes;
-            if is_over {
-                share.over.insert(number);
+        let is_finished = record.is_finished();
+        for usage in [&mut self.total, self.clients.entry(client).or_default()] {
+            usage.tasks += 1;
+            usage.bytes += bytes;
+            if is_finished {
+                usage.finished.insert(number);
             }
         }
         self.ids.insert(record.id().to_owned(), number);
-        self.ends.insert((until, number));
-        self.kept.insert(number, Kept { record, until, bytes });
+        self.expiries.insert((expires_at, number));
+        self.tasks.insert(number, StoredTask { record, expires_at, bytes });
     }
 
     fn remove(&mut self, number: u64) {
-        let Some(Kept { record, until, bytes }) = self.kept.remove(&number) else { return };
+        let Some(StoredTask { record, expires_at, bytes }) = self.tasks.remove(&number) else { return };
         self.ids.remove(record.id());
-        self.ends.remove(&(until, number));
-        let own = self.shares.get_mut(&record.client);
-        for share in [Some(&mut self.all), own].into_iter().flatten() {
-            share.tasks -= 1;
-            share.bytes -= bytes;
-            share.over.remove(&number);
+        self.expiries.remove(&(expires_at, number));
+        let own = self.clients.get_mut(&record.client);
+        for usage in [Some(&mut self.total), own].into_iter().flatten() {
+            usage.tasks -= 1;
+            usage.bytes -= bytes;
+            usage.finished.remove(&number);
         }
-        if self.shares.get(&record.client).is_some_and(|share| share.tasks == 0) {
-            self.shares.remove(&record.client);
+        if self.clients.get(&record.client).is_some_and(|usage| usage.tasks == 0) {
+            self.clients.remove(&record.client);
         }
     }
 
     fn expire(&mut self, now: Instant) {
-        while let Some((until, number)) = self.ends.first().copied()
-            && until <= now
+        while let Some((expires_at, number)) = self.expiries.first().copied()
+            && expires_at <= now
         {
             self.remove(number);
         }
     }
 
     fn find(&self, id: &str, now: Instant) -> Option<&TaskRecord> {
-        let kept = self.kept.get(self.ids.get(id)?)?;
-        (kept.until > now).then_some(&kept.record)
+        let task = self.tasks.get(self.ids.get(id)?)?;
+        (task.expires_at > now).then_some(&task.record)
     }
 
-    /// Removes the oldest tasks that are over, other than this one, while `too_much` of a share.
-    fn evict(&mut self, client: Option<&Option<String>>, spared: u64, too_much: impl Fn(&Share) -> bool) {
+    /// Evicts the oldest finished tasks except `spared` while `is_exceeded` holds for the usage.
+    fn evict(
+        &mut self,
+        client: Option<&Option<String>>,
+        spared: u64,
+        is_exceeded: impl Fn(&TaskUsage) -> bool,
+    ) {
         loop {
-            let share = match client {
-                Some(client) => self.shares.get(client),
-                None => Some(&self.all),
+            let usage = match client {
+                Some(client) => self.clients.get(client),
+                None => Some(&self.total),
             };
-            let oldest = share.filter(|share| too_much(share));
-            let oldest = oldest.and_then(|share| share.over.iter().copied().find(|number| *number != spared));
+            let oldest = usage.filter(|usage| is_exceeded(usage));
+            let oldest =
+                oldest.and_then(|usage| usage.finished.iter().copied().find(|number| *number != spared));
             let Some(oldest) = oldest else { return };
             self.remove(oldest);
         }
     }
 }
 
-impl MemoryTasks {
-    /// Keeps at most this many.
-    pub fn new(most: usize) -> Self {
-        Self { state: Mutex::default(), most: most.max(1), budget: TaskBudget::default() }
+impl MemoryTaskStore {
+    /// Creates a store for at most `max_tasks` tasks.
+    pub fn new(max_tasks: usize) -> Self {
+        Self { state: Mutex::default(), max_tasks: max_tasks.max(1), budget: TaskBudget::default() }
     }
 
-    /// Keeps at most so many bytes. A result that is larger than the share of a client is not kept: its task fails.
+    /// Sets the byte limits. A result larger than the limit of a client is not stored; its task fails.
     #[must_use]
     pub fn with_budget(mut self, budget: TaskBudget) -> Self {
         self.budget = budget;
         self
     }
 
-    /// Bytes that are kept.
+    /// Bytes in use.
     #[cfg(test)]
     fn bytes(&self) -> usize {
-        self.state.lock().all.bytes
+        self.state.lock().total.bytes
     }
 
-    fn put(&self, mut record: TaskRecord, until: Instant, now: Instant) -> Result<(), TooManyTasks> {
-        let TaskBudget { all, per_client } = self.budget;
+    fn put(&self, mut record: TaskRecord, expires_at: Instant, now: Instant) -> Result<(), TooManyTasks> {
+        let TaskBudget { total, per_client } = self.budget;
         let mut state = self.state.lock();
         state.expire(now);
-        if record.size() > all.min(per_client) {
-            record.drop_result(all.min(per_client));
+        if record.size() > total.min(per_client) {
+            record.drop_result(total.min(per_client));
         }
         let client = record.client.clone();
         let number = match state.ids.get(record.id()).copied() {
@@ -190,36 +196,36 @@ impl MemoryTasks {
                 known
             }
             None => {
-                // One client's many tasks push out their own results, not those of others.
-                let most_of_client = (self.most / 16).max(1);
+                // A client with many tasks evicts its own results, not those of others.
+                let max_of_client = (self.max_tasks / 16).max(1);
                 if client.is_some() {
-                    state.evict(Some(&client), u64::MAX, |share| share.tasks >= most_of_client);
+                    state.evict(Some(&client), u64::MAX, |usage| usage.tasks >= max_of_client);
                 }
-                state.evict(None, u64::MAX, |share| share.tasks >= self.most);
-                if state.all.tasks >= self.most {
+                state.evict(None, u64::MAX, |usage| usage.tasks >= self.max_tasks);
+                if state.total.tasks >= self.max_tasks {
                     return Err(TooManyTasks);
                 }
                 state.next += 1;
                 state.next
             }
         };
-        state.insert(number, record, until);
-        state.evict(Some(&client), number, |share| share.bytes > per_client);
-        state.evict(None, number, |share| share.bytes > all);
+        state.insert(number, record, expires_at);
+        state.evict(Some(&client), number, |usage| usage.bytes > per_client);
+        state.evict(None, number, |usage| usage.bytes > total);
         Ok(())
     }
 }
 
-impl Default for MemoryTasks {
+impl Default for MemoryTaskStore {
     fn default() -> Self {
         Self::new(4096)
     }
 }
 
-impl TaskStore for MemoryTasks {
-    fn save(&self, record: TaskRecord, left: Duration) -> BoxFuture<'_, Result<(), TooManyTasks>> {
+impl TaskStore for MemoryTaskStore {
+    fn save(&self, record: TaskRecord, ttl: Duration) -> BoxFuture<'_, Result<(), TooManyTasks>> {
         let now = Instant::now();
-        let saved = self.put(record, now + left, now);
+        let saved = self.put(record, now + ttl, now);
         Box::pin(async move { saved })
     }
 
@@ -232,17 +238,17 @@ impl TaskStore for MemoryTasks {
         &'a self,
         owner: Option<&'a str>,
         after: Option<&'a str>,
-        most: usize,
+        limit: usize,
     ) -> BoxFuture<'a, Option<Vec<TaskRecord>>> {
         let listed = {
             let (state, now) = (self.state.lock(), Instant::now());
             let mut own = state
-                .kept
+                .tasks
                 .values()
-                .filter(|kept| kept.until > now && kept.record.owner.as_deref() == owner)
-                .map(|kept| &kept.record);
-            let is_there = after.is_none_or(|after| own.any(|record| record.id() == after));
-            is_there.then(|| own.take(most).cloned().collect())
+                .filter(|task| task.expires_at > now && task.record.owner.as_deref() == owner)
+                .map(|task| &task.record);
+            let is_known = after.is_none_or(|after| own.any(|record| record.id() == after));
+            is_known.then(|| own.take(limit).cloned().collect())
         };
         Box::pin(async { listed })
     }
@@ -269,7 +275,7 @@ mod tests {
 
     #[tokio::test]
     async fn s4_finished_tasks_stay_within_the_byte_budget() {
-        let store = MemoryTasks::default().with_budget(TaskBudget::new(64_000, 24_000));
+        let store = MemoryTaskStore::default().with_budget(TaskBudget::new(64_000, 24_000));
         store.save(finished("bob", "bob", 10_000), LONG).await.unwrap();
         store.save(record("runs", "ada", TaskStatus::Working), LONG).await.unwrap();
         for task in 0..60 {
@@ -286,13 +292,13 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn s4_a_result_larger_than_the_share_fails_its_task() {
-        let store = MemoryTasks::default().with_budget(TaskBudget::new(64_000, 24_000));
+    async fn s4_a_result_over_the_client_limit_fails_its_task() {
+        let store = MemoryTaskStore::default().with_budget(TaskBudget::new(64_000, 24_000));
         store.save(record("big", "ada", TaskStatus::Working), LONG).await.unwrap();
         store.save(finished("big", "ada", 30_000), LONG).await.unwrap();
-        let kept = store.load("big").await.unwrap();
-        assert_eq!((kept.task.task.status, kept.task.result.is_some()), (TaskStatus::Failed, false));
-        assert!(kept.task.error.unwrap().message.contains("24000"));
+        let tasks = store.load("big").await.unwrap();
+        assert_eq!((tasks.task.task.status, tasks.task.result.is_some()), (TaskStatus::Failed, false));
+        assert!(tasks.task.error.unwrap().message.contains("24000"));
     }
 
     fn ids(records: &[TaskRecord]) -> Vec<&str> {
@@ -300,31 +306,31 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_task_is_kept_until_its_time_is_up() {
-        let store = MemoryTasks::default();
+    async fn a_task_is_kept_until_it_expires() {
+        let store = MemoryTaskStore::default();
         store.save(record("a", "ada", TaskStatus::Working), LONG).await.unwrap();
         store.save(record("a", "ada", TaskStatus::Completed), LONG).await.unwrap();
-        assert!(store.load("a").await.unwrap().is_over());
+        assert!(store.load("a").await.unwrap().is_finished());
         tokio::time::advance(LONG).await;
         assert_eq!(store.load("a").await, None);
         assert_eq!(store.list(Some("ada"), None, 9).await, Some(vec![]));
     }
 
     #[tokio::test]
-    async fn a_full_store_lets_go_of_what_is_over_and_of_nothing_else() {
-        let store = MemoryTasks::new(2);
+    async fn a_full_store_evicts_finished_tasks_only() {
+        let store = MemoryTaskStore::new(2);
         store.save(record("runs", "ada", TaskStatus::Working), LONG).await.unwrap();
-        store.save(record("over", "ada", TaskStatus::Failed), LONG).await.unwrap();
+        store.save(record("finished", "ada", TaskStatus::Failed), LONG).await.unwrap();
         store.save(record("new", "ada", TaskStatus::InputRequired), LONG).await.unwrap();
-        assert_eq!(store.load("over").await, None);
+        assert_eq!(store.load("finished").await, None);
         assert_eq!(store.save(record("more", "ada", TaskStatus::Working), LONG).await, Err(TooManyTasks));
-        // What is known is kept however full it is.
+        // Updating a known task succeeds even when the store is full.
         store.save(record("runs", "ada", TaskStatus::Completed), LONG).await.unwrap();
     }
 
     #[tokio::test]
-    async fn an_owner_lists_their_own_a_page_at_a_time() {
-        let store = MemoryTasks::default();
+    async fn an_owner_lists_own_tasks_in_pages() {
+        let store = MemoryTaskStore::default();
         for (id, owner) in [("1", "ada"), ("2", "bob"), ("3", "ada"), ("4", "ada")] {
             store.save(record(id, owner, TaskStatus::Working), LONG).await.unwrap();
         }

@@ -1,12 +1,12 @@
-//! The command lines of a service, run as programs: this one is the service and its client too.
+//! The command lines of a service, run as programs. This test program is both the service and its client.
 
 #![allow(clippy::unwrap_used, reason = "a test ends at the first surprise")]
 
+mod harness;
 mod service;
-mod stage;
 
-mod client;
-mod local;
+mod client_cli;
+mod service_cli;
 
 use std::process::ExitCode;
 
@@ -20,18 +20,18 @@ fn main() -> ExitCode {
         Some("service") => {
             let builder =
                 ServiceBuilder::new(std::sync::Arc::new(service::Finder)).accept_notifications(true);
-            stage::block_on(builder.serve_cli_with(std::iter::once("finder".into()).chain(args)))
+            harness::block_on(builder.serve_cli_with(std::iter::once("finder".into()).chain(args)))
         }
         Some("client") => {
             let args = std::iter::once("finder-cli".into()).chain(args);
-            stage::block_on(switchboard_service::cli::run_cli_with(service::design(), args))
+            harness::block_on(switchboard_service::cli::run_cli_with(service::design(), args))
         }
         _ => tests(),
     }
 }
 
 fn tests() -> ExitCode {
-    let trials = client::TESTS.iter().chain(local::TESTS).map(|(name, run)| {
+    let trials = client_cli::TESTS.iter().chain(service_cli::TESTS).map(|(name, run)| {
         Trial::test(*name, move || {
             run();
             Ok(())

@@ -1,4 +1,4 @@
-//! The service of these tests, small and written by hand.
+//! A small service for these tests, implemented without the macro.
 
 use std::sync::{Arc, LazyLock};
 
@@ -9,7 +9,7 @@ use switchboard_design::{MethodDef, ParamDef, ParamKind};
 use switchboard_protocol::{BooleanField, CallToolResult, Content, FormField, FormSchema, Raw};
 use switchboard_service::rt;
 use switchboard_service::{
-    Answer, Call, Changes, Contents, Cx, Design, Dispatch, Error, Form, Prompt, Working,
+    Call, CallFuture, Changes, Contents, Cx, Design, Dispatch, ElicitOutcome, Error, Form, PromptMessages,
 };
 
 #[derive(Deserialize, JsonSchema)]
@@ -103,7 +103,7 @@ impl Dispatch for Finder {
         design()
     }
 
-    fn call_tool(&self, tool: usize, call: Call) -> Working<CallToolResult> {
+    fn call_tool(&self, tool: usize, call: Call) -> CallFuture<CallToolResult> {
         Box::pin(async move {
             if tool == 0 {
                 let FindArgs { query, limit, language, tags, filter, json } = call.args()?;
@@ -115,7 +115,7 @@ impl Dispatch for Finder {
             match tool {
                 1 => Err(Error::tool("not_found", format!("no \u{1b}[31m{text}"))),
                 2 => match call.cx.elicit::<Consent>("consent", "Run it?").await? {
-                    Answer::Accepted(Consent { agreed: true }) => {
+                    ElicitOutcome::Accepted(Consent { agreed: true }) => {
                         Ok(CallToolResult::new([Content::text(text)]))
                     }
                     _ => Err(Error::tool("declined", "not agreed to")),
@@ -125,27 +125,27 @@ impl Dispatch for Finder {
         })
     }
 
-    fn read_resource(&self, _: usize, call: Call) -> Working<Contents> {
+    fn read_resource(&self, _: usize, call: Call) -> CallFuture<Contents> {
         Box::pin(async move { Ok(Contents::text(call.args.as_str())) })
     }
 
-    fn get_prompt(&self, _: usize, call: Call) -> Working<Prompt> {
+    fn get_prompt(&self, _: usize, call: Call) -> CallFuture<PromptMessages> {
         Box::pin(async move {
             let TextArgs { text } = call.args()?;
-            Ok(Prompt::user(format!("Review {text}")))
+            Ok(PromptMessages::user(format!("Review {text}")))
         })
     }
 
-    fn call_method(&self, rust_name: &str, _: Call) -> Option<Working<Raw>> {
+    fn call_method(&self, rust_name: &str, _: Call) -> Option<CallFuture<Raw>> {
         (rust_name == "reindex")
-            .then(|| -> Working<Raw> { Box::pin(async { Ok(Raw::from(json!({"done": 7}))) }) })
+            .then(|| -> CallFuture<Raw> { Box::pin(async { Ok(Raw::from(json!({"done": 7}))) }) })
     }
 
-    fn watch(&self, _: usize, _: Cx, _: Changes) -> Working<()> {
-        rt::no_such()
+    fn watch(&self, _: usize, _: Cx, _: Changes) -> CallFuture<()> {
+        rt::unknown_index()
     }
 
-    fn complete(&self, _: usize, _: Call) -> Working<Vec<String>> {
-        rt::no_such()
+    fn complete(&self, _: usize, _: Call) -> CallFuture<Vec<String>> {
+        rt::unknown_index()
     }
 }

@@ -1,4 +1,4 @@
-//! What goes wrong, under every table and in every revision.
+//! Errors, under every error policy and in every revision.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -8,10 +8,10 @@ use switchboard_design::{ArgumentErrors, ErrorPolicy};
 use switchboard_service::Error;
 use switchboard_session::CallError;
 
-use crate::stage::{ERAS, MODERN, OLDER, REVISIONS, Shop, ask, outcome, session};
+use crate::fixture::{ERAS, MODERN, OLDER, REVISIONS, Shop, ask, outcome, session};
 
 #[tokio::test]
-async fn the_table_holds_in_every_revision() {
+async fn errors_are_mapped_as_specified_in_every_revision() {
     let specification = Shop::builder().build().unwrap();
     let codes = Shop::builder().error_policy(ErrorPolicy::Codes).build().unwrap();
     for revision in REVISIONS {
@@ -58,13 +58,13 @@ async fn the_table_holds_in_every_revision() {
 }
 
 #[tokio::test]
-async fn v4_a_missing_resource_is_told_with_its_uri_and_its_name() {
+async fn v4_a_not_found_error_has_the_uri_and_the_name() {
     let server = Shop::builder().build().unwrap();
     for revision in REVISIONS {
         let session = session(&server, revision).await;
         let params = json!({"uri": "text://missing"});
-        let told = session.request_raw("resources/read", crate::stage::raw(params)).await;
-        let Err(CallError::Remote(error)) = told else { panic!("{told:?}") };
+        let response = session.request_raw("resources/read", crate::fixture::raw(params)).await;
+        let Err(CallError::Remote(error)) = response else { panic!("{response:?}") };
         let data: serde_json::Value = error.data.as_ref().unwrap().decode().unwrap();
         assert_eq!(data, json!({"uri": "text://missing", "name": "not_found"}), "{revision}");
         let code = error.code;
@@ -75,9 +75,9 @@ async fn v4_a_missing_resource_is_told_with_its_uri_and_its_name() {
 }
 
 #[tokio::test]
-async fn how_misfits_are_told_can_be_fixed() {
-    for (told, expected) in [(ArgumentErrors::Code, "-32602"), (ArgumentErrors::Result, "failed")] {
-        let server = Shop::builder().argument_errors(told).build().unwrap();
+async fn the_report_of_invalid_arguments_can_be_fixed() {
+    for (reporting, expected) in [(ArgumentErrors::Code, "-32602"), (ArgumentErrors::Result, "failed")] {
+        let server = Shop::builder().argument_errors(reporting).build().unwrap();
         for revision in REVISIONS {
             let session = session(&server, revision).await;
             assert_eq!(outcome(&session, "echo", json!({})).await.0, expected, "{revision}");
@@ -86,7 +86,7 @@ async fn how_misfits_are_told_can_be_fixed() {
 }
 
 #[tokio::test]
-async fn our_own_failures_are_told_only_when_asked_for() {
+async fn internal_errors_are_hidden_by_default() {
     let hidden = Shop::builder().build().unwrap();
     let shown = Shop::builder().debug_errors(true).build().unwrap();
     for revision in REVISIONS {
@@ -98,7 +98,7 @@ async fn our_own_failures_are_told_only_when_asked_for() {
 }
 
 #[tokio::test]
-async fn an_error_mapper_is_asked_once_for_each_error_before_it_is_told() {
+async fn the_error_mapper_is_called_once_per_error() {
     let asked = Arc::new(AtomicUsize::new(0));
     let seen = Arc::clone(&asked);
     let builder = Shop::builder().error_mapper(move |error| {
@@ -121,14 +121,14 @@ async fn an_error_mapper_is_asked_once_for_each_error_before_it_is_told() {
         );
         assert_eq!(outcome(&session, "fail", json!({"text": "tool"})).await.0, "failed");
         assert_eq!(asked.load(Ordering::SeqCst), 3, "{revision}");
-        // What is no error of the service is none of its business.
+        // Errors of the adapter are not passed to the mapper.
         assert_eq!(outcome(&session, "none", json!({})).await.0, "-32602");
         assert_eq!(asked.load(Ordering::SeqCst), 3, "{revision}");
     }
 }
 
 #[tokio::test]
-async fn a_method_that_panics_ends_its_own_request_only() {
+async fn a_panic_fails_only_its_own_request() {
     let server = Shop::builder().build().unwrap();
     for revision in ERAS {
         let session = session(&server, revision).await;

@@ -1,47 +1,48 @@
-//! Events of the service: told to whoever listens, lost by whoever is too slow, published by clients only when allowed.
+//! Events of the service: delivered to listeners, dropped for slow ones, published by clients only if allowed.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use switchboard_service::EventsHandle;
-use switchboard_service::wire::{EVENT_NOTE, EVENTS_EXTENSION, EVENTS_METHOD};
+use switchboard_service::EventPublisher;
+use switchboard_service::wire::{EVENT_NOTIFICATION, EVENTS_EXTENSION, EVENTS_METHOD};
 use switchboard_session::server::{Answered, Server};
 use switchboard_session::{CallError, Client, ClientSession};
 use tokio::sync::mpsc;
 
-use crate::stage::{
-    At, ERAS, Keeps, MODERN, NEWEST_LEGACY, REVISIONS, Shop, Sum, ask, begin, connect, raw, session,
+use crate::fixture::{
+    ERAS, MODERN, NEWEST_LEGACY, REVISIONS, RecordingChannel, Setup, Shop, Sum, ask, begin, connect, raw,
+    session,
 };
 
-/// Listens for events; dropping the task ends it.
+/// Subscribes to events; aborting the task unsubscribes.
 fn listen(session: &ClientSession) -> (mpsc::UnboundedReceiver<Value>, tokio::task::JoinHandle<()>) {
-    let (tell, heard) = mpsc::unbounded_channel();
+    let (sender, receiver) = mpsc::unbounded_channel();
     let call = session.raw_call(EVENTS_METHOD, raw(json!({}))).on_notification(move |method, note| {
-        assert_eq!(method, EVENT_NOTE);
-        let _ = tell.send(note.decode().unwrap());
+        assert_eq!(method, EVENT_NOTIFICATION);
+        let _ = sender.send(note.decode().unwrap());
     });
     let task = tokio::spawn(async move {
         let _ = call.await;
     });
-    (heard, task)
+    (receiver, task)
 }
 
-/// Publishes until somebody hears: a listener is not there the moment it asks.
-async fn first(events: &EventsHandle, heard: &mut mpsc::UnboundedReceiver<Value>) -> Value {
+/// Publishes until the event arrives: a subscription takes effect with a delay.
+async fn first(events: &EventPublisher, received: &mut mpsc::UnboundedReceiver<Value>) -> Value {
     for _ in 0..6_000 {
         events.publish("sold", &Sum { sum: 0 });
-        if let Ok(Some(event)) = tokio::time::timeout(Duration::from_millis(20), heard.recv()).await {
+        if let Ok(Some(event)) = tokio::time::timeout(Duration::from_millis(20), received.recv()).await {
             return event;
         }
     }
-    panic!("nothing was heard");
+    panic!("nothing was received");
 }
 
 #[tokio::test]
-async fn every_listener_hears_every_event_in_order_until_it_cancels() {
-    let (events, feed) = EventsHandle::channel(16);
+async fn every_listener_gets_every_event_in_order_until_it_cancels() {
+    let (events, feed) = EventPublisher::channel(16);
     let server = Shop::builder().events(feed).build().unwrap();
     assert!(server.capabilities().has_extension(EVENTS_EXTENSION));
     for revision in ERAS {
@@ -63,7 +64,7 @@ async fn every_listener_hears_every_event_in_order_until_it_cancels() {
             seqs.push(event["seq"].as_u64().unwrap());
         }
         assert!(seqs.windows(2).all(|two| two[1] == two[0] + 1), "{seqs:?}");
-        // A call that is dropped is cancelled, and then nothing is told any more.
+        // A dropped call is cancelled, and no further events arrive.
         first_task.abort();
         assert!(first_task.await.unwrap_err().is_cancelled());
         tokio::time::sleep(Duration::from_millis(50)).await;
@@ -83,7 +84,7 @@ async fn every_listener_hears_every_event_in_order_until_it_cancels() {
 }
 
 #[tokio::test]
-async fn a_design_without_events_has_no_stream_of_them() {
+async fn a_design_without_events_has_no_event_stream() {
     let mut shop = Shop::new();
     Arc::make_mut(&mut shop.design).notifications.clear();
     let server = switchboard_service::ServiceBuilder::new(Arc::new(shop)).build().unwrap();
@@ -93,8 +94,8 @@ async fn a_design_without_events_has_no_stream_of_them() {
 }
 
 #[tokio::test]
-async fn changes_are_told_to_whoever_listens_for_them() {
-    let (events, feed) = EventsHandle::channel(16);
+async fn changes_are_sent_to_listeners() {
+    let (events, feed) = EventPublisher::channel(16);
     let server = Shop::builder().events(feed).build().unwrap();
     for revision in ERAS {
         let session = connect(&Client::new(), &server, revision).await;
@@ -106,60 +107,60 @@ async fn changes_are_told_to_whoever_listens_for_them() {
     }
 }
 
-async fn publishes(server: &Arc<Server>, revision: At) -> Result<Value, (i32, String)> {
+async fn publishes(server: &Arc<Server>, revision: Setup) -> Result<Value, (i32, String)> {
     let session = session(server, revision).await;
     ask(&session, "notify_sold", json!({"sum": 5})).await
 }
 
 #[tokio::test]
-async fn clients_publish_only_when_that_is_allowed() {
+async fn clients_publish_only_if_allowed() {
     let closed = Shop::builder().build().unwrap();
     let open = Shop::builder().accept_notifications(true).build().unwrap();
     for revision in REVISIONS {
         assert_eq!(publishes(&closed, revision).await.unwrap_err().0, -32601, "{revision}");
         let own = session(&open, revision).await;
-        let (mut heard, task) = listen(&own);
+        let (mut received, task) = listen(&own);
         let mut event = None;
         for _ in 0..6_000 {
             publishes(&open, revision).await.unwrap();
-            if let Ok(heard) = tokio::time::timeout(Duration::from_millis(20), heard.recv()).await {
-                event = heard;
+            if let Ok(received) = tokio::time::timeout(Duration::from_millis(20), received.recv()).await {
+                event = received;
                 break;
             }
         }
-        let event = event.unwrap_or_else(|| panic!("{revision}: nothing was heard"));
+        let event = event.unwrap_or_else(|| panic!("{revision}: nothing was received"));
         assert_eq!((&event["name"], &event["data"]), (&json!("sold"), &json!({"sum": 5})), "{revision}");
-        // It must be an event of the design, and fit it.
+        // It must be a valid event of the design.
         let wrong = ask(&own, "notify_sold", json!({"sum": "five"})).await.unwrap_err();
         assert_eq!(wrong.0, -32602);
         assert!(wrong.1.contains("`sum`"), "{}", wrong.1);
         assert_eq!(ask(&own, "notify_none", json!({})).await.unwrap_err().0, -32601);
         task.abort();
     }
-    // As a notification, nobody waits for a word on it.
+    // A notification has no response.
     let own = session(&open, NEWEST_LEGACY).await;
-    let (mut heard, task) = listen(&own);
-    let mut told = false;
+    let (mut received, task) = listen(&own);
+    let mut is_received = false;
     for _ in 0..6_000 {
         match own.notify("notify_sold", Some(&raw(json!({"sum": 6})))) {
             Ok(()) => {}
             Err(CallError::Unsupported { .. }) | Err(_) => panic!("a notification can be sent"),
         }
-        if let Ok(Some(event)) = tokio::time::timeout(Duration::from_millis(20), heard.recv()).await {
+        if let Ok(Some(event)) = tokio::time::timeout(Duration::from_millis(20), received.recv()).await {
             assert_eq!(event["data"], json!({"sum": 6}));
-            told = true;
+            is_received = true;
             break;
         }
     }
-    assert!(told, "nothing was heard");
+    assert!(is_received, "nothing was received");
     task.abort();
 }
 
 #[tokio::test]
-async fn a_slow_listener_loses_the_oldest_is_told_how_many_and_holds_nobody_up() {
-    let (events, feed) = EventsHandle::channel(3);
+async fn a_slow_listener_loses_the_oldest_events_without_blocking_others() {
+    let (events, feed) = EventPublisher::channel(3);
     let server = Shop::builder().events(feed).build().unwrap();
-    let (slow, fast) = (Arc::new(Keeps::default()), Arc::new(Keeps::default()));
+    let (slow, fast) = (Arc::new(RecordingChannel::default()), Arc::new(RecordingChannel::default()));
     slow.behind.store(true, Ordering::SeqCst);
     let mut tasks = Vec::new();
     for back in [&slow, &fast] {
@@ -173,15 +174,15 @@ async fn a_slow_listener_loses_the_oldest_is_told_how_many_and_holds_nobody_up()
         events.publish("sold", &Sum { sum });
         tokio::time::sleep(Duration::from_millis(1)).await;
     }
-    let heard = |back: &Keeps| -> Vec<(i64, u64, u64)> {
+    let received = |back: &RecordingChannel| -> Vec<(i64, u64, u64)> {
         let event = |(_, note): &(String, Value)| {
             let lost = note.get("lost").map_or(0, |lost| lost.as_u64().unwrap());
             (note["data"]["sum"].as_i64().unwrap(), note["seq"].as_u64().unwrap(), lost)
         };
         back.notes.lock().iter().map(event).collect()
     };
-    assert_eq!(heard(&fast), (0..10).map(|sum: i64| (sum, sum.unsigned_abs(), 0)).collect::<Vec<_>>());
-    assert_eq!(heard(&slow), []);
+    assert_eq!(received(&fast), (0..10).map(|sum: i64| (sum, sum.unsigned_abs(), 0)).collect::<Vec<_>>());
+    assert_eq!(received(&slow), []);
     slow.behind.store(false, Ordering::SeqCst);
     for _ in 0..60_000 {
         if slow.notes.lock().len() == 3 {
@@ -189,6 +190,6 @@ async fn a_slow_listener_loses_the_oldest_is_told_how_many_and_holds_nobody_up()
         }
         tokio::time::sleep(Duration::from_millis(2)).await;
     }
-    assert_eq!(heard(&slow), [(7, 7, 7), (8, 8, 0), (9, 9, 0)]);
+    assert_eq!(received(&slow), [(7, 7, 7), (8, 8, 0), (9, 9, 0)]);
     tasks.iter().for_each(tokio::task::JoinHandle::abort);
 }

@@ -1,9 +1,9 @@
-//! Lists: their order, their pages, and who sees what.
+//! Lists: their order, their pages, and their visibility.
 
 use serde_json::{Value, json};
 use switchboard_protocol::{CacheHints, CacheScope};
 
-use crate::stage::{MODERN, NEWEST_LEGACY, REVISIONS, Shop, ask, outcome, session};
+use crate::fixture::{MODERN, NEWEST_LEGACY, REVISIONS, Shop, ask, outcome, session};
 
 const TOOLS: [&str; 12] =
     ["add", "count", "echo", "nothing", "picture", "fail", "pick", "spell", "agree", "hang", "own", "maybe"];
@@ -13,7 +13,7 @@ fn names(result: &Value, list: &str) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn pages_make_up_the_list_in_order() {
+async fn pages_contain_the_whole_list_in_order() {
     let server = Shop::builder().page_size(5).build().unwrap();
     for revision in REVISIONS {
         let session = session(&server, revision).await;
@@ -35,17 +35,17 @@ async fn pages_make_up_the_list_in_order() {
                 assert_eq!(code, -32602, "{method} {wrong:?} {text}");
             }
         }
-        // A cursor of one list is none of another.
+        // A cursor of one list is invalid for another.
         let page = ask(&session, "tools/list", json!({})).await.unwrap();
         let of_tools = json!({"cursor": page["nextCursor"]});
         assert_eq!(ask(&session, "prompts/list", of_tools).await.unwrap_err().0, -32602);
-        // Our own client reads them all.
+        // Our client reads all pages.
         assert_eq!(session.list_tools().await.unwrap().len(), TOOLS.len());
     }
 }
 
 #[tokio::test]
-async fn what_needs_scopes_is_absent_and_unreachable_without_them() {
+async fn items_are_hidden_and_unreachable_without_their_scopes() {
     let server = Shop::builder().build().unwrap();
     for revision in REVISIONS {
         let session = session(&server, revision).await;
@@ -57,15 +57,15 @@ async fn what_needs_scopes_is_absent_and_unreachable_without_them() {
         assert_eq!(names(&prompts, "prompts"), ["review", "advise"]);
         let (code, text) = outcome(&session, "secret", json!({})).await;
         assert_eq!((code.as_str(), text.as_str()), ("-32602", "Unknown tool: secret"));
-        let told = ask(&session, "resources/read", json!({"uri": "vault://door"})).await.unwrap_err();
-        assert_eq!(told.1, "Unknown resource: vault://door");
-        let told = ask(&session, "prompts/get", json!({"name": "whisper"})).await.unwrap_err();
-        assert_eq!(told.1, "Unknown prompt: whisper");
+        let error = ask(&session, "resources/read", json!({"uri": "vault://door"})).await.unwrap_err();
+        assert_eq!(error.1, "Unknown resource: vault://door");
+        let error = ask(&session, "prompts/get", json!({"name": "whisper"})).await.unwrap_err();
+        assert_eq!(error.1, "Unknown prompt: whisper");
     }
 }
 
 #[tokio::test]
-async fn scopes_can_be_granted_to_callers_without_an_identity_or_revealed() {
+async fn scopes_can_be_granted_to_anonymous_callers_or_revealed() {
     let granted = Shop::builder().anonymous_scopes(["admin"]).build().unwrap();
     let revealed = Shop::builder().reveal_scopes(true).build().unwrap();
     for revision in REVISIONS {
@@ -73,8 +73,8 @@ async fn scopes_can_be_granted_to_callers_without_an_identity_or_revealed() {
         let tools = ask(&may, "tools/list", json!({})).await.unwrap();
         assert!(names(&tools, "tools").contains(&"secret".to_owned()), "{revision}");
         assert_eq!(outcome(&may, "secret", json!({})).await.1, "hush");
-        let told = session(&revealed, revision).await;
-        let (code, text) = outcome(&told, "secret", json!({})).await;
+        let revealing = session(&revealed, revision).await;
+        let (code, text) = outcome(&revealing, "secret", json!({})).await;
         let expected = match code.as_str() {
             "insufficient_scope" => "admin",
             code => {
@@ -87,7 +87,7 @@ async fn scopes_can_be_granted_to_callers_without_an_identity_or_revealed() {
 }
 
 #[tokio::test]
-async fn a_list_that_differs_between_callers_is_not_shared() {
+async fn a_list_that_depends_on_scopes_is_cached_privately() {
     let server = Shop::builder().cache_hints(CacheHints::new(60_000, CacheScope::Public)).build().unwrap();
     let session = session(&server, MODERN).await;
     let tools = ask(&session, "tools/list", json!({})).await.unwrap();
@@ -97,7 +97,7 @@ async fn a_list_that_differs_between_callers_is_not_shared() {
 }
 
 #[tokio::test]
-async fn what_is_offered_follows_the_design_and_the_options() {
+async fn capabilities_follow_the_design_and_the_options() {
     let offers =
         |server: &switchboard_session::server::Server| serde_json::to_value(server.capabilities()).unwrap();
     let plain = offers(&Shop::builder().build().unwrap());

@@ -1,4 +1,4 @@
-//! What is logged of each request, and what is not.
+//! The request log.
 
 use std::sync::Arc;
 
@@ -9,12 +9,12 @@ use switchboard_service::{AccessEvent, AccessEventKind};
 use switchboard_session::server::layer::Metrics;
 use switchboard_session::server::{HandlerOutcome, IncomingRequest, Next};
 
-use crate::stage::{ERAS, MODERN, REVISIONS, Shop, ask, by_hand, outcome, session};
+use crate::fixture::{ERAS, MODERN, REVISIONS, Shop, ask, outcome, send_request, session};
 
 type Events = Arc<Mutex<Vec<AccessEvent>>>;
 
 fn shown(events: &Events) -> Vec<String> {
-    let told = std::mem::take(&mut *events.lock());
+    let logged = std::mem::take(&mut *events.lock());
     let line = |event: &AccessEvent| {
         assert_eq!(event.duration.is_some(), event.kind != AccessEventKind::Request);
         let kind = match event.kind {
@@ -26,11 +26,11 @@ fn shown(events: &Events) -> Vec<String> {
         let code = event.code.map_or(String::new(), |code| format!(" {code}"));
         format!("{kind} {} {about}{code}", event.method)
     };
-    told.iter().map(line).collect()
+    logged.iter().map(line).collect()
 }
 
 #[tokio::test]
-async fn every_request_is_told_twice_and_nothing_of_what_it_carries() {
+async fn requests_and_responses_are_logged_without_payloads() {
     let events = Events::default();
     let seen = Arc::clone(&events);
     let server = Shop::builder().logger(move |event| seen.lock().push(event.clone())).build().unwrap();
@@ -76,7 +76,7 @@ async fn every_request_is_told_twice_and_nothing_of_what_it_carries() {
 }
 
 #[tokio::test]
-async fn d9_what_the_session_answers_itself_is_told_too_with_the_client() {
+async fn d9_requests_that_the_session_answers_are_logged_with_the_client() {
     for revision in REVISIONS {
         let events = Events::default();
         let seen = Arc::clone(&events);
@@ -98,17 +98,17 @@ async fn d9_what_the_session_answers_itself_is_told_too_with_the_client() {
 }
 
 #[tokio::test]
-async fn d9_the_caller_is_told() {
+async fn d9_the_caller_is_logged() {
     let events = Events::default();
     let seen = Arc::clone(&events);
     let server = Shop::builder().logger(move |event| seen.lock().push(event.clone())).build().unwrap();
-    by_hand(&server, Some("ada"), json!({"name": "echo", "arguments": {"text": "a"}})).await.1.unwrap();
-    let told: Vec<_> = events.lock().iter().map(|event| event.caller.clone().unwrap().subject).collect();
-    assert_eq!(told, ["ada", "ada"]);
+    send_request(&server, Some("ada"), json!({"name": "echo", "arguments": {"text": "a"}})).await.1.unwrap();
+    let logged: Vec<_> = events.lock().iter().map(|event| event.caller.clone().unwrap().subject).collect();
+    assert_eq!(logged, ["ada", "ada"]);
 }
 
 #[tokio::test]
-async fn payloads_are_logged_when_asked_for() {
+async fn payloads_are_logged_on_request() {
     let events = Events::default();
     let seen = Arc::clone(&events);
     let builder = Shop::builder().log_payloads(true).logger(move |event| seen.lock().push(event.clone()));
@@ -116,9 +116,9 @@ async fn payloads_are_logged_when_asked_for() {
     let session = session(&server, MODERN).await;
     events.lock().clear();
     outcome(&session, "echo", json!({"text": "classified"})).await;
-    let told = events.lock();
-    assert_eq!(told[0].payload.as_ref().unwrap().as_str(), r#"{"text":"classified"}"#);
-    assert!(told[1].payload.as_ref().unwrap().as_str().contains("classified"));
+    let logged = events.lock();
+    assert_eq!(logged[0].payload.as_ref().unwrap().as_str(), r#"{"text":"classified"}"#);
+    assert!(logged[1].payload.as_ref().unwrap().as_str().contains("classified"));
 }
 
 #[tokio::test]

@@ -1,25 +1,25 @@
-//! The server half, seen from a client: both eras, through a service written by hand.
+//! The server half, tested through a client in both eras with a handwritten service.
 
 #![allow(clippy::unwrap_used, missing_docs, unreachable_pub, reason = "tests")]
 
-mod asking;
-#[allow(dead_code, reason = "the contract has more than is used here")]
-mod by_hand;
-mod callers;
-mod cancelling;
+mod cancellation;
 mod client;
-mod composing;
+mod composition;
+mod elicitation;
 mod errors;
 mod events;
+#[allow(dead_code, reason = "the contract has more than is used here")]
+mod expansion;
+mod fixture;
 mod lists;
 mod logging;
 mod prompts;
 mod resources;
-mod stage;
+mod scopes;
+#[cfg(all(feature = "http", feature = "stdio"))]
+mod serving;
 mod streaming;
-mod tasking;
+mod task_tools;
 mod tasks;
 mod tools;
-mod watching;
-#[cfg(all(feature = "http", feature = "stdio"))]
-mod ways;
+mod watchers;

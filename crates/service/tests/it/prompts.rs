@@ -3,10 +3,10 @@
 use serde_json::json;
 use switchboard_service::UnknownArguments;
 
-use crate::stage::{REVISIONS, Shop, ask, session};
+use crate::fixture::{REVISIONS, Shop, ask, session};
 
 #[tokio::test]
-async fn a_static_prompt_says_what_the_design_says() {
+async fn a_static_prompt_comes_from_the_design() {
     let server = Shop::builder().build().unwrap();
     for revision in REVISIONS {
         let session = session(&server, revision).await;
@@ -24,17 +24,17 @@ async fn a_static_prompt_says_what_the_design_says() {
 }
 
 #[tokio::test]
-async fn arguments_of_a_prompt_are_texts_and_are_typed_here() {
+async fn text_arguments_of_a_prompt_are_converted_to_types() {
     let server = Shop::builder().build().unwrap();
     for revision in REVISIONS {
         let session = session(&server, revision).await;
         let given = [("topic", "007"), ("color", "green"), ("times", "3")];
         let prompt = session.get_prompt("advise", given).await.unwrap();
         assert_eq!(prompt.messages[0].content.as_text(), Some("007 Some(Green) Some(3)"));
-        let told =
+        let response =
             ask(&session, "prompts/get", json!({"name": "advise", "arguments": {"color": "blue", "x": "1"}}))
                 .await;
-        let (code, text) = told.unwrap_err();
+        let (code, text) = response.unwrap_err();
         assert_eq!(code, -32602);
         for part in
             ["`topic` is required", "`color` must be ", "one of red, green", "`x` is not a known argument"]
@@ -48,7 +48,7 @@ async fn arguments_of_a_prompt_are_texts_and_are_typed_here() {
 }
 
 #[tokio::test]
-async fn choices_complete_themselves_and_methods_complete_the_rest() {
+async fn choices_complete_from_the_design_and_others_by_methods() {
     let server = Shop::builder().build().unwrap();
     for revision in REVISIONS {
         let session = session(&server, revision).await;

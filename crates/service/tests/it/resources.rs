@@ -1,17 +1,17 @@
-//! Resources: what a URI carries, and which may be read at all.
+//! Resources: arguments in URIs, and access policies.
 
 use serde_json::{Value, json};
 use switchboard_protocol::{CacheHints, CacheScope};
 use switchboard_session::CallError;
 
-use crate::stage::{ERAS, MODERN, NEWEST_LEGACY, REVISIONS, Shop, ask, session};
+use crate::fixture::{ERAS, MODERN, NEWEST_LEGACY, REVISIONS, Shop, ask, session};
 
 async fn read(session: &switchboard_session::ClientSession, uri: &str) -> Result<Value, (i32, String)> {
     ask(session, "resources/read", json!({"uri": uri})).await.map(|result| result["contents"].clone())
 }
 
 #[tokio::test]
-async fn arguments_are_read_out_of_the_uri_by_their_types() {
+async fn arguments_are_decoded_from_the_uri_by_type() {
     let server = Shop::builder().build().unwrap();
     for revision in REVISIONS {
         let session = session(&server, revision).await;
@@ -25,7 +25,7 @@ async fn arguments_are_read_out_of_the_uri_by_their_types() {
         let held: Value = serde_json::from_str(contents[0]["text"].as_str().unwrap()).unwrap();
         assert_eq!(held, json!({"limit": 3, "flag": true, "nums": [1.0, 2.5]}), "{revision}");
         assert_eq!(contents[0]["mimeType"], "application/json");
-        // Without arguments the defaults of the service hold.
+        // Absent arguments have the defaults of the service.
         let contents = read(&session, "conversation://history").await.unwrap();
         let held: Value = serde_json::from_str(contents[0]["text"].as_str().unwrap()).unwrap();
         assert_eq!(held, json!({"limit": null, "flag": null, "nums": []}), "{revision}");
@@ -33,13 +33,13 @@ async fn arguments_are_read_out_of_the_uri_by_their_types() {
             read(&session, "pic://logo").await.unwrap(),
             json!([{"uri": "pic://logo", "mimeType": "image/png", "blob": "aGk="}])
         );
-        // A URI of its own wins over a family.
+        // A fixed URI takes precedence over a template.
         assert_eq!(read(&session, "text://fixed").await.unwrap()[0]["text"], "fixed");
     }
 }
 
 #[tokio::test]
-async fn all_that_does_not_fit_in_a_query_is_told() {
+async fn all_invalid_query_arguments_are_reported() {
     let server = Shop::builder().build().unwrap();
     let session = session(&server, MODERN).await;
     let (code, text) = read(&session, "conversation://history?limit=x&flag=maybe&nums=1").await.unwrap_err();
@@ -48,7 +48,7 @@ async fn all_that_does_not_fit_in_a_query_is_told() {
 }
 
 #[tokio::test]
-async fn what_is_denied_is_neither_listed_read_nor_subscribed_to() {
+async fn denied_resources_cannot_be_listed_read_or_subscribed_to() {
     let builder =
         Shop::builder().allow_resources(["text://**", "pic://**"]).deny_resources(["text://private/**"]);
     let server = builder.build().unwrap();
@@ -71,18 +71,18 @@ async fn what_is_denied_is_neither_listed_read_nor_subscribed_to() {
         ] {
             let refused = read(&session, uri).await.unwrap_err();
             assert!([-32602, -32002].contains(&refused.0), "{uri} {revision}: {refused:?}");
-            let told = match session.subscribe(uri).await {
+            let code = match session.subscribe(uri).await {
                 Err(CallError::Remote(error)) => error.code.0,
                 other => panic!("{uri} {revision}: {other:?}"),
             };
-            assert!([-32602, -32002].contains(&told), "{uri} {revision}");
+            assert!([-32602, -32002].contains(&code), "{uri} {revision}");
         }
         assert_eq!(read(&session, "text://private").await.unwrap_err().0, -32602, "{revision}");
     }
 }
 
 #[tokio::test]
-async fn only_what_is_watchable_can_be_subscribed_to() {
+async fn only_watched_resources_can_be_subscribed_to() {
     let server = Shop::builder().build().unwrap();
     for revision in ERAS {
         let session = session(&server, revision).await;
@@ -92,13 +92,13 @@ async fn only_what_is_watchable_can_be_subscribed_to() {
 }
 
 #[tokio::test]
-async fn a_glob_that_is_none_is_told_when_the_server_is_built() {
+async fn an_invalid_glob_is_a_build_error() {
     let error = Shop::builder().deny_resources(["no glob"]).build().unwrap_err();
     assert!(error.to_string().contains("no glob"), "{error}");
 }
 
 #[tokio::test]
-async fn a_resource_says_how_long_it_stays_fresh_and_the_rest_as_the_server_says() {
+async fn cache_hints_come_from_the_resource_or_the_server() {
     let hints = CacheHints::new(500, CacheScope::Public);
     let server = Shop::builder().cache_hints(hints).build().unwrap();
     let modern = session(&server, MODERN).await;

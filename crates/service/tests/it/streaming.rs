@@ -1,62 +1,62 @@
-//! Events of a streaming tool, as a client hears them.
+//! Events of a streaming tool, as a client receives them.
 
 use std::sync::Arc;
 
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 use switchboard_protocol::Raw;
-use switchboard_service::wire::{STREAM_EXTENSION, STREAM_NOTE};
+use switchboard_service::wire::{STREAM_EXTENSION, STREAM_NOTIFICATION};
 use switchboard_service::{ServiceBuilder, StreamJson, StreamLimits};
 use switchboard_session::Client;
 
-use crate::stage::{At, ERAS, REVISIONS, Shop, by_hand, connect, session};
+use crate::fixture::{ERAS, REVISIONS, Setup, Shop, connect, send_request, session};
 
-type Heard = Arc<Mutex<Vec<Value>>>;
+type Received = Arc<Mutex<Vec<Value>>>;
 
-/// What a client hears that declared the extension, in order, and the result.
-async fn spell(builder: ServiceBuilder, revision: At) -> (Vec<Value>, Value) {
+/// Returns the notifications and the result that a client with the extension receives.
+async fn spell(builder: ServiceBuilder, revision: Setup) -> (Vec<Value>, Value) {
     let server = builder.build().unwrap();
     let client = Client::new().with_extension(STREAM_EXTENSION, Raw::empty_object());
     let session = connect(&client, &server, revision).await;
-    let heard = Heard::default();
-    let hears = Arc::clone(&heard);
+    let received = Received::default();
+    let sink = Arc::clone(&received);
     let call = session.call_tool("spell", json!({"text": "abc"})).on_notification(move |method, note| {
-        assert_eq!(method, STREAM_NOTE);
-        hears.lock().push(note.decode().unwrap());
+        assert_eq!(method, STREAM_NOTIFICATION);
+        sink.lock().push(note.decode().unwrap());
     });
     let result = call.await.unwrap();
-    let heard = heard.lock().clone();
-    (heard, serde_json::to_value(result).unwrap())
+    let received = received.lock().clone();
+    (received, serde_json::to_value(result).unwrap())
 }
 
 #[tokio::test]
-async fn a_client_that_declared_the_extension_hears_every_event_whole() {
+async fn a_client_with_the_extension_gets_every_event_as_a_notification() {
     for revision in REVISIONS {
-        let (heard, result) = spell(Shop::builder(), revision).await;
-        assert_eq!(heard.len(), 3, "{revision}");
+        let (received, result) = spell(Shop::builder(), revision).await;
+        assert_eq!(received.len(), 3, "{revision}");
         for (at, letter) in ["a", "b", "c"].iter().enumerate() {
-            assert_eq!(heard[at]["seq"], at, "{revision}");
-            assert!(heard[at]["requestId"].is_number() || heard[at]["requestId"].is_string());
+            assert_eq!(received[at]["seq"], at, "{revision}");
+            assert!(received[at]["requestId"].is_number() || received[at]["requestId"].is_string());
             let text = format!("\"{letter}\"");
-            assert_eq!(heard[at]["content"], json!([{"type": "text", "text": text}]), "{revision}");
+            assert_eq!(received[at]["content"], json!([{"type": "text", "text": text}]), "{revision}");
         }
         assert_eq!(result["content"], json!([{"type": "text", "text": "{\"sum\":3}"}]), "{revision}");
     }
 }
 
 #[tokio::test]
-async fn json_stands_in_items_as_chosen() {
+async fn stream_json_selects_the_encoding_of_items() {
     for revision in ERAS {
         for (json, item) in [
             (StreamJson::Text, json!({"type": "text", "text": "\"a\""})),
             (StreamJson::TypedText, json!({"type": "text", "mimeType": "application/json", "text": "\"a\""})),
         ] {
-            let (heard, _) = spell(Shop::builder().structured_stream_json(json), revision).await;
-            assert_eq!(heard[0]["content"], json!([item]), "{revision}");
+            let (received, _) = spell(Shop::builder().structured_stream_json(json), revision).await;
+            assert_eq!(received[0]["content"], json!([item]), "{revision}");
         }
-        let (heard, result) =
+        let (received, result) =
             spell(Shop::builder().structured_stream_json(StreamJson::Resource), revision).await;
-        for (item, text) in [(&heard[0]["content"][0], "\"a\""), (&result["content"][0], "{\"sum\":3}")] {
+        for (item, text) in [(&received[0]["content"][0], "\"a\""), (&result["content"][0], "{\"sum\":3}")] {
             assert_eq!(item["type"], "resource", "{revision}");
             assert_eq!(item["resource"]["mimeType"], "application/json", "{revision}");
             assert_eq!(item["resource"]["text"], text, "{revision}");
@@ -72,7 +72,7 @@ async fn d2_a_client_without_the_extension_gets_every_item_in_the_result() {
         let session = session(&server, revision).await;
         let result = session
             .call_tool("spell", json!({"text": "abc"}))
-            .on_notification(|method, _| panic!("heard {method}"))
+            .on_notification(|method, _| panic!("received {method}"))
             .await
             .unwrap();
         let texts: Vec<_> = result.content.iter().map(|item| item.as_text().unwrap()).collect();
@@ -84,7 +84,7 @@ async fn d2_a_client_without_the_extension_gets_every_item_in_the_result() {
 }
 
 #[tokio::test]
-async fn d2_the_items_in_a_result_are_bounded() {
+async fn d2_the_items_in_a_result_are_limited() {
     let limits = StreamLimits::default().items(2);
     let server = Shop::builder().stream_limits(limits).build().unwrap();
     let session = session(&server, ERAS[0]).await;
@@ -93,10 +93,10 @@ async fn d2_the_items_in_a_result_are_bounded() {
 }
 
 #[tokio::test]
-async fn v8_progress_of_a_stream_is_a_count_and_never_an_item() {
+async fn v8_progress_of_a_stream_contains_only_the_item_count() {
     let server = Shop::builder().build().unwrap();
     let (notes, result) =
-        by_hand(&server, None, json!({"name": "spell", "arguments": {"text": "abcd"}})).await;
+        send_request(&server, None, json!({"name": "spell", "arguments": {"text": "abcd"}})).await;
     assert_eq!(result.unwrap()["content"].as_array().unwrap().len(), 5);
     assert!(!notes.is_empty());
     let mut last = 0;
@@ -110,7 +110,7 @@ async fn v8_progress_of_a_stream_is_a_count_and_never_an_item() {
 }
 
 #[tokio::test]
-async fn v8_a_client_that_gets_the_items_hears_no_progress_of_them() {
+async fn v8_a_client_with_the_extension_gets_no_item_progress() {
     let server = Shop::builder().build().unwrap();
     for revision in REVISIONS {
         let client = Client::new().with_extension(STREAM_EXTENSION, Raw::empty_object());

@@ -1,14 +1,14 @@
-//! Tools: what goes in, what comes out, in every revision.
+//! Tools: arguments and results, in every revision.
 
 use serde_json::{Value, json};
 use switchboard_design::OutputRule;
 use switchboard_protocol::Revision;
 use switchboard_service::UnknownArguments;
 
-use crate::stage::{At, MODERN, NEWEST_LEGACY, OLDER, REVISIONS, Shop, ask, outcome, raw, session};
+use crate::fixture::{MODERN, NEWEST_LEGACY, OLDER, REVISIONS, Setup, Shop, ask, outcome, raw, session};
 
 #[tokio::test]
-async fn an_object_is_data_and_text() {
+async fn an_object_is_structured_content_and_text() {
     let server = Shop::builder().build().unwrap();
     for revision in REVISIONS {
         let session = session(&server, revision).await;
@@ -16,13 +16,13 @@ async fn an_object_is_data_and_text() {
         assert_eq!(result.text(), r#"{"sum":3}"#, "{revision}");
         assert_eq!(result.structured::<Value>().unwrap(), Some(json!({"sum": 3})), "{revision}");
     }
-    let oldest = session(&server, At::new(Revision::V2025_03_26)).await;
+    let oldest = session(&server, Setup::new(Revision::V2025_03_26)).await;
     let result = oldest.call_tool_raw("add", raw(json!({"a": 1, "b": 2}))).await.unwrap();
     assert_eq!((result.text().as_str(), result.structured_content), (r#"{"sum":3}"#, None));
 }
 
 #[tokio::test]
-async fn what_is_no_object_is_data_where_the_revision_has_that() {
+async fn non_objects_are_structured_where_the_revision_allows() {
     let server = Shop::builder().build().unwrap();
     for revision in REVISIONS {
         let session = session(&server, revision).await;
@@ -37,7 +37,7 @@ async fn what_is_no_object_is_data_where_the_revision_has_that() {
             let found = result.structured_content.map(|data| data.decode::<Value>().unwrap());
             assert_eq!(found, expected, "{tool} {revision}");
         }
-        // Our client takes a null for nothing; on the wire it is there.
+        // Our client reads `null` as absent; on the wire it is present.
         let maybe = ask(&session, "tools/call", json!({"name": "maybe", "arguments": {}})).await.unwrap();
         assert_eq!(maybe.get("structuredContent"), modern.then_some(&json!(null)), "{revision}");
         assert_eq!(maybe["content"][0]["text"], "null", "{revision}");
@@ -50,7 +50,7 @@ async fn what_is_no_object_is_data_where_the_revision_has_that() {
 }
 
 #[tokio::test]
-async fn a_client_that_needs_objects_gets_them_wrapped() {
+async fn non_objects_are_wrapped_on_request() {
     let server = Shop::builder().output_rule(OutputRule::Wrapped).build().unwrap();
     for revision in REVISIONS {
         let session = session(&server, revision).await;
@@ -59,7 +59,7 @@ async fn a_client_that_needs_objects_gets_them_wrapped() {
         let listed = session.list_tools().await.unwrap();
         let schema = listed.by_name("count").unwrap().output_schema.clone().unwrap();
         assert_eq!(schema.decode::<Value>().unwrap()["required"], json!(["result"]), "{revision}");
-        // An object stays what it is.
+        // Objects are unchanged.
         let result = session.call_tool_raw("add", raw(json!({"a": 1, "b": 1}))).await.unwrap();
         assert_eq!(result.structured::<Value>().unwrap(), Some(json!({"sum": 2})), "{revision}");
     }
@@ -70,7 +70,7 @@ async fn a_client_that_needs_objects_gets_them_wrapped() {
 }
 
 #[tokio::test]
-async fn text_nothing_and_content_are_content() {
+async fn text_unit_and_contents_are_content() {
     let server = Shop::builder().build().unwrap();
     for revision in REVISIONS {
         let session = session(&server, revision).await;
@@ -86,7 +86,7 @@ async fn text_nothing_and_content_are_content() {
 }
 
 #[tokio::test]
-async fn all_that_is_wrong_with_arguments_is_told_with_pointers() {
+async fn all_argument_issues_are_reported_with_pointers() {
     let server = Shop::builder().build().unwrap();
     for revision in REVISIONS {
         let session = session(&server, revision).await;
@@ -101,7 +101,7 @@ async fn all_that_is_wrong_with_arguments_is_told_with_pointers() {
 }
 
 #[tokio::test]
-async fn the_issues_travel_as_data_in_either_carrier() {
+async fn issues_are_data_of_both_errors_and_results() {
     let server = Shop::builder().build().unwrap();
     let new = session(&server, NEWEST_LEGACY).await;
     let result = new.call_tool_raw("add", raw(json!({"a": "x", "b": 2}))).await.unwrap();
@@ -127,7 +127,7 @@ async fn an_optional_argument_may_be_null() {
 }
 
 #[tokio::test]
-async fn unknown_arguments_are_refused_by_default_and_ignored_by_option() {
+async fn unknown_arguments_are_rejected_by_default_and_ignored_by_option() {
     let (refusing, ignoring) = (
         Shop::builder().build().unwrap(),
         Shop::builder().unknown_arguments(UnknownArguments::Ignore).build().unwrap(),
@@ -135,7 +135,7 @@ async fn unknown_arguments_are_refused_by_default_and_ignored_by_option() {
     for revision in REVISIONS {
         let strict = session(&refusing, revision).await;
         let loose = session(&ignoring, revision).await;
-        // By its parameters, by the author's own type, and without any.
+        // With parameters, with the author's own type, and without arguments.
         for (tool, args) in [
             ("echo", json!({"text": "a", "txt": 1})),
             ("own", json!({"text": "a", "txt": 1})),
@@ -150,7 +150,7 @@ async fn unknown_arguments_are_refused_by_default_and_ignored_by_option() {
 }
 
 #[tokio::test]
-async fn arguments_that_are_no_object_are_refused() {
+async fn arguments_that_are_not_an_object_are_rejected() {
     let server = Shop::builder().build().unwrap();
     let session = session(&server, MODERN).await;
     for args in [json!([1]), json!("x"), json!(3)] {

@@ -74,12 +74,12 @@ trait Texts {
     async fn watch_text(&self, cx: &Cx, changed: Changes) -> Result<()>;
     /// Asks for a review.
     #[prompt(example = { "text": "my text" })]
-    async fn review(&self, text: String) -> Result<Prompt> {
-        Ok(Prompt::user(text))
+    async fn review(&self, text: String) -> Result<PromptMessages> {
+        Ok(PromptMessages::user(text))
     }
     /// Says hello.
     #[prompt(name = "hello", text = "Say hello.")]
-    async fn say_hello(&self) -> Result<Prompt>;
+    async fn say_hello(&self) -> Result<PromptMessages>;
     /// Texts to review.
     #[completion(prompt = "review", argument = "text")]
     async fn complete_text(&self, value: String) -> Result<Vec<String>>;
@@ -207,7 +207,7 @@ async fn a_service_is_the_same_directly_shared_and_behind_a_pointer() {
     use_texts(&Arc::new(Svc)).await;
     let boxed: Box<dyn DynTexts> = Box::new(Svc);
     use_texts(&boxed).await;
-    assert_eq!(boxed.say_hello().await.unwrap(), Prompt::user("Say hello."));
+    assert_eq!(boxed.say_hello().await.unwrap(), PromptMessages::user("Say hello."));
 }
 
 #[tokio::test]

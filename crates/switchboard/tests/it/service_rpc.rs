@@ -4,7 +4,7 @@
 #![allow(clippy::unwrap_used, missing_docs, reason = "a test")]
 
 use switchboard::prelude::*;
-use switchboard::service::client::{self, Item};
+use switchboard::service::client::{self, StreamItem};
 use switchboard::service::rpc::Mounted;
 use switchboard::{Http, HttpListener, HttpServerOptions, RevisionPolicy};
 
@@ -22,7 +22,7 @@ pub trait Words {
     async fn word(&self, id: String, times: Vec<u32>) -> Result<String>;
     /// Asks for a poem.
     #[prompt]
-    async fn poem(&self, about: String) -> Result<Prompt>;
+    async fn poem(&self, about: String) -> Result<PromptMessages>;
     /// Forgets all words.
     async fn forget(&self, all: bool) -> Result<u64>;
     /// The program's own.
@@ -46,8 +46,8 @@ impl Words for Svc {
     async fn word(&self, id: String, times: Vec<u32>) -> Result<String> {
         Ok(format!("{id}{times:?}"))
     }
-    async fn poem(&self, about: String) -> Result<Prompt> {
-        Ok(Prompt::user(format!("A poem about {about}")))
+    async fn poem(&self, about: String) -> Result<PromptMessages> {
+        Ok(PromptMessages::user(format!("A poem about {about}")))
     }
     async fn forget(&self, all: bool) -> Result<u64> {
         Ok(u64::from(all))
@@ -77,7 +77,7 @@ async fn use_words(words: &impl Words) {
     assert_eq!(heard.recv().await.unwrap().unwrap(), "a");
     assert_eq!(heard.recv().await.unwrap().unwrap(), "b");
     assert_eq!(words.word("x/y".into(), vec![1, 2]).await.unwrap(), "x/y[1, 2]");
-    assert_eq!(words.poem("rain".into()).await.unwrap(), Prompt::user("A poem about rain"));
+    assert_eq!(words.poem("rain".into()).await.unwrap(), PromptMessages::user("A poem about rain"));
     assert_eq!(words.forget(true).await.unwrap(), 1);
     let error = words.count("a".into(), Some(0)).await;
     // The service itself has no schema to check by; whoever is called over a wire has.
@@ -109,7 +109,10 @@ async fn a_service_is_the_same_over_both_endpoints_of_one_listener() {
         while let Some(item) = stream.next().await {
             items.push(item.unwrap());
         }
-        assert_eq!(items, [Item::Event("a".to_owned()), Item::Event("b".to_owned()), Item::Result(2)]);
+        assert_eq!(
+            items,
+            [StreamItem::Event("a".to_owned()), StreamItem::Event("b".to_owned()), StreamItem::Result(2)]
+        );
     }
     serving.abort();
 }

@@ -52,9 +52,9 @@ impl Runs for Svc {
             Ok(42)
         };
         let number: u32 = cx.step("number", step).await?;
-        let first: Consent = cx.elicit("first", "Go on?").await?.accepted()?;
+        let first: Consent = cx.elicit("first", "Go on?").await?.into_result()?;
         std::thread::sleep(Duration::from_millis(1));
-        let second: Consent = cx.elicit("second", "And on?").await?.accepted()?;
+        let second: Consent = cx.elicit("second", "And on?").await?.into_result()?;
         Ok(format!("{number} {} {}", first.ok, second.ok))
     }
     async fn hold(&self) -> Result<()> {

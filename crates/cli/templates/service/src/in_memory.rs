@@ -41,9 +41,9 @@ impl __Trait__ for InMemory {
         note.ok_or_else(|| Error::not_found(format!("There is no note {id}.")))
     }
 
-    async fn summarize(&self, subject: String) -> Result<Prompt> {
+    async fn summarize(&self, subject: String) -> Result<PromptMessages> {
         let notes = self.find_notes(subject.clone(), 100).await?;
         let texts: Vec<String> = notes.into_iter().map(|note| format!("- {}", note.text)).collect();
-        Ok(Prompt::user(format!("Summarize what is known about {subject}:\n{}", texts.join("\n"))))
+        Ok(PromptMessages::user(format!("Summarize what is known about {subject}:\n{}", texts.join("\n"))))
     }
 }

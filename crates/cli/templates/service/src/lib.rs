@@ -52,5 +52,5 @@ pub trait __Trait__ {
 
     /// Asks for a summary of what is known about a subject.
     #[prompt]
-    async fn summarize(&self, subject: String) -> Result<Prompt>;
+    async fn summarize(&self, subject: String) -> Result<PromptMessages>;
 }

@@ -1,19 +1,19 @@
-//! Events of the service and changes of its resources, as a typed client hears them.
+//! Service events and resource changes, as a typed client receives them.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::json;
-use switchboard_service::client::{Arguments, Caller, ServiceEvents};
-use switchboard_service::{Changes, Error, EventsHandle, LostEvents};
+use switchboard_service::client::{CallArguments, ServiceCaller, ServiceEvents};
+use switchboard_service::{Changes, Error, EventPublisher, LostEvents};
 use switchboard_session::RevisionPolicy;
 use tokio::sync::mpsc;
 
-use crate::client::bench;
-use crate::client::open::{self, ERAS};
+use crate::client::sample;
+use crate::client::sessions::{self, ERAS};
 
-/// Publishes until it is heard: a listener is there a moment after it asks.
-async fn first(handle: &EventsHandle, events: &mut ServiceEvents<u32>) {
+/// Publishes until the event arrives: a subscription takes effect with a delay.
+async fn first(handle: &EventPublisher, events: &mut ServiceEvents<u32>) {
     loop {
         handle.publish("ticked", &0);
         if let Ok(heard) = tokio::time::timeout(Duration::from_millis(20), events.recv()).await {
@@ -24,11 +24,12 @@ async fn first(handle: &EventsHandle, events: &mut ServiceEvents<u32>) {
 }
 
 #[tokio::test]
-async fn a_client_hears_the_events_of_its_service_typed_and_in_order() {
+async fn a_client_receives_typed_events_in_order() {
     for offer in ERAS {
-        let (handle, feed) = EventsHandle::channel(16);
-        let server = bench::builder().events(feed).build().unwrap();
-        let caller = Caller::new(open::session(&server, offer).await, Arc::clone(bench::design()));
+        let (handle, feed) = EventPublisher::channel(16);
+        let server = sample::builder().events(feed).build().unwrap();
+        let caller =
+            ServiceCaller::new(sessions::session(&server, offer).await, Arc::clone(sample::design()));
         let mut ticks = caller.events::<u32>("ticked").await.unwrap();
         first(&handle, &mut ticks).await;
         for tick in 1..4 {
@@ -52,8 +53,9 @@ async fn a_client_hears_the_events_of_its_service_typed_and_in_order() {
 #[tokio::test]
 async fn a10_events_of_a_server_without_a_feed_end_with_an_error_at_once() {
     for offer in ERAS {
-        let server = bench::builder().build().unwrap();
-        let caller = Caller::new(open::session(&server, offer).await, Arc::clone(bench::design()));
+        let server = sample::builder().build().unwrap();
+        let caller =
+            ServiceCaller::new(sessions::session(&server, offer).await, Arc::clone(sample::design()));
         let mut ticks = caller.events::<u32>("ticked").await.unwrap();
         let ended = tokio::time::timeout(Duration::from_secs(60), ticks.recv()).await.expect("must end");
         let error = ended.unwrap_err();
@@ -64,11 +66,12 @@ async fn a10_events_of_a_server_without_a_feed_end_with_an_error_at_once() {
 }
 
 #[tokio::test]
-async fn a_listener_that_is_too_slow_is_told_how_many_it_missed() {
+async fn a_slow_listener_gets_the_number_of_lost_events() {
     for offer in ERAS {
-        let (handle, feed) = EventsHandle::channel(4);
-        let server = bench::builder().events(feed).build().unwrap();
-        let caller = Caller::new(open::session(&server, offer).await, Arc::clone(bench::design()));
+        let (handle, feed) = EventPublisher::channel(4);
+        let server = sample::builder().events(feed).build().unwrap();
+        let caller =
+            ServiceCaller::new(sessions::session(&server, offer).await, Arc::clone(sample::design()));
         let mut ticks = caller.events::<u32>("ticked").await.unwrap();
         first(&handle, &mut ticks).await;
         let mut last = 0;
@@ -91,15 +94,17 @@ async fn a_listener_that_is_too_slow_is_told_how_many_it_missed() {
 }
 
 #[tokio::test]
-async fn a_client_publishes_only_where_the_server_accepts_it() {
+async fn a_client_publishes_only_if_the_server_accepts_it() {
     for offer in ERAS {
-        let server = bench::builder().build().unwrap();
-        let caller = Caller::new(open::session(&server, offer).await, Arc::clone(bench::design()));
+        let server = sample::builder().build().unwrap();
+        let caller =
+            ServiceCaller::new(sessions::session(&server, offer).await, Arc::clone(sample::design()));
         let refused = caller.notify("said", &json!({"text": "hi"})).await.unwrap_err();
         assert!(matches!(&refused, Error::Rpc(error) if error.code.0 == -32601), "{refused:?}");
 
-        let server = bench::builder().accept_notifications(true).build().unwrap();
-        let caller = Caller::new(open::session(&server, offer).await, Arc::clone(bench::design()));
+        let server = sample::builder().accept_notifications(true).build().unwrap();
+        let caller =
+            ServiceCaller::new(sessions::session(&server, offer).await, Arc::clone(sample::design()));
         let mut all = caller.listen_events().await;
         let said = loop {
             caller.notify("said", &json!({"text": "hi"})).await.unwrap();
@@ -127,22 +132,23 @@ async fn a_client_publishes_only_where_the_server_accepts_it() {
 
 /// Watches until the first change.
 async fn changed(watch: impl AsyncFnOnce(Changes)) -> Option<String> {
-    let (tell, mut told) = mpsc::unbounded_channel();
+    let (sender, mut receiver) = mpsc::unbounded_channel();
     let changes = Changes::new(move |uri| {
-        let _ = tell.send(uri.map(str::to_owned));
+        let _ = sender.send(uri.map(str::to_owned));
     });
     tokio::select! {
         () = watch(changes) => panic!("it goes on until it is dropped"),
-        change = told.recv() => change.unwrap(),
+        change = receiver.recv() => change.unwrap(),
     }
 }
 
 #[tokio::test]
-async fn a_watched_resource_tells_of_its_changes_until_it_is_dropped() {
+async fn a_watched_resource_reports_changes_until_dropped() {
     for offer in ERAS {
-        let (handle, feed) = EventsHandle::channel(16);
-        let server = bench::builder().events(feed).build().unwrap();
-        let caller = Caller::new(open::session(&server, offer).await, Arc::clone(bench::design()));
+        let (handle, feed) = EventPublisher::channel(16);
+        let server = sample::builder().events(feed).build().unwrap();
+        let caller =
+            ServiceCaller::new(sessions::session(&server, offer).await, Arc::clone(sample::design()));
         let publishing = tokio::spawn(async move {
             loop {
                 handle.resource_changed("status://now");
@@ -152,11 +158,11 @@ async fn a_watched_resource_tells_of_its_changes_until_it_is_dropped() {
         });
         let fixed = changed(async |changes| caller.watch::<Error>(1, None, changes).await.unwrap());
         assert_eq!(fixed.await, None);
-        let one = Arguments::new().with("id", "a/b");
+        let one = CallArguments::new().with("id", "a/b");
         let member = changed(async |changes| caller.watch_one::<Error>(0, one, None, changes).await.unwrap());
         assert_eq!(member.await, None);
         publishing.abort();
-        // No member of the family is listed.
+        // The server lists no resource of the template.
         let nowhere = Changes::new(|_| panic!("nothing is watched"));
         let error = caller.watch::<Error>(0, None, nowhere).await.unwrap_err();
         assert!(

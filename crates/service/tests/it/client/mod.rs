@@ -1,14 +1,14 @@
-//! A service from the outside: its typed client, and its plain endpoint.
+//! A service from the client side: its typed client, and its plain endpoint.
 
-mod bench;
 mod events;
-mod open;
+mod one_trait;
 mod repair;
 mod repair_closures;
 #[cfg(feature = "rpc")]
 mod rpc;
 #[cfg(feature = "rpc")]
 mod rpc_client;
-mod same;
+mod sample;
+mod sessions;
 mod streams;
 mod typed;

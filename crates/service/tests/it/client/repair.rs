@@ -1,4 +1,4 @@
-//! Arguments that do not fit, what whoever wrote them is told, and the loop that tries again.
+//! Invalid arguments, their repair prompts, and the repair loop.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -9,16 +9,16 @@ use switchboard_protocol::{
     CallToolResult, Content, Implementation, ListCapability, ListToolsResult, RpcError, ServerCapabilities,
     Tool,
 };
-use switchboard_service::client::{Arguments, call_with_repair, get_prompt_with_repair};
+use switchboard_service::client::{CallArguments, call_with_repair, get_prompt_with_repair};
 use switchboard_service::{Error, ServiceBuilder};
 use switchboard_session::server::{Handler, HandlerOutcome, Server, ServerRequest};
 
-use crate::client::bench::{self, Bench};
-use crate::client::open::{self, ERAS, callers};
+use crate::client::sample::{self, SampleService};
+use crate::client::sessions::{self, ERAS, callers};
 
 const SHOUT: &str = "\nOperation: tools/call:shout_loud\n\
-     Schema: {\"additionalProperties\":false,\"properties\":{\"fail_after\":{\"description\":\"After how many it fails.\",\
-     \"minimum\":0,\"type\":\"integer\"},\"times\":{\"description\":\"How often.\",\"maximum\":5000,\"minimum\":1,\
+     Schema: {\"additionalProperties\":false,\"properties\":{\"fail_after\":{\"description\":\"Number of events before it fails.\",\
+     \"minimum\":0,\"type\":\"integer\"},\"times\":{\"description\":\"Number of repetitions.\",\"maximum\":5000,\"minimum\":1,\
      \"type\":\"integer\"}},\"required\":[\"times\"],\"type\":\"object\"}\n\
      Error: Invalid arguments: `times` must be at least 1; got 0\n\
      Redo the operation now with valid parameters.\n\
@@ -36,7 +36,7 @@ const REVIEW: &str = "\nOperation: prompts/get:review\n\
 
 type Set = fn(ServiceBuilder) -> ServiceBuilder;
 
-/// However the server tells of arguments that do not fit.
+/// Each way in which a server reports invalid arguments.
 const CARRIERS: [Set; 4] = [
     |builder| builder,
     |builder| builder.argument_errors(ArgumentErrors::Result),
@@ -45,11 +45,11 @@ const CARRIERS: [Set; 4] = [
 ];
 
 #[tokio::test]
-async fn the_repair_prompt_is_the_same_however_the_server_tells_of_it() {
+async fn the_repair_prompt_does_not_depend_on_how_the_server_reports_errors() {
     for carrier in CARRIERS {
         for caller in callers(carrier).await {
-            let args = Arguments::new().with("times", &0);
-            let error = caller.tool::<u32, Error>(bench::SHOUT, args, None, None).await.unwrap_err();
+            let args = CallArguments::new().with("times", &0);
+            let error = caller.tool::<u32, Error>(sample::SHOUT, args, None, None).await.unwrap_err();
             assert!(error.is_retryable(), "{error:?}");
             let repair = error.repair().unwrap();
             assert_eq!(repair.prompt(), SHOUT);
@@ -57,7 +57,7 @@ async fn the_repair_prompt_is_the_same_however_the_server_tells_of_it() {
             assert_eq!(repair.issues[0].pointer, "/times");
 
             let error =
-                caller.prompt::<Error>(0, Arguments::new().with("depth", &1), None).await.unwrap_err();
+                caller.prompt::<Error>(0, CallArguments::new().with("depth", &1), None).await.unwrap_err();
             let repair = error.repair().unwrap();
             assert_eq!(repair.prompt(), REVIEW);
             assert_eq!(repair.prior, Some(json!({"depth": 1})));
@@ -66,24 +66,24 @@ async fn the_repair_prompt_is_the_same_however_the_server_tells_of_it() {
 }
 
 #[tokio::test]
-async fn a_services_own_failure_is_no_matter_of_arguments() {
+async fn a_tool_error_is_not_an_argument_error() {
     for carrier in CARRIERS {
         for caller in callers(carrier).await {
-            let args = Arguments::new().with("kind", "own");
-            let error = caller.tool::<(), Error>(bench::FAIL, args, None, None).await.unwrap_err();
+            let args = CallArguments::new().with("kind", "own");
+            let error = caller.tool::<(), Error>(sample::FAIL, args, None, None).await.unwrap_err();
             let Error::Tool(own) = &error else { panic!("{error:?}") };
             assert_eq!((own.code.as_str(), own.message.as_str()), ("not_found", "No such kind"));
             assert_eq!(own.data, Some(json!({"kind": "own"})));
             assert!(!error.is_retryable() && error.repair().is_none());
-            let args = Arguments::new().with("kind", "rpc");
-            let error = caller.tool::<(), Error>(bench::FAIL, args, None, None).await.unwrap_err();
+            let args = CallArguments::new().with("kind", "rpc");
+            let error = caller.tool::<(), Error>(sample::FAIL, args, None, None).await.unwrap_err();
             assert!(matches!(&error, Error::Rpc(error) if error.code.0 == -7), "{error:?}");
         }
     }
 }
 
 #[tokio::test]
-async fn the_loop_ends_with_the_first_arguments_that_fit() {
+async fn the_repair_loop_ends_with_valid_arguments() {
     for caller in callers(|builder| builder).await {
         let prompts = AtomicUsize::new(0);
         let result = caller
@@ -108,11 +108,11 @@ async fn the_loop_ends_with_the_first_arguments_that_fit() {
 }
 
 #[tokio::test]
-async fn the_loop_stops_at_its_limit_with_the_last_error() {
+async fn the_repair_loop_stops_at_its_limit_with_the_last_error() {
     for most in [0, 1, 4] {
         for offer in ERAS {
-            let bench = Arc::new(Bench::default());
-            let caller = open::caller(Arc::clone(&bench) as _, |builder| builder, offer).await;
+            let bench = Arc::new(SampleService::default());
+            let caller = sessions::caller(Arc::clone(&bench) as _, |builder| builder, offer).await;
             let asked = AtomicUsize::new(0);
             let error = caller
                 .with_repair(most, "fail", json!({"kind": "invalid"}), |_| {
@@ -129,7 +129,7 @@ async fn the_loop_stops_at_its_limit_with_the_last_error() {
 }
 
 #[tokio::test]
-async fn the_loop_is_left_at_once_for_anything_but_arguments() {
+async fn the_repair_loop_stops_at_any_other_error() {
     async fn never(_: switchboard_design::Repair) -> Result<Value, Error> {
         panic!("there is nothing to repair")
     }
@@ -151,11 +151,11 @@ async fn the_loop_is_left_at_once_for_anything_but_arguments() {
 }
 
 #[tokio::test]
-async fn any_session_can_be_repaired_by_what_its_server_lists() {
+async fn arguments_are_repaired_from_the_listed_schema() {
     for carrier in CARRIERS {
         for offer in ERAS {
-            let server = carrier(bench::builder()).build().unwrap();
-            let session = open::session(&server, offer).await;
+            let server = carrier(sample::builder()).build().unwrap();
+            let session = sessions::session(&server, offer).await;
             let mut prompts = Vec::new();
             let result = call_with_repair(&session, 2, "shout_loud", json!({"times": 0}), |repair| {
                 prompts.push(repair.prompt());
@@ -165,7 +165,7 @@ async fn any_session_can_be_repaired_by_what_its_server_lists() {
             .await
             .unwrap();
             assert_eq!(result.text(), "1");
-            // The server's own example is listed with the schema.
+            // The listed schema includes the server's example.
             let listed = SHOUT.replace(
                 "\"additionalProperties\":false,",
                 "\"additionalProperties\":false,\"examples\":[{\"times\":3}],",
@@ -183,7 +183,7 @@ async fn any_session_can_be_repaired_by_what_its_server_lists() {
     }
 }
 
-/// A server of another make: it lists a schema, and reports bad arguments as a failed result.
+/// A third-party server: it lists a schema and reports invalid arguments as a failed result.
 struct Weather(Arc<AtomicUsize>);
 
 impl Handler for Weather {
@@ -214,13 +214,13 @@ impl Handler for Weather {
 }
 
 #[tokio::test]
-async fn a9_arguments_are_checked_before_a_call_and_repaired_when_a_result_says_they_are_invalid() {
+async fn a9_arguments_are_validated_before_a_call_and_repaired_after_a_failed_result() {
     let calls = Arc::new(AtomicUsize::new(0));
     let offers = ServerCapabilities::new().with_tools(ListCapability::new());
     let server =
         Server::builder(Implementation::new("weather", "1.0.0"), offers).build(Weather(Arc::clone(&calls)));
     for offer in ERAS {
-        let session = open::session(&server, offer).await;
+        let session = sessions::session(&server, offer).await;
         calls.store(0, Ordering::SeqCst);
         let mut seen = Vec::new();
         let result = call_with_repair(&session, 3, "weather", json!({"town": "Oslo"}), |repair| {
@@ -230,13 +230,13 @@ async fn a9_arguments_are_checked_before_a_call_and_repaired_when_a_result_says_
         });
         assert_eq!(result.await.unwrap().text(), "sunny in Oslo");
         assert_eq!(seen.len(), 2, "{seen:?}");
-        // The first was never sent; the second was refused by the server, in a failed result.
+        // The first was not sent; the server rejected the second with a failed result.
         assert_eq!(seen[0].0, 0);
         assert!(seen[0].1.contains("/city") || seen[0].1.contains("city"), "{seen:?}");
         assert_eq!(seen[1].0, 1);
         assert!(seen[1].1.contains("no such city"), "{seen:?}");
         assert_eq!(seen[1].2, Some(json!({"city": "nowhere"})));
-        // A failure that is not about arguments is never repaired.
+        // A failure that is not about arguments is not repaired.
         let never = async |_| panic!("the arguments are fine");
         let error =
             call_with_repair(&session, 3, "weather", json!({"city": "down"}), never).await.unwrap_err();
@@ -247,24 +247,24 @@ async fn a9_arguments_are_checked_before_a_call_and_repaired_when_a_result_says_
 #[tokio::test]
 #[cfg(feature = "rpc")]
 async fn v3_a_missing_scope_is_typed_and_never_repaired() {
-    use switchboard_service::client::{Caller, client};
+    use switchboard_service::client::{ServiceCaller, client};
     use switchboard_transport::http::client::Http;
     use switchboard_transport::http::server::{HttpListener, HttpServerOptions};
 
     for reveals in [false, true] {
-        let builder = bench::scoped().reveal_scopes(reveals);
+        let builder = sample::scoped().reveal_scopes(reveals);
         let server = builder.clone().build().unwrap();
         let listener = HttpListener::bind("127.0.0.1:0".parse().unwrap()).await.unwrap();
         let url = format!("http://{}/mcp", listener.address().unwrap());
         let serving =
             tokio::spawn(listener.serve(builder.into_http_service(HttpServerOptions::default()).unwrap()));
         for offer in ERAS {
-            let here = open::session(&server, offer).await;
+            let here = sessions::session(&server, offer).await;
             let there = client().with_revisions(offer).connect(Http::new(&url)).await.unwrap();
             for session in [here, there] {
-                let caller = Caller::new(session.clone(), Arc::clone(bench::design()));
+                let caller = ServiceCaller::new(session.clone(), Arc::clone(sample::design()));
                 let typed =
-                    caller.tool::<Vec<u32>, Error>(bench::NUMBERS, Arguments::new(), None, None).await;
+                    caller.tool::<Vec<u32>, Error>(sample::NUMBERS, CallArguments::new(), None, None).await;
                 let asked = |_| async { panic!("the model was asked") };
                 let repaired = caller.with_repair(3, "numbers", json!({}), asked).await;
                 let listed = call_with_repair(&session, 3, "numbers", json!({}), asked).await;

@@ -1,4 +1,4 @@
-//! The closures a repair loop takes: those that borrow what they captured, those that own it, and on which threads.
+//! Closures of the repair loop: borrowing and owning captures, on which threads.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -7,11 +7,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use serde_json::{Value, json};
 use switchboard_design::Repair;
 use switchboard_service::Error;
-use switchboard_service::client::{Caller, call_with_repair_mut, get_prompt_with_repair_mut};
+use switchboard_service::client::{ServiceCaller, call_with_repair_mut, get_prompt_with_repair_mut};
 
-use crate::client::open::callers;
+use crate::client::sessions::callers;
 
-/// Whoever writes arguments; asked by reference.
+/// A source of arguments, called by reference.
 struct Model {
     answers: Vec<Value>,
 }
@@ -28,7 +28,7 @@ fn model() -> Model {
     Model { answers: vec![json!({"times": "three"}), json!({"times": 3})] }
 }
 
-async fn everyone() -> Vec<Caller> {
+async fn everyone() -> Vec<ServiceCaller> {
     callers(|builder| builder).await
 }
 
@@ -39,7 +39,7 @@ async fn v11_a_closure_captures_a_vec_mutably() {
         let result = caller
             .with_repair_mut(3, "shout_loud", json!({}), async |repair| {
                 attempts.push(repair.prior);
-                // The borrow of what was captured lasts across an await.
+                // The borrow of the capture lasts across an await.
                 let attempts = &mut attempts;
                 tokio::task::yield_now().await;
                 attempts.push(None);
@@ -53,7 +53,7 @@ async fn v11_a_closure_captures_a_vec_mutably() {
 }
 
 #[tokio::test]
-async fn v11_a_closure_borrows_whom_it_asks_and_its_argument() {
+async fn v11_a_closure_borrows_its_captures_and_its_argument() {
     for caller in everyone().await {
         let (model, asked) = (model(), AtomicUsize::new(0));
         let sum: u32 = caller
@@ -85,7 +85,7 @@ async fn v11_a_closure_borrows_whom_it_asks_and_its_argument() {
 }
 
 #[tokio::test]
-async fn v11_a_closure_owns_what_it_captured_and_can_be_spawned() {
+async fn v11_a_closure_that_owns_its_captures_can_be_spawned() {
     for caller in everyone().await {
         let (model, mut number) = (model(), 0);
         let spawned = tokio::spawn(async move {
@@ -100,7 +100,7 @@ async fn v11_a_closure_owns_what_it_captured_and_can_be_spawned() {
 }
 
 #[tokio::test]
-async fn v11_any_session_takes_the_same_closures() {
+async fn v11_any_session_accepts_the_same_closures() {
     for caller in everyone().await {
         let (model, mut prompts) = (model(), Vec::new());
         let result = call_with_repair_mut(caller.session(), 3, "shout_loud", json!({}), async |repair| {
@@ -117,13 +117,13 @@ async fn v11_any_session_takes_the_same_closures() {
     }
 }
 
-/// An agent as services are: its methods return futures that any thread may poll.
+/// A service-like trait whose methods return `Send` futures.
 trait Agent {
     fn shout(&self) -> impl Future<Output = Result<(u32, usize), Error>> + Send;
 }
 
 struct Shouter {
-    caller: Caller,
+    caller: ServiceCaller,
     model: Model,
 }
 
@@ -145,7 +145,7 @@ impl Agent for Shouter {
 }
 
 #[tokio::test]
-async fn v11_a_method_of_a_service_changes_and_borrows_what_its_closure_captured() {
+async fn v11_a_service_method_can_mutate_and_borrow_captures() {
     for caller in everyone().await {
         let agent = Shouter { caller, model: model() };
         assert_eq!(tokio::spawn(async move { agent.shout().await }).await.unwrap().unwrap(), (3, 2));
@@ -153,7 +153,7 @@ async fn v11_a_method_of_a_service_changes_and_borrows_what_its_closure_captured
 }
 
 #[tokio::test]
-async fn v11_a_closure_that_stays_on_its_thread_is_taken_on_one() {
+async fn v11_a_closure_that_is_not_send_runs_on_one_thread() {
     for caller in everyone().await {
         let notes = Rc::new(RefCell::new(Vec::new()));
         let kept = Rc::clone(&notes);

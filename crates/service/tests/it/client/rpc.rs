@@ -7,10 +7,10 @@ use serde_json::{Value, json};
 use switchboard_service::rpc::{MAX_CALLS, RpcService};
 use switchboard_transport::http::server::{HttpServerOptions, ReplyBody};
 
-use crate::client::bench;
+use crate::client::sample;
 
 fn service() -> RpcService {
-    RpcService::new(&bench::builder(), HttpServerOptions::default()).unwrap()
+    RpcService::new(&sample::builder(), HttpServerOptions::default()).unwrap()
 }
 
 fn request(body: impl Into<Bytes>) -> Request<Full<Bytes>> {
@@ -40,7 +40,7 @@ async fn call(method: &str, params: Value) -> Value {
 }
 
 #[tokio::test]
-async fn every_method_is_called_by_its_name_in_rust() {
+async fn every_method_is_called_by_its_rust_name() {
     for (method, params, expected) in [
         ("numbers", json!({}), json!([1, 2])),
         ("bench.numbers", json!({}), json!([1, 2])),
@@ -74,13 +74,13 @@ async fn every_method_is_called_by_its_name_in_rust() {
 }
 
 #[tokio::test]
-async fn arguments_may_be_given_by_position() {
+async fn arguments_may_be_positional() {
     assert_eq!(call("reset", json!([true, 4])).await, 4);
     assert_eq!(call("reset", json!([true])).await, 0);
     assert_eq!(call("item", json!(["x", [1]])).await["nums"], json!([1.0]));
     let error = call("reset", json!([true, 4, 5])).await;
     assert_eq!(error["code"], -32602);
-    assert_eq!(error["message"], "Invalid arguments: there are 3 arguments, and the method takes 2");
+    assert_eq!(error["message"], "Invalid arguments: 3 arguments, but the method takes 2");
     assert_eq!(answer(r#"{"jsonrpc":"2.0","id":1,"method":"numbers"}"#).await["result"], json!([1, 2]));
 }
 
@@ -100,11 +100,11 @@ async fn every_failure_has_its_code() {
         ("secret", json!({}), -32601, "Method not found: secret"),
         ("watch_item", json!({}), -32601, "Method not found: watch_item"),
         ("complete_id", json!({"value": ""}), -32601, "Method not found: complete_id"),
-        // A tool is called by the name of its method.
+        // A tool is called by its method name.
         ("shout_loud", json!({"times": 1}), -32601, "Method not found: shout_loud"),
         ("fail", json!({}), -32602, "Invalid arguments: `kind` is required"),
         ("fail", json!({"kind": 1}), -32602, "Invalid arguments: `kind` must be a string; got 1"),
-        ("numbers", json!(7), -32602, "Invalid arguments: the parameters are neither an object nor an array"),
+        ("numbers", json!(7), -32602, "Invalid arguments: the parameters must be an object or an array"),
     ] {
         let error = call(method, params.clone()).await;
         assert_eq!((&error["code"], &error["message"]), (&json!(code), &json!(message)), "{method} {params}");
@@ -131,7 +131,7 @@ async fn an_id_keeps_its_type() {
 }
 
 #[tokio::test]
-async fn what_is_no_message_is_refused_with_its_code() {
+async fn malformed_messages_are_rejected_with_their_code() {
     let deep = format!("{}{}", "[".repeat(200), "]".repeat(200));
     for (body, status, code) in [
         ("{", 400, -32700),
@@ -156,7 +156,7 @@ async fn what_is_no_message_is_refused_with_its_code() {
 }
 
 #[tokio::test]
-async fn a_notification_is_carried_out_and_not_answered() {
+async fn a_notification_is_executed_without_a_response() {
     let response =
         service().handle(request(r#"{"jsonrpc":"2.0","method":"fail","params":{"kind":"internal"}}"#)).await;
     assert_eq!(response.status(), StatusCode::NO_CONTENT);
@@ -189,7 +189,7 @@ async fn a_batch_is_answered_in_order_without_its_notifications() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_calls_of_a_batch_run_at_the_same_time() {
+async fn the_calls_of_a_batch_run_concurrently() {
     let one = json!({"jsonrpc": "2.0", "id": 1, "method": "slow", "params": {"ms": 1000}});
     let start = tokio::time::Instant::now();
     assert_eq!(answer(Value::from(vec![one; 50])).await.as_array().unwrap().len(), 50);
@@ -197,7 +197,7 @@ async fn the_calls_of_a_batch_run_at_the_same_time() {
 }
 
 #[tokio::test]
-async fn the_door_is_the_one_of_mcp() {
+async fn requests_are_checked_as_for_mcp() {
     let status = |request: Request<Full<Bytes>>| async { service().handle(request).await.status().as_u16() };
     let good = r#"{"jsonrpc":"2.0","id":1,"method":"numbers"}"#;
     assert_eq!(status(request(good)).await, 200);
@@ -219,12 +219,12 @@ async fn the_door_is_the_one_of_mcp() {
     assert_eq!(status(elsewhere).await, 404);
     let mut options = HttpServerOptions::default();
     options.body_bytes = 100;
-    let small = RpcService::new(&bench::builder(), options).unwrap();
+    let small = RpcService::new(&sample::builder(), options).unwrap();
     assert_eq!(small.handle(request(vec![b' '; 101])).await.status(), 413);
 }
 
 #[tokio::test]
-async fn a_streaming_tool_tells_its_events_before_its_answer_where_a_stream_is_named() {
+async fn a_streaming_tool_sends_events_before_its_result_if_a_stream_is_accepted() {
     let asked = r#"{"jsonrpc":"2.0","id":"s","method":"shout","params":{"times":2}}"#;
     let mut named = request(asked);
     named.headers_mut().insert("accept", "application/json, text/event-stream".parse().unwrap());
@@ -250,7 +250,7 @@ async fn a_streaming_tool_tells_its_events_before_its_answer_where_a_stream_is_n
 }
 
 #[tokio::test]
-async fn an_error_in_a_stream_is_the_same_as_without_one() {
+async fn errors_in_a_stream_are_the_same_as_without_one() {
     let asked = r#"{"jsonrpc":"2.0","id":1,"method":"shout","params":{"times":5,"fail_after":1}}"#;
     let mut named = request(asked);
     named.headers_mut().insert("accept", "text/event-stream".parse().unwrap());
@@ -265,7 +265,7 @@ async fn an_error_in_a_stream_is_the_same_as_without_one() {
         (&json!(-32603), &json!("The voice is gone"))
     );
 
-    // What needs no stream is one all the same for who takes nothing else.
+    // A client that accepts only event streams gets one for any call.
     let mut only = request(r#"{"jsonrpc":"2.0","id":1,"method":"numbers"}"#);
     only.headers_mut().insert("accept", "text/event-stream".parse().unwrap());
     let whole = text(service().handle(only).await).await;
@@ -273,8 +273,8 @@ async fn an_error_in_a_stream_is_the_same_as_without_one() {
 }
 
 #[tokio::test]
-async fn what_is_denied_hidden_or_mapped_over_mcp_is_so_here() {
-    let builder = bench::builder()
+async fn policies_and_error_mapping_apply_as_over_mcp() {
+    let builder = sample::builder()
         .deny_resources(["item://secret*"])
         .error_mapper(|error| match error {
             switchboard_service::Error::Internal(_) => switchboard_service::Error::tool("busy", "Try later"),
@@ -302,14 +302,14 @@ async fn what_is_denied_hidden_or_mapped_over_mcp_is_so_here() {
     assert_eq!(late["error"], json!({"code": -32603, "message": "timed out"}));
 }
 
-/// The endpoint as a design with `rpc = "/rpc"` is served: the methods of MCP and the service's own.
+/// The endpoint of a design with `rpc = "/rpc"`: MCP methods and the service's own.
 fn mounted(builder: &switchboard_service::ServiceBuilder) -> switchboard_service::rpc::Mounted {
     switchboard_service::rpc::Mounted::of(builder, HttpServerOptions::default()).unwrap()
 }
 
 #[tokio::test]
 async fn d4_one_post_endpoint_answers_mcp_and_the_service() {
-    let service = mounted(&bench::builder());
+    let service = mounted(&sample::builder());
     let params = json!({"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "c", "version": "1"}});
     let begin = json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params});
     let response = service.handle(request(begin.to_string())).await;
@@ -350,7 +350,7 @@ async fn d4_one_post_endpoint_answers_mcp_and_the_service() {
 
 #[tokio::test]
 async fn v3_a_missing_scope_is_a_challenge_over_http() {
-    let service = mounted(&bench::scoped().reveal_scopes(true));
+    let service = mounted(&sample::scoped().reveal_scopes(true));
     let meta = json!({
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",
         "io.modelcontextprotocol/clientCapabilities": {},

@@ -6,20 +6,20 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use switchboard_http::HttpError;
-use switchboard_service::client::{Arguments, Caller, Item};
-use switchboard_service::rpc::{Mounted, Refused, RpcCaller, RpcService};
-use switchboard_service::{Cx, Error, Events, EventsHandle, LostEvents, Prompt, ServiceBuilder};
+use switchboard_service::client::{CallArguments, ServiceCaller, StreamItem};
+use switchboard_service::rpc::{HttpStatusError, Mounted, RpcCaller, RpcService};
+use switchboard_service::{Cx, Error, EventPublisher, Events, LostEvents, PromptMessages, ServiceBuilder};
 use switchboard_session::server;
 use switchboard_transport::http::client::Http;
 use switchboard_transport::http::server::{Endpoint, HttpListener, HttpServerOptions};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
-use crate::by_hand::{Svc, Texts, TextsClient, TextsRpcClient, TextsServer};
-use crate::client::bench::{self, Bench};
-use crate::client::open;
-use crate::client::same::{Counting, use_texts};
+use crate::client::one_trait::{Counting, use_texts};
+use crate::client::sample::{self, SampleService};
+use crate::client::sessions;
+use crate::expansion::{Svc, Texts, TextsClient, TextsRpcClient, TextsServer};
 
-/// Serves until the test is over.
+/// Serves until the end of the test.
 async fn serve(endpoint: impl Endpoint) -> String {
     let listener = HttpListener::bind("127.0.0.1:0".parse().unwrap()).await.unwrap();
     let address = listener.address().unwrap();
@@ -33,11 +33,11 @@ fn rpc(builder: &ServiceBuilder) -> RpcService {
 
 async fn caller(builder: &ServiceBuilder) -> RpcCaller {
     let base = serve(rpc(builder)).await;
-    RpcCaller::new(&format!("{base}/rpc"), Arc::clone(bench::design())).unwrap()
+    RpcCaller::new(&format!("{base}/rpc"), Arc::clone(sample::design())).unwrap()
 }
 
 #[tokio::test]
-async fn a_client_of_the_plain_endpoint_is_the_service_too() {
+async fn the_plain_endpoint_client_implements_the_trait() {
     let base = serve(rpc(&TextsServer::builder(Svc))).await;
     let api = TextsRpcClient::new(&format!("{base}/rpc")).unwrap();
     use_texts(&api).await;
@@ -51,8 +51,8 @@ async fn mcp_and_the_plain_endpoint_share_a_listener_and_a_service() {
     let builder = TextsServer::builder(Arc::clone(&served));
     let base = serve(Mounted::of(&builder, HttpServerOptions::default()).unwrap()).await;
     let fallback = TextsRpcClient::new(&format!("{base}/rpc")).unwrap();
-    // What has no role in MCP goes over the original transport, what has one does not.
-    for (round, offer) in open::ERAS.into_iter().enumerate() {
+    // Methods that are not mapped to MCP use the fallback, others do not.
+    for (round, offer) in sessions::ERAS.into_iter().enumerate() {
         let there = Http::new(format!("{base}/mcp"));
         let session =
             switchboard_service::client::client().with_revisions(offer).connect(there).await.unwrap();
@@ -60,7 +60,9 @@ async fn mcp_and_the_plain_endpoint_share_a_listener_and_a_service() {
         use_texts(&api).await;
         assert_eq!(served.counts(), (5 * (round + 1), round + 1));
         let mut stream = api.spell_stream(&Cx::call().build(), "ab".into());
-        for expected in [Item::Event("a".to_owned()), Item::Event("b".to_owned()), Item::Result(())] {
+        for expected in
+            [StreamItem::Event("a".to_owned()), StreamItem::Event("b".to_owned()), StreamItem::Result(())]
+        {
             assert_eq!(stream.recv().await.unwrap(), Some(expected));
         }
         served.mapped.fetch_sub(1, Ordering::SeqCst);
@@ -90,9 +92,9 @@ async fn mcp_and_the_plain_endpoint_share_a_listener_and_a_service() {
 
 #[tokio::test]
 async fn every_failure_is_typed() {
-    let caller = caller(&bench::builder()).await;
+    let caller = caller(&sample::builder()).await;
     let fail = async |kind: &str| {
-        let args = Arguments::new().with("kind", kind);
+        let args = CallArguments::new().with("kind", kind);
         caller.method::<(), Error>("fail", args, None).await.unwrap_err()
     };
     let own = fail("own").await;
@@ -102,12 +104,12 @@ async fn every_failure_is_typed() {
     assert!(matches!(fail("internal").await, Error::Rpc(error) if error.message == "Internal error"));
     assert!(matches!(fail("panic").await, Error::Rpc(error) if error.code.0 == -32603));
     assert!(matches!(fail("rpc").await, Error::Rpc(error) if error.code.0 == -7));
-    let unknown = caller.method::<(), Error>("nothing", Arguments::new(), None).await.unwrap_err();
+    let unknown = caller.method::<(), Error>("nothing", CallArguments::new(), None).await.unwrap_err();
     assert!(matches!(unknown, Error::MethodNotFound { method } if method == "nothing"));
-    let wrong = caller.method::<String, Error>("numbers", Arguments::new(), None).await.unwrap_err();
+    let wrong = caller.method::<String, Error>("numbers", CallArguments::new(), None).await.unwrap_err();
     assert!(matches!(wrong, Error::Malformed(_)), "{wrong:?}");
 
-    let args = Arguments::new().with("times", &0);
+    let args = CallArguments::new().with("times", &0);
     let error = caller.method::<u32, Error>("shout", args, None).await.unwrap_err();
     let repair = error.repair().unwrap();
     assert!(
@@ -128,26 +130,27 @@ async fn every_failure_is_typed() {
          Use only valid schema fields and ensure required fields and types/enums are valid.\n\
          Example params: {\"all\":true}"
     );
-    let prompt = caller.method::<Prompt, Error>("review", Arguments::new(), None).await.unwrap_err();
+    let prompt =
+        caller.method::<PromptMessages, Error>("review", CallArguments::new(), None).await.unwrap_err();
     assert!(prompt.repair().unwrap().prompt().starts_with("\nOperation: prompts/get:review\n"));
 }
 
 #[tokio::test]
-async fn nothing_that_happens_on_the_way_is_a_matter_of_arguments() {
-    let nobody = RpcCaller::new("http://127.0.0.1:1/rpc", Arc::clone(bench::design())).unwrap();
-    let refused = nobody.method::<(), Error>("numbers", Arguments::new(), None).await.unwrap_err();
+async fn transport_errors_are_not_argument_errors() {
+    let unreachable = RpcCaller::new("http://127.0.0.1:1/rpc", Arc::clone(sample::design())).unwrap();
+    let refused = unreachable.method::<(), Error>("numbers", CallArguments::new(), None).await.unwrap_err();
     assert!(matches!(refused, Error::Transport(_)), "{refused:?}");
     assert!(!refused.is_retryable());
-    assert!(RpcCaller::new("http://example.com/rpc", Arc::clone(bench::design())).is_err());
+    assert!(RpcCaller::new("http://example.com/rpc", Arc::clone(sample::design())).is_err());
 
-    let base = serve(rpc(&bench::builder())).await;
-    let elsewhere = RpcCaller::new(&format!("{base}/other"), Arc::clone(bench::design())).unwrap();
-    let error = elsewhere.method::<(), Error>("numbers", Arguments::new(), None).await.unwrap_err();
-    assert_eq!(error.downcast_ref::<Refused>().unwrap().status, 404, "{error:?}");
+    let base = serve(rpc(&sample::builder())).await;
+    let elsewhere = RpcCaller::new(&format!("{base}/other"), Arc::clone(sample::design())).unwrap();
+    let error = elsewhere.method::<(), Error>("numbers", CallArguments::new(), None).await.unwrap_err();
+    assert_eq!(error.downcast_ref::<HttpStatusError>().unwrap().status, 404, "{error:?}");
 
     let small =
-        RpcCaller::new(&format!("{base}/rpc"), Arc::clone(bench::design())).unwrap().with_most_bytes(20);
-    let error = small.method::<Vec<u32>, Error>("numbers", Arguments::new(), None).await.unwrap_err();
+        RpcCaller::new(&format!("{base}/rpc"), Arc::clone(sample::design())).unwrap().with_max_bytes(20);
+    let error = small.method::<Vec<u32>, Error>("numbers", CallArguments::new(), None).await.unwrap_err();
     assert!(
         matches!(error.downcast_ref::<HttpError>(), Some(HttpError::TooLarge { limit: 20 })),
         "{error:?}"
@@ -155,11 +158,11 @@ async fn nothing_that_happens_on_the_way_is_a_matter_of_arguments() {
 }
 
 #[tokio::test]
-async fn a_call_that_takes_too_long_is_given_up_and_dropped() {
-    let bench = Arc::new(Bench::default());
+async fn a_timed_out_call_is_dropped() {
+    let bench = Arc::new(SampleService::default());
     let caller = caller(&ServiceBuilder::new(Arc::clone(&bench) as _)).await;
     let cx = Cx::call().timeout(Duration::from_millis(50)).build();
-    let slow = || Arguments::new().with("ms", &60_000);
+    let slow = || CallArguments::new().with("ms", &60_000);
     let late = caller.method::<(), Error>("slow", slow(), Some(&cx)).await.unwrap_err();
     assert!(matches!(late, Error::Timeout));
     let quick = caller.clone().with_timeout(Duration::from_millis(50));
@@ -174,14 +177,15 @@ async fn a_call_that_takes_too_long_is_given_up_and_dropped() {
 }
 
 #[tokio::test]
-async fn a_stream_brings_its_events_its_error_and_what_is_missing() {
-    let caller = caller(&bench::builder()).await;
+async fn a_stream_yields_events_errors_and_gaps() {
+    let caller = caller(&sample::builder()).await;
     let shout = async |args: Value| {
-        let (events, mut heard) = Events::<u32>::channel(10_000);
-        let result =
-            caller.streaming::<u32, Error>("shout", Arguments::whole(&args), None, events.into_sink()).await;
+        let (events, mut received) = Events::<u32>::channel(10_000);
+        let result = caller
+            .streaming::<u32, Error>("shout", CallArguments::from_fields(&args), None, events.into_sink())
+            .await;
         let mut numbers = Vec::new();
-        while let Some(number) = heard.recv().await.unwrap() {
+        while let Some(number) = received.recv().await.unwrap() {
             numbers.push(number);
         }
         (result, numbers)
@@ -195,7 +199,7 @@ async fn a_stream_brings_its_events_its_error_and_what_is_missing() {
     assert!(result.unwrap_err().repair().is_some() && numbers.is_empty());
 }
 
-/// Answers one request with these bytes and hangs up.
+/// Responds to one request with these bytes and closes the connection.
 async fn says(answer: &'static str) -> RpcCaller {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/rpc", listener.local_addr().unwrap());
@@ -206,27 +210,27 @@ async fn says(answer: &'static str) -> RpcCaller {
         stream.write_all(answer.as_bytes()).await.unwrap();
         stream.shutdown().await.unwrap();
     });
-    RpcCaller::new(&url, Arc::clone(bench::design())).unwrap()
+    RpcCaller::new(&url, Arc::clone(sample::design())).unwrap()
 }
 
 #[tokio::test]
-async fn what_other_servers_send_is_read_or_refused() {
+async fn responses_of_other_servers_are_decoded_or_rejected() {
     const STREAM: &str =
         "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream; charset=utf-8\r\nconnection: close\r\n\r\n";
     macro_rules! stream { ($($text:literal),*) => { concat!("HTTP/1.1 200 OK\r\ncontent-type: text/event-stream; charset=utf-8\r\nconnection: close\r\n\r\n", $($text),*) } }
     assert!(stream!("").starts_with(STREAM));
     let hear = async |answer: &'static str| {
-        let (events, mut heard) = Events::<u32>::channel(16);
-        let args = Arguments::new().with("times", &1);
+        let (events, mut received) = Events::<u32>::channel(16);
+        let args = CallArguments::new().with("times", &1);
         let caller = says(answer).await;
         let result = caller.streaming::<u32, Error>("shout", args, None, events.into_sink()).await;
         let mut items = Vec::new();
-        while let Some(item) = heard.next().await {
+        while let Some(item) = received.next().await {
             items.push(item);
         }
         (result, items)
     };
-    // Comments, other events, line ends of any kind, data over several lines, and a number that is missing.
+    // Comments, other events, all kinds of line ends, multi-line data, and a gap in the sequence.
     let (result, mut items) = hear(stream!(
         ": hello\r\n\r\nevent: other\r\ndata: {}\r\n\r\ndata: {\"jsonrpc\":\"2.0\",\r\ndata: \"method\":\"notifications/dev.switchboard/stream\",\
          \"params\":{\"requestId\":1,\"seq\":2,\"content\":[{\"type\":\"text\",\"text\":\"7\"}]}}\r\n\r\n",
@@ -244,7 +248,7 @@ async fn what_other_servers_send_is_read_or_refused() {
     ))
     .await;
     assert!(matches!(result, Err(Error::Rpc(error)) if error.code.0 == -32050 && error.message == "enough"));
-    // A stream that breaks off, and one that is no stream.
+    // A truncated stream, and a response that is not a stream.
     let (result, _) = hear(stream!("data: {\"jsonrpc\":\"2.0\",")).await;
     assert!(matches!(result, Err(Error::Transport(_))));
     let (result, _) = hear(stream!("data: nonsense\n\n")).await;
@@ -259,34 +263,34 @@ async fn what_other_servers_send_is_read_or_refused() {
         let error = result.unwrap_err();
         match expected {
             None => assert!(matches!(error, Error::Malformed(_)), "{answer}: {error:?}"),
-            Some(status) => assert_eq!(error.downcast_ref::<Refused>().unwrap().status, status),
+            Some(status) => assert_eq!(error.downcast_ref::<HttpStatusError>().unwrap().status, status),
         }
     }
 }
 
 #[tokio::test]
-async fn the_events_of_the_service_are_heard_and_published_here_too() {
-    let (handle, feed) = EventsHandle::channel(16);
-    let builder = bench::builder().events(feed).accept_notifications(true);
+async fn events_are_received_and_published_over_the_plain_endpoint() {
+    let (handle, feed) = EventPublisher::channel(16);
+    let builder = sample::builder().events(feed).accept_notifications(true);
     let caller = caller(&builder).await;
-    let mcp = Caller::new(
-        open::session(&builder.build().unwrap(), switchboard_session::RevisionPolicy::ModernOnly).await,
-        Arc::clone(bench::design()),
+    let mcp = ServiceCaller::new(
+        sessions::session(&builder.build().unwrap(), switchboard_session::RevisionPolicy::ModernOnly).await,
+        Arc::clone(sample::design()),
     );
     let mut ticks = caller.events::<u32>("ticked").await.unwrap();
-    let heard = loop {
+    let received = loop {
         handle.publish("ticked", &7);
-        if let Ok(heard) = tokio::time::timeout(Duration::from_millis(20), ticks.recv()).await {
-            break heard.unwrap().unwrap();
+        if let Ok(received) = tokio::time::timeout(Duration::from_millis(20), ticks.recv()).await {
+            break received.unwrap().unwrap();
         }
     };
-    assert_eq!(heard, 7);
-    // Who publishes here is heard over MCP.
+    assert_eq!(received, 7);
+    // An event published here arrives over MCP.
     let mut all = mcp.listen_events().await;
     let said = loop {
         caller.notify("said", &json!({"text": "hi"})).await.unwrap();
         match tokio::time::timeout(Duration::from_millis(20), all.recv()).await {
-            Ok(heard) => break heard.unwrap().unwrap(),
+            Ok(received) => break received.unwrap().unwrap(),
             Err(_) => continue,
         }
     };
@@ -299,14 +303,14 @@ async fn the_events_of_the_service_are_heard_and_published_here_too() {
 
 #[tokio::test]
 async fn a10_events_of_a_plain_endpoint_without_a_feed_end_with_an_error_at_once() {
-    let caller = caller(&bench::builder()).await;
+    let caller = caller(&sample::builder()).await;
     let mut ticks = caller.events::<u32>("ticked").await.unwrap();
     let ended = tokio::time::timeout(Duration::from_secs(60), ticks.recv()).await.expect("must end");
     assert!(ended.is_err(), "{ended:?}");
 }
 
 #[tokio::test]
-async fn callers_are_told_apart_as_over_mcp() {
+async fn callers_are_authenticated_as_over_mcp() {
     let options = HttpServerOptions::default().with_authenticate(|head: &http::request::Parts| {
         use switchboard_transport::http::server::AuthRejection;
         match head.headers.get("authorization").map(|token| token.as_bytes()) {
@@ -316,15 +320,16 @@ async fn callers_are_told_apart_as_over_mcp() {
             None => Err(AuthRejection::no_token()),
         }
     });
-    let base = serve(RpcService::new(&bench::scoped(), options).unwrap()).await;
+    let base = serve(RpcService::new(&sample::scoped(), options).unwrap()).await;
     let as_caller = |token: &str| {
-        let caller = RpcCaller::new(&format!("{base}/rpc"), Arc::clone(bench::design())).unwrap();
+        let caller = RpcCaller::new(&format!("{base}/rpc"), Arc::clone(sample::design())).unwrap();
         caller.with_header(http::header::AUTHORIZATION, format!("Bearer {token}").parse().unwrap())
     };
-    let numbers =
-        async |caller: RpcCaller| caller.method::<Vec<u32>, Error>("numbers", Arguments::new(), None).await;
+    let numbers = async |caller: RpcCaller| {
+        caller.method::<Vec<u32>, Error>("numbers", CallArguments::new(), None).await
+    };
     assert_eq!(numbers(as_caller("ada")).await.unwrap(), [1, 2]);
     assert!(matches!(numbers(as_caller("bob")).await, Err(Error::MethodNotFound { .. })));
     let error = numbers(as_caller("eve")).await.unwrap_err();
-    assert_eq!(error.downcast_ref::<Refused>().unwrap().status, 401);
+    assert_eq!(error.downcast_ref::<HttpStatusError>().unwrap().status, 401);
 }

@@ -1,4 +1,4 @@
-//! What a typed client sends and reads back, in both eras.
+//! Requests and responses of a typed client, in both eras.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -9,68 +9,73 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 use switchboard_design::OutputRule;
 use switchboard_protocol::{ElicitParams, ElicitResult, Meta, ResourceBody};
-use switchboard_service::client::{Arguments, Caller};
-use switchboard_service::{Cx, Error, Prompt, ServiceBuilder};
+use switchboard_service::client::{CallArguments, ServiceCaller};
+use switchboard_service::{Cx, Error, PromptMessages, ServiceBuilder};
 use switchboard_session::client::{ClientHandler, HandlerCapabilities, HandlerError, RequestingServer};
 use switchboard_session::link::BoxFuture;
 use switchboard_session::{ConnectionLimits, MuxLink, RevisionPolicy};
 
-use crate::client::bench::{self, Bench};
-use crate::client::open::{self, ERAS, callers};
+use crate::client::sample::{self, SampleService};
+use crate::client::sessions::{self, ERAS, callers};
 
-async fn tool<T: switchboard_service::FromOutput>(caller: &Caller, tool: usize, args: Arguments) -> T {
+async fn tool<T: switchboard_service::FromOutput>(
+    caller: &ServiceCaller,
+    tool: usize,
+    args: CallArguments,
+) -> T {
     caller.tool::<T, Error>(tool, args, None, None).await.unwrap()
 }
 
 #[tokio::test]
-async fn every_kind_of_result_comes_back_as_it_was() {
+async fn every_kind_of_result_round_trips() {
     for rule in [OutputRule::AsIs, OutputRule::ObjectsOnly, OutputRule::Wrapped] {
         for caller in callers(|builder| builder.output_rule(rule)).await {
-            assert_eq!(tool::<Vec<u32>>(&caller, bench::NUMBERS, Arguments::new()).await, [1, 2]);
+            assert_eq!(tool::<Vec<u32>>(&caller, sample::NUMBERS, CallArguments::new()).await, [1, 2]);
             for text in ["plain", "", "007", "null", "\"quoted\"", "{\"a\":1}"] {
-                let args = Arguments::new().with("text", text);
+                let args = CallArguments::new().with("text", text);
                 assert_eq!(
-                    tool::<Option<String>>(&caller, bench::MAYBE, args).await.unwrap(),
+                    tool::<Option<String>>(&caller, sample::MAYBE, args).await.unwrap(),
                     text,
                     "{rule:?}"
                 );
             }
-            assert_eq!(tool::<Option<String>>(&caller, bench::MAYBE, Arguments::new()).await, None);
-            tool::<()>(&caller, bench::FAIL, Arguments::new().with("kind", "not at all")).await;
+            assert_eq!(tool::<Option<String>>(&caller, sample::MAYBE, CallArguments::new()).await, None);
+            tool::<()>(&caller, sample::FAIL, CallArguments::new().with("kind", "not at all")).await;
         }
     }
     for caller in callers(|builder| builder).await {
         for value in [json!(null), json!(7), json!("x"), json!([1, "a"]), json!({"result": 1}), json!({})] {
-            let args = Arguments::new().with("value", &value);
-            assert_eq!(tool::<Value>(&caller, bench::ECHO, args).await, value);
+            let args = CallArguments::new().with("value", &value);
+            assert_eq!(tool::<Value>(&caller, sample::ECHO, args).await, value);
         }
-        let status: String = caller.resource::<_, Error>(1, Arguments::new(), None).await.unwrap();
+        let status: String = caller.resource::<_, Error>(1, CallArguments::new(), None).await.unwrap();
         assert_eq!(status, "\"fine\"");
     }
 }
 
 #[tokio::test]
-async fn a_prompt_gets_texts_and_objects_as_json() {
+async fn prompt_arguments_are_texts_or_json() {
     for caller in callers(|builder| builder).await {
-        let args = Arguments::new().with("code", "a\nb").with("depth", &3).with("options", &None::<Value>);
-        let prompt: Prompt = caller.prompt::<Error>(0, args, None).await.unwrap();
+        let args =
+            CallArguments::new().with("code", "a\nb").with("depth", &3).with("options", &None::<Value>);
+        let prompt: PromptMessages = caller.prompt::<Error>(0, args, None).await.unwrap();
         let said: Value = serde_json::from_str(prompt.messages[0].content.as_text().unwrap()).unwrap();
         assert_eq!(said, json!({"code": "a\nb", "depth": 3, "options": null}));
     }
 }
 
 #[tokio::test]
-async fn an_argument_is_completed_with_the_others_known() {
+async fn completion_gets_the_other_arguments() {
     for caller in callers(|builder| builder).await {
-        let args = Arguments::new().with("value", "2").with("code", "x=1");
+        let args = CallArguments::new().with("value", "2").with("code", "x=1");
         assert_eq!(caller.complete::<Error>(0, args, None).await.unwrap(), ["0:2:x=1"]);
-        let args = Arguments::new().with("value", "").with("code", &None::<String>);
+        let args = CallArguments::new().with("value", "").with("code", &None::<String>);
         assert_eq!(caller.complete::<Error>(1, args, None).await.unwrap(), ["1::"]);
     }
 }
 
-fn item(id: &str, nums: &[f64], tag: Option<&str>, flag: Option<bool>, limit: i64) -> Arguments {
-    let args = Arguments::new().with("id", id).with("nums", nums).with("tag", &tag);
+fn item(id: &str, nums: &[f64], tag: Option<&str>, flag: Option<bool>, limit: i64) -> CallArguments {
+    let args = CallArguments::new().with("id", id).with("nums", nums).with("tag", &tag);
     args.with("flag", &flag).with("limit", &limit)
 }
 
@@ -78,7 +83,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(128))]
 
     #[test]
-    fn the_arguments_of_a_resource_arrive_as_they_were(
+    fn the_arguments_of_a_resource_round_trip(
         id in "\\PC{1,12}",
         nums in proptest::collection::vec(-1e9..1e9_f64, 0..4),
         tag in proptest::option::of("\\PC{0,8}"),
@@ -88,7 +93,7 @@ proptest! {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async {
             let offer = if limit % 2 == 0 { RevisionPolicy::ModernOnly } else { RevisionPolicy::LegacyOnly };
-            let caller = open::caller(Arc::new(Bench::default()), |builder| builder, offer).await;
+            let caller = sessions::caller(Arc::new(SampleService::default()), |builder| builder, offer).await;
             let args = item(&id, &nums, tag.as_deref(), flag, limit);
             match caller.resource::<Value, Error>(0, args, None).await {
                 Ok(read) => {
@@ -97,7 +102,7 @@ proptest! {
                     });
                     assert_eq!(read, sent);
                 }
-                // No URI has a path of dots.
+                // A URI path cannot consist of dots.
                 Err(Error::InvalidParams(_)) => assert!(matches!(id.as_str(), "." | ".."), "{id:?}"),
                 Err(other) => panic!("{other:?}"),
             }
@@ -106,7 +111,7 @@ proptest! {
 }
 
 #[tokio::test]
-async fn a_query_is_typed_by_the_parameter_on_the_other_side() {
+async fn query_values_are_converted_to_the_parameter_type() {
     let read = json!({"id": "x", "nums": [], "tag": null, "flag": null, "limit": 10, "any": null});
     let with = |changes: Value| {
         let mut read = read.clone();
@@ -158,43 +163,45 @@ async fn a_query_is_typed_by_the_parameter_on_the_other_side() {
 }
 
 #[tokio::test]
-async fn arguments_are_forwarded_in_order_of_declaration_without_what_is_not_given() {
+async fn arguments_are_sent_in_declaration_order_without_absent_ones() {
     let caller =
-        open::caller(Arc::new(Bench::default()), |builder| builder, RevisionPolicy::ModernOnly).await;
-    let denied = open::caller(
-        Arc::new(Bench::default()),
+        sessions::caller(Arc::new(SampleService::default()), |builder| builder, RevisionPolicy::ModernOnly)
+            .await;
+    let denied = sessions::caller(
+        Arc::new(SampleService::default()),
         |builder| builder.deny_resources(["item://**"]),
         RevisionPolicy::ModernOnly,
     )
     .await;
-    // What is denied is named as it was asked for.
-    let args = Arguments::new().with("limit", &1).with("tag", "b&c").with("nums", &[1, 2]).with("id", "a/b");
+    // A denied resource is reported with the requested URI.
+    let args =
+        CallArguments::new().with("limit", &1).with("tag", "b&c").with("nums", &[1, 2]).with("id", "a/b");
     let Err(Error::InvalidParams(refused)) = denied.resource::<Value, Error>(0, args, None).await else {
         panic!("it is denied")
     };
     assert_eq!(refused.message, "Resource not allowed: item://a%2Fb?nums=1&nums=2&tag=b%26c&limit=1");
-    let missing = caller.resource::<Value, Error>(0, Arguments::new().with("limit", &1), None).await;
+    let missing = caller.resource::<Value, Error>(0, CallArguments::new().with("limit", &1), None).await;
     let Err(Error::InvalidParams(missing)) = missing else { panic!("the id is missing") };
     assert_eq!(missing.message, "Invalid arguments: `id` is required by the URI");
 }
 
 #[tokio::test]
-async fn a_call_that_takes_too_long_is_given_up_and_dropped_and_never_made_again() {
+async fn a_timed_out_call_is_dropped_and_not_retried() {
     for offer in ERAS {
-        let bench = Arc::new(Bench::default());
-        let caller = open::caller(Arc::clone(&bench) as _, |builder| builder, offer).await;
+        let bench = Arc::new(SampleService::default());
+        let caller = sessions::caller(Arc::clone(&bench) as _, |builder| builder, offer).await;
         let cx = Cx::call().timeout(Duration::from_millis(20)).build();
-        let args = Arguments::new().with("ms", &60_000);
-        let late = caller.tool::<(), Error>(bench::SLOW, args, Some(&cx), None).await;
+        let args = CallArguments::new().with("ms", &60_000);
+        let late = caller.tool::<(), Error>(sample::SLOW, args, Some(&cx), None).await;
         assert!(matches!(late, Err(Error::Timeout)), "{late:?}");
         while bench.dropped.load(Ordering::SeqCst) == 0 {
             tokio::task::yield_now().await;
         }
-        // Read-only as it is, it is not tried again.
+        // Not retried, although it is read-only.
         assert_eq!(bench.calls.load(Ordering::SeqCst), 1);
 
-        let args = Arguments::new().with("ms", &60_000);
-        let call = caller.tool::<(), Error>(bench::SLOW, args, None, None);
+        let args = CallArguments::new().with("ms", &60_000);
+        let call = caller.tool::<(), Error>(sample::SLOW, args, None, None);
         assert!(tokio::time::timeout(Duration::from_millis(20), call).await.is_err());
         while bench.dropped.load(Ordering::SeqCst) == 1 {
             tokio::task::yield_now().await;
@@ -204,9 +211,9 @@ async fn a_call_that_takes_too_long_is_given_up_and_dropped_and_never_made_again
 }
 
 #[tokio::test]
-async fn a_connection_that_breaks_in_a_call_is_told_and_the_call_is_not_made_again() {
+async fn a_broken_connection_fails_the_call_without_a_retry() {
     for offer in ERAS {
-        let bench = Arc::new(Bench::default());
+        let bench = Arc::new(SampleService::default());
         let server = ServiceBuilder::new(Arc::clone(&bench) as _).build().unwrap();
         let (near, far) = switchboard_session::link::pair();
         let serving = tokio::spawn(async move { server.serve(far).await });
@@ -214,9 +221,9 @@ async fn a_connection_that_breaks_in_a_call_is_told_and_the_call_is_not_made_aga
             switchboard_session::link::SingleLink::new(MuxLink::start(near, ConnectionLimits::default()));
         let session =
             switchboard_service::client::client().with_revisions(offer).connect(dial).await.unwrap();
-        let caller = Caller::new(session, Arc::clone(bench::design()));
-        let args = Arguments::new().with("ms", &60_000);
-        let call = caller.tool::<(), Error>(bench::SLOW, args, None, None);
+        let caller = ServiceCaller::new(session, Arc::clone(sample::design()));
+        let args = CallArguments::new().with("ms", &60_000);
+        let call = caller.tool::<(), Error>(sample::SLOW, args, None, None);
         let breaks = async {
             while bench.calls.load(Ordering::SeqCst) == 0 {
                 tokio::task::yield_now().await;
@@ -232,13 +239,13 @@ async fn a_connection_that_breaks_in_a_call_is_told_and_the_call_is_not_made_aga
 }
 
 #[tokio::test]
-async fn a_session_that_is_closed_is_a_matter_of_the_connection() {
+async fn a_closed_session_is_a_transport_error() {
     for caller in callers(|builder| builder).await {
         caller.session().close().await;
-        let args = Arguments::new().with("kind", &1);
-        let tool = caller.tool::<(), Error>(bench::FAIL, args, None, None).await.unwrap_err();
-        let resource = caller.resource::<Value, Error>(1, Arguments::new(), None).await.unwrap_err();
-        let prompt = caller.prompt::<Error>(0, Arguments::new(), None).await.unwrap_err();
+        let args = CallArguments::new().with("kind", &1);
+        let tool = caller.tool::<(), Error>(sample::FAIL, args, None, None).await.unwrap_err();
+        let resource = caller.resource::<Value, Error>(1, CallArguments::new(), None).await.unwrap_err();
+        let prompt = caller.prompt::<Error>(0, CallArguments::new(), None).await.unwrap_err();
         for error in [tool, resource, prompt] {
             assert!(matches!(error, Error::Transport(_)), "{error:?}");
             assert!(!error.is_retryable() && error.repair().is_none());
@@ -247,24 +254,24 @@ async fn a_session_that_is_closed_is_a_matter_of_the_connection() {
 }
 
 #[tokio::test]
-async fn what_travels_in_meta_goes_with_every_kind_of_call() {
+async fn meta_is_sent_with_every_kind_of_call() {
     for caller in callers(|builder| builder).await {
         let mut meta = Meta::new();
         meta.insert("com.example/trace", json!("t1").into());
         let cx = Cx::call().meta(meta).timeout(Duration::from_secs(120)).build();
         let numbers: Vec<u32> =
-            caller.tool::<_, Error>(bench::NUMBERS, Arguments::new(), Some(&cx), None).await.unwrap();
+            caller.tool::<_, Error>(sample::NUMBERS, CallArguments::new(), Some(&cx), None).await.unwrap();
         assert_eq!(numbers, [1, 2]);
-        let status: String = caller.resource::<_, Error>(1, Arguments::new(), Some(&cx)).await.unwrap();
+        let status: String = caller.resource::<_, Error>(1, CallArguments::new(), Some(&cx)).await.unwrap();
         assert_eq!(status, "\"fine\"");
-        let args = Arguments::new().with("code", "x");
+        let args = CallArguments::new().with("code", "x");
         assert_eq!(caller.prompt::<Error>(0, args, Some(&cx)).await.unwrap().messages.len(), 1);
-        let args = Arguments::new().with("value", "2");
+        let args = CallArguments::new().with("value", "2");
         assert_eq!(caller.complete::<Error>(0, args, Some(&cx)).await.unwrap(), ["0:2:"]);
     }
 }
 
-/// Answers every form with this.
+/// Answers every form with this content.
 struct Says(bool);
 
 impl ClientHandler for Says {
@@ -283,15 +290,16 @@ impl ClientHandler for Says {
 }
 
 #[tokio::test]
-async fn a_call_may_have_its_own_answers_and_hears_of_progress() {
+async fn a_call_has_its_own_handler_and_progress_callback() {
     for (offer, own) in [
         (RevisionPolicy::ModernOnly, Some(true)),
         (RevisionPolicy::ModernOnly, None),
         (RevisionPolicy::LegacyOnly, None),
     ] {
-        let server = bench::builder().build().unwrap();
+        let server = sample::builder().build().unwrap();
         let client = switchboard_service::client::client().with_answers(Says(false));
-        let caller = Caller::new(open::open(client, &server, offer).await, Arc::clone(bench::design()));
+        let caller =
+            ServiceCaller::new(sessions::open(client, &server, offer).await, Arc::clone(sample::design()));
         let heard: Arc<Mutex<Vec<String>>> = Arc::default();
         let hears = Arc::clone(&heard);
         let mut options = Cx::call().on_progress(move |progress| {
@@ -302,14 +310,15 @@ async fn a_call_may_have_its_own_answers_and_hears_of_progress() {
         }
         let cx = options.build();
         let answer: bool =
-            caller.tool::<_, Error>(bench::ASK, Arguments::new(), Some(&cx), None).await.unwrap();
+            caller.tool::<_, Error>(sample::ASK, CallArguments::new(), Some(&cx), None).await.unwrap();
         assert_eq!(answer, own.unwrap_or(false), "{offer:?}");
         let heard = heard.lock().clone();
         assert_eq!(heard.last().map(String::as_str), Some("asked"), "{heard:?}");
     }
-    // A client that cannot be asked, and a tool that says so.
+    // A client without capabilities, and a tool that reports it.
     for caller in callers(|builder| builder).await {
-        let error = caller.tool::<bool, Error>(bench::ASK, Arguments::new(), None, None).await.unwrap_err();
+        let error =
+            caller.tool::<bool, Error>(sample::ASK, CallArguments::new(), None, None).await.unwrap_err();
         assert!(error.to_string().contains("elicitation"), "{error:?}");
         assert!(!error.is_retryable(), "{error:?}");
     }

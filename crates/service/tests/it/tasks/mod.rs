@@ -1,4 +1,4 @@
-//! Tasks in both their protocols, from our own client to a handler that starts them.
+//! Tasks in both task protocols, from our client to a handler that starts them.
 
 mod wire;
 
@@ -12,7 +12,7 @@ use switchboard_protocol::{
     CallToolResult, Content, ElicitParams, ElicitResult, FormField, FormSchema, Implementation,
     ListCapability, OrderedMap, Raw, RpcError, ServerCapabilities, TaskParams, TextField,
 };
-use switchboard_service::task::{Fate, MemoryTasks, TaskLimits, Tasks};
+use switchboard_service::task::{MemoryTaskStore, TaskDecision, TaskLimits, Tasks};
 use switchboard_session::client::{
     Change, ClientHandler, HandlerCapabilities, HandlerError, RequestingServer,
 };
@@ -24,7 +24,7 @@ use switchboard_session::{CallError, Client, ClientSession, ConnectionLimits, Mu
 use switchboard_transport::http::client::Http;
 use switchboard_transport::http::server::{HttpListener, HttpServerOptions, HttpService};
 
-/// Counts the works that were dropped before their end.
+/// Counts work that was dropped before completion.
 #[derive(Clone, Default)]
 struct Dropped(Arc<AtomicUsize>);
 
@@ -93,7 +93,7 @@ impl Handler for Jobs {
     fn handle(&self, request: ServerRequest, cx: RequestContext) -> HandlerOutcome {
         let call = match request {
             ServerRequest::CallTool(call) => call,
-            other => return self.tasks.answer(other, cx),
+            other => return self.tasks.handle(other, cx),
         };
         let rule = match call.name.as_str() {
             "quick" => TaskRule::Never,
@@ -102,11 +102,11 @@ impl Handler for Jobs {
             _ => TaskRule::Allowed,
         };
         let work = Box::pin(work(call.name.to_string(), cx.clone(), Unfinished(Some(self.dropped.clone()))));
-        match self.tasks.fate(&cx, rule, call.task.as_ref()) {
-            Fate::Plain => HandlerOutcome::Later(work),
-            Fate::Task => self.tasks.start(cx, call.task.as_ref(), work),
-            Fate::Wish => self.tasks.watch(cx, work),
-            Fate::Refused(error) => HandlerOutcome::error(error),
+        match self.tasks.decide(&cx, rule, call.task.as_ref()) {
+            TaskDecision::Direct => HandlerOutcome::Later(work),
+            TaskDecision::Task => self.tasks.start(cx, call.task.as_ref(), work),
+            TaskDecision::OnRequest => self.tasks.run_detachable(cx, work),
+            TaskDecision::Rejected(error) => HandlerOutcome::error(error),
         }
     }
 
@@ -126,11 +126,11 @@ fn limits() -> TaskLimits {
 
 fn stage_with(tasks: Tasks) -> Stage {
     let mut offers = ServerCapabilities::new().with_tools(ListCapability::new());
-    Tasks::declare(&mut offers);
+    Tasks::declare_capabilities(&mut offers);
     let dropped = Dropped::default();
     let jobs = Jobs { tasks: tasks.clone(), dropped: dropped.clone() };
     let server = Server::builder(Implementation::new("jobs", "1.0.0"), offers).build(jobs);
-    tasks.announce_through(server.publisher().clone());
+    tasks.set_publisher(server.publisher().clone());
     Stage { server, dropped }
 }
 
@@ -138,7 +138,7 @@ fn stage() -> Stage {
     stage_with(Tasks::new(limits()))
 }
 
-/// Answers every question with the key's own words.
+/// Answers every request with its key.
 struct Ada;
 
 impl ClientHandler for Ada {
@@ -195,7 +195,7 @@ async fn raw(session: &ClientSession, method: &str, params: Value) -> Result<Val
     }
 }
 
-/// Starts a task of 2025-11-25, and gives its id. One of the extension the client follows by itself.
+/// Starts a task of 2025-11-25 and returns its id. The client follows tasks of the extension itself.
 async fn start(session: &ClientSession, tool: &str) -> String {
     let created = raw(session, "tools/call", json!({ "name": tool, "task": {} })).await.unwrap();
     assert_eq!(created["task"]["status"], "working");
@@ -220,7 +220,7 @@ async fn a_call_is_followed_to_its_result_in_both_protocols() {
             assert_eq!(call(&session, offer, "slow").await.unwrap().text(), "slow", "{offer:?}");
             let failed = call(&session, offer, "oops").await.unwrap();
             assert!(failed.is_error && failed.text() == "oops", "{failed:?}");
-            for (tool, text) in [("broken", "broken"), ("panics", "could not be carried out")] {
+            for (tool, text) in [("broken", "broken"), ("panics", "the task failed")] {
                 let Err(CallError::Remote(error)) = call(&session, offer, tool).await else {
                     panic!("{tool}")
                 };
@@ -232,13 +232,13 @@ async fn a_call_is_followed_to_its_result_in_both_protocols() {
 }
 
 #[tokio::test]
-async fn what_a_task_asks_reaches_the_client_in_both_protocols() {
+async fn input_requests_of_a_task_reach_the_client_in_both_protocols() {
     for offer in [MODERN, LEGACY] {
         let stage = stage();
         for session in [direct(&stage, offer).await, piped(&stage, offer).await] {
             assert_eq!(call(&session, offer, "ask").await.unwrap().text(), "hello name");
             assert_eq!(call(&session, offer, "both").await.unwrap().text(), "hello first last");
-            // One key, asked the same again: the answer stands.
+            // The same request under the same key keeps its answer.
             assert_eq!(call(&session, offer, "again").await.unwrap().text(), "name and name");
             assert_eq!(call(&session, offer, "later").await.unwrap().text(), "user true more");
         }
@@ -246,7 +246,7 @@ async fn what_a_task_asks_reaches_the_client_in_both_protocols() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn over_http_tasks_are_followed_asked_and_cancelled_in_both_protocols() {
+async fn tasks_work_over_http_in_both_protocols() {
     let stage = stage();
     let listener = HttpListener::bind(([127, 0, 0, 1], 0).into()).await.unwrap();
     let url = format!("http://{}/mcp", listener.address().unwrap());
@@ -266,7 +266,7 @@ async fn over_http_tasks_are_followed_asked_and_cancelled_in_both_protocols() {
 }
 
 #[tokio::test]
-async fn a_method_that_would_outlive_its_request_stays_where_nobody_can_follow() {
+async fn a_method_stays_in_its_request_without_task_support() {
     for offer in [MODERN, LEGACY] {
         let plain = Client::new().with_revisions(offer).with_answers(Ada);
         let session = plain.connect(InProcess::new(&stage().server)).await.unwrap();
@@ -276,7 +276,7 @@ async fn a_method_that_would_outlive_its_request_stays_where_nobody_can_follow()
 }
 
 #[tokio::test]
-async fn s11_work_on_a_thread_of_its_own_becomes_a_task() {
+async fn s11_blocking_work_becomes_a_task() {
     let stage = stage();
     for session in [direct(&stage, MODERN).await, piped(&stage, MODERN).await] {
         let call = call(&session, MODERN, "thread");
@@ -286,7 +286,7 @@ async fn s11_work_on_a_thread_of_its_own_becomes_a_task() {
 }
 
 #[tokio::test]
-async fn a_tool_that_is_always_a_task_refuses_who_cannot_follow_one() {
+async fn a_task_only_tool_rejects_clients_without_tasks() {
     let plain = |offer| Client::new().with_revisions(offer);
     let session = plain(MODERN).connect(InProcess::new(&stage().server)).await.unwrap();
     let refused = raw(&session, "tools/call", json!({ "name": "broken" })).await.unwrap_err();
@@ -306,7 +306,7 @@ async fn a_tool_that_is_always_a_task_refuses_who_cannot_follow_one() {
 }
 
 #[tokio::test]
-async fn cancelling_drops_the_work_at_once() {
+async fn cancellation_drops_the_work_at_once() {
     let stage = stage();
     let session = direct(&stage, LEGACY).await;
     let id = start(&session, "forever").await;
@@ -319,7 +319,7 @@ async fn cancelling_drops_the_work_at_once() {
     assert_eq!(raw(&session, "tasks/cancel", json!({ "taskId": id })).await.unwrap_err().code.0, -32602);
     assert!(raw(&session, "tasks/result", json!({ "taskId": id })).await.is_err());
 
-    // In the extension dropping a call that is followed cancels its task.
+    // In the extension, dropping a call cancels its task.
     let session = direct(&stage, MODERN).await;
     let following = session.call_tool("forever", ());
     assert!(tokio::time::timeout(Duration::from_millis(500), following.into_future()).await.is_err());
@@ -329,7 +329,7 @@ async fn cancelling_drops_the_work_at_once() {
 }
 
 #[tokio::test]
-async fn a_task_is_its_owners_alone() {
+async fn only_the_owner_can_access_a_task() {
     let stage = stage();
     let of = async |caller: Option<&str>, offer| {
         let mut to = InProcess::new(&stage.server);
@@ -354,7 +354,7 @@ async fn a_task_is_its_owners_alone() {
     let listed = |list: Value| list["tasks"].as_array().unwrap().len();
     assert_eq!(listed(raw(&same[0], "tasks/list", json!({})).await.unwrap()), 1);
     assert_eq!(listed(raw(&others[0], "tasks/list", json!({})).await.unwrap()), 0);
-    // Nobody was told apart: then a task is its session's.
+    // Without an authenticated caller, a task belongs to its session.
     let (first, second) = (of(None, LEGACY).await, of(None, LEGACY).await);
     let id = start(&first, "forever").await;
     raw(&first, "tasks/get", json!({ "taskId": id })).await.unwrap();
@@ -363,7 +363,7 @@ async fn a_task_is_its_owners_alone() {
 }
 
 #[tokio::test]
-async fn who_listens_hears_how_a_task_is_doing_if_it_is_theirs() {
+async fn only_the_owner_gets_status_notifications() {
     let stage = stage();
     let of = async |caller: &str, offer| {
         let to = InProcess::new(&stage.server).with_caller(Caller::new(caller));
@@ -373,11 +373,11 @@ async fn who_listens_hears_how_a_task_is_doing_if_it_is_theirs() {
     let mut filter = switchboard_protocol::ListenFilter::new();
     filter.task_ids = vec![id.clone()];
     let ada = of("ada", MODERN).await;
-    let mut hears = ada.listen(filter.clone()).await.unwrap();
+    let mut subscription = ada.listen(filter.clone()).await.unwrap();
     let bob = of("bob", MODERN).await;
     let mut hears_nothing = bob.listen(filter).await.unwrap();
     loop {
-        let Some(Change::Task(task)) = hears.next().await else { panic!("the task is told of") };
+        let Some(Change::Task(task)) = subscription.next().await else { panic!("no status notification") };
         let task: Value = task.decode().unwrap();
         assert_eq!(task["taskId"], id);
         if task["status"] == "completed" {
@@ -390,7 +390,7 @@ async fn who_listens_hears_how_a_task_is_doing_if_it_is_theirs() {
 }
 
 #[tokio::test]
-async fn results_are_kept_until_their_time_is_up_and_no_longer() {
+async fn results_are_kept_until_they_expire() {
     let stage = stage();
     let session = piped(&stage, LEGACY).await;
     let params = json!({ "name": "slow", "task": { "ttl": 150 } });
@@ -400,11 +400,11 @@ async fn results_are_kept_until_their_time_is_up_and_no_longer() {
     let result = raw(&session, "tasks/result", id.clone()).await.unwrap();
     assert_eq!(result["content"][0]["text"], "slow");
     assert_eq!(result["_meta"]["io.modelcontextprotocol/related-task"], id);
-    // It can be had again, until it is gone.
+    // The result can be fetched again until it expires.
     raw(&session, "tasks/result", id.clone()).await.unwrap();
     tokio::time::sleep(Duration::from_millis(200)).await;
     assert_eq!(raw(&session, "tasks/get", id).await.unwrap_err().code.0, -32602);
-    // What still runs then is ended.
+    // A task still running at expiry is cancelled.
     let params = json!({ "name": "forever", "task": { "ttl": 20 } });
     raw(&session, "tools/call", params).await.unwrap();
     while stage.dropped.0.load(Ordering::SeqCst) == 0 {
@@ -413,16 +413,16 @@ async fn results_are_kept_until_their_time_is_up_and_no_longer() {
 }
 
 #[tokio::test]
-async fn there_is_a_bound_to_how_many_run() {
+async fn the_number_of_running_tasks_is_limited() {
     let mut one = limits();
-    one.running_for_one = 1;
-    let stage = stage_with(Tasks::with_store(one, Arc::new(MemoryTasks::new(2))));
+    one.max_running_per_owner = 1;
+    let stage = stage_with(Tasks::with_store(one, Arc::new(MemoryTaskStore::new(2))));
     let session = direct(&stage, LEGACY).await;
     let first = start(&session, "forever").await;
     let params = json!({ "name": "forever", "task": {} });
     let refused = raw(&session, "tools/call", params.clone()).await.unwrap_err();
     assert!(refused.message.contains("too many tasks"), "{}", refused.message);
-    // Another caller has room here, and the next finds the store full.
+    // Another caller has room here, but the store is full for the next.
     let second = direct(&stage, LEGACY).await;
     start(&second, "forever").await;
     let third = direct(&stage, LEGACY).await;
@@ -434,15 +434,15 @@ async fn there_is_a_bound_to_how_many_run() {
 }
 
 #[tokio::test]
-async fn a_task_that_is_its_sessions_alone_ends_with_it_and_one_of_a_caller_does_not() {
+async fn an_anonymous_task_ends_with_its_session() {
     let stage = stage();
     let caller = InProcess::new(&stage.server).with_caller(Caller::new("ada"));
     let ada = client(LEGACY).connect(caller.clone()).await.unwrap();
     let id = start(&ada, "forever").await;
     ada.close().await;
-    let nobody = direct(&stage, LEGACY).await;
-    start(&nobody, "forever").await;
-    nobody.close().await;
+    let anonymous = direct(&stage, LEGACY).await;
+    start(&anonymous, "forever").await;
+    anonymous.close().await;
     while stage.dropped.0.load(Ordering::SeqCst) == 0 {
         tokio::time::sleep(Duration::from_millis(1)).await;
     }
@@ -452,7 +452,7 @@ async fn a_task_that_is_its_sessions_alone_ends_with_it_and_one_of_a_caller_does
 }
 
 #[tokio::test]
-async fn dropping_the_tasks_ends_what_runs() {
+async fn dropping_the_tasks_cancels_running_ones() {
     let stage = stage();
     let to = InProcess::new(&stage.server).with_caller(Caller::new("ada"));
     let session = client(LEGACY).connect(to).await.unwrap();

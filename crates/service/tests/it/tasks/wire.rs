@@ -1,4 +1,4 @@
-//! What the tasks extension says on the wire, message by message.
+//! The tasks extension on the wire, message by message.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -72,12 +72,12 @@ fn keys(object: &Value) -> Vec<&str> {
 }
 
 #[tokio::test]
-async fn a_task_is_told_flat_with_whole_numbers_and_nothing_of_the_other_protocol() {
+async fn a_task_has_the_wire_format_of_the_extension() {
     let server = stage().server;
     let created = create(&server, "slow").await;
     for (member, is_right) in [
         ("taskId", created["taskId"].as_str().is_some_and(|id| id.len() == 64)),
-        // What the other protocol calls a task has no say here.
+        // The `task` parameter of the other protocol is ignored here.
         ("ttlMs", created["ttlMs"] == 3_600_000),
         ("pollIntervalMs", created["pollIntervalMs"] == 20),
         ("createdAt", created["createdAt"].as_str().is_some_and(|at| at.ends_with('Z'))),
@@ -98,7 +98,7 @@ async fn a_task_is_told_flat_with_whole_numbers_and_nothing_of_the_other_protoco
 }
 
 #[tokio::test]
-async fn failures_of_the_protocol_fail_a_task_and_those_of_the_tool_complete_it() {
+async fn protocol_errors_fail_a_task_and_tool_errors_complete_it() {
     let server = stage().server;
     let id = create(&server, "oops").await["taskId"].clone();
     assert_eq!(settles(&server, &id, "completed").await["result"]["isError"], true);
@@ -109,7 +109,7 @@ async fn failures_of_the_protocol_fail_a_task_and_those_of_the_tool_complete_it(
 }
 
 #[tokio::test]
-async fn each_answer_takes_its_question_away_and_what_was_not_asked_is_passed_over() {
+async fn each_response_resolves_its_request_and_unknown_keys_are_ignored() {
     let server = stage().server;
     let id = create(&server, "both").await["taskId"].clone();
     let asks = settles(&server, &id, "input_required").await;
@@ -132,7 +132,7 @@ async fn each_answer_takes_its_question_away_and_what_was_not_asked_is_passed_ov
 }
 
 #[tokio::test]
-async fn rounds_before_a_task_are_finished_before_it_begins() {
+async fn input_rounds_finish_before_a_task_begins() {
     let server = stage().server;
     let asked = ask(&server, "tools/call", json!({ "name": "later" })).await.unwrap();
     assert_eq!(
@@ -153,7 +153,7 @@ async fn rounds_before_a_task_are_finished_before_it_begins() {
 }
 
 #[tokio::test]
-async fn cancelling_is_acknowledged_and_methods_of_the_other_protocol_are_not_there() {
+async fn cancellation_is_acknowledged_and_core_methods_are_unknown() {
     let server = stage().server;
     let id = create(&server, "forever").await["taskId"].clone();
     for _ in 0..2 {
