@@ -178,7 +178,8 @@ impl Method {
         let part = |name: &str, written: &Type| {
             let (start, end) = ty::ends(written);
             let name = Ident::new(name, end);
-            let (open, rest) = (quote_spanned!(start=> <), quote_spanned!(end=> as #rt::MethodReturn>::#name));
+            let (open, rest) =
+                (quote_spanned!(start=> <), quote_spanned!(end=> as #rt::MethodReturn>::#name));
             quote!(#open #returned #rest)
         };
         let types = ty::arguments(word);

@@ -66,7 +66,8 @@ impl Prompts for Fixture {
     async fn test_prompt_with_embedded_resource(&self, resource_uri: String) -> Result<PromptMessages> {
         let text = "Embedded resource content for testing.";
         let embedded = ResourceContents::text(resource_uri, text).with_mime_type("text/plain");
-        Ok(PromptMessages::user(Content::resource(embedded)).and_user("Please process the embedded resource above."))
+        Ok(PromptMessages::user(Content::resource(embedded))
+            .and_user("Please process the embedded resource above."))
     }
 
     async fn test_prompt_with_image(&self) -> Result<PromptMessages> {

@@ -156,7 +156,9 @@ fn called(service: &Service, method: &Method) -> TokenStream {
 fn ran(rt: &TokenStream, method: &Method, work: &TokenStream) -> TokenStream {
     let work = quote!(::std::boxed::Box::pin(async move { #work }));
     match &method.role {
-        Role::Tool(tool) if tool.blocking && tool.shielded => quote!(#rt::run_shielded(#rt::run_blocking(#work))),
+        Role::Tool(tool) if tool.blocking && tool.shielded => {
+            quote!(#rt::run_shielded(#rt::run_blocking(#work)))
+        }
         Role::Tool(tool) if tool.blocking => quote!(#rt::run_blocking(#work)),
         Role::Tool(tool) if tool.shielded => quote!(#rt::run_shielded(#work)),
         _ => work,

@@ -270,14 +270,13 @@ fn servers() -> Vec<Row> {
     vec![
         row("requests of a connection answered at once", count(limits.requests)),
         row("requests under way when the client has gone", seconds(limits.drain)),
-        row("tasks that run, for one client", format!("{}, {}", count(tasks.max_running), tasks.max_running_per_owner)),
+        row(
+            "tasks that run, for one client",
+            format!("{}, {}", count(tasks.max_running), tasks.max_running_per_owner),
+        ),
         row(
             "tasks that are kept",
-            format!(
-                "{kept}, {} unless the caller asks for up to {}",
-                hours(tasks.ttl),
-                hours(tasks.max_ttl)
-            ),
+            format!("{kept}, {} unless the caller asks for up to {}", hours(tasks.ttl), hours(tasks.max_ttl)),
         ),
         row("results of tasks, for one client", format!("{}, {}", size(bytes.total), size(bytes.per_client))),
         row("a question to the client", minutes(limits.ask)),

@@ -109,7 +109,10 @@ async fn a_service_is_the_same_over_both_endpoints_of_one_listener() {
         while let Some(item) = stream.next().await {
             items.push(item.unwrap());
         }
-        assert_eq!(items, [StreamItem::Event("a".to_owned()), StreamItem::Event("b".to_owned()), StreamItem::Result(2)]);
+        assert_eq!(
+            items,
+            [StreamItem::Event("a".to_owned()), StreamItem::Event("b".to_owned()), StreamItem::Result(2)]
+        );
     }
     serving.abort();
 }
