@@ -4,7 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use switchboard_design::{
-    ArgumentErrors, Design, Details, Error, ErrorPolicy, GlobError, Mistakes, OutputRule, UriPolicy,
+    ArgumentErrors, Design, DesignErrors, Error, ErrorDetails, ErrorPolicy, GlobError, OutputSchemaPolicy,
+    UriPolicy,
 };
 use switchboard_protocol::{CacheHints, Implementation};
 use switchboard_session::server::{Publisher, Server, ServerLimits};
@@ -30,7 +31,7 @@ pub struct ServiceBuilder {
 pub enum BuildError {
     /// The design has mistakes.
     #[error("{0}")]
-    Design(#[from] Mistakes),
+    Design(#[from] DesignErrors),
     /// What is allowed or denied is no glob over URIs.
     #[error("in the resources that are allowed or denied: {0}")]
     Policy(#[from] GlobError),
@@ -49,7 +50,7 @@ impl ServiceBuilder {
     /// A server of this service.
     pub fn new(service: Arc<dyn Dispatch>) -> Self {
         // What is listed as data must be given as data; older revisions take both out.
-        let options = Options { outputs: OutputRule::AsIs, ..Options::default() };
+        let options = Options { outputs: OutputSchemaPolicy::AsIs, ..Options::default() };
         Self { service, options, collisions: Vec::new() }
     }
 
@@ -133,7 +134,9 @@ impl ServiceBuilder {
     /// Whether callers see the text of our own failures.
     #[must_use]
     pub fn debug_errors(self, yes: bool) -> Self {
-        self.with(|options| options.rules.details = if yes { Details::Shown } else { Details::Hidden })
+        self.with(|options| {
+            options.rules.details = if yes { ErrorDetails::Shown } else { ErrorDetails::Hidden }
+        })
     }
 
     /// Lets only these resources be listed, read and subscribed to: globs over URIs, as in [`UriPolicy`]. None allows
@@ -177,7 +180,7 @@ impl ServiceBuilder {
 
     /// How results that are data but no objects are told: as they are, in revisions that have that, unless set.
     #[must_use]
-    pub fn output_rule(self, rule: OutputRule) -> Self {
+    pub fn output_rule(self, rule: OutputSchemaPolicy) -> Self {
         self.with(|options| options.outputs = rule)
     }
 

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 
-use switchboard_design::{CompletionOf, Design, ItemKind, OutputDef};
+use switchboard_design::{CompletionTarget, Design, ItemKind, OutputDef};
 use switchboard_protocol::{CallToolResult, Raw, Resource};
 
 use crate::{Call, Changes, Contents, Cx, Dispatch, Prompt, Working};
@@ -100,10 +100,10 @@ fn closed(design: &Design) -> Design {
     if types.is_empty() {
         return own;
     }
-    let close = |schema: &mut serde_json::Value| *schema = types.close(schema);
+    let close = |schema: &mut serde_json::Value| *schema = types.bundle(schema);
     let close_output = |output: &mut OutputDef| {
         if let OutputDef::Structured { schema } = output {
-            *schema = types.close(schema);
+            *schema = types.bundle(schema);
         }
     };
     for tool in &mut own.tools {
@@ -133,8 +133,8 @@ fn prefixed(mut design: Design, prefix: &str) -> Design {
     design.rpc_only.iter_mut().for_each(|method| put(&mut method.name));
     design.watches.iter_mut().for_each(|watch| put(&mut watch.resource));
     for completion in &mut design.completions {
-        match &mut completion.of {
-            CompletionOf::Prompt(name) | CompletionOf::Resource(name) => put(name),
+        match &mut completion.target {
+            CompletionTarget::Prompt(name) | CompletionTarget::Resource(name) => put(name),
         }
     }
     rename_methods(&mut design, |name| format!("{prefix}{name}"));

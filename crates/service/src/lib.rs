@@ -66,5 +66,6 @@ pub use serve::ServeError;
 pub use serve::ServeHttp;
 pub use stream_json::StreamJson;
 pub use switchboard_design::{
-    ArgumentErrors, Design, Error, ErrorPolicy, InvalidParams, OutputRule, Result, ServiceError, ToolError,
+    ArgumentErrors, Design, Error, ErrorPolicy, InvalidParams, OutputSchemaPolicy, Result, ServiceError,
+    ToolError,
 };

@@ -107,9 +107,9 @@ pub const NEWEST_PROTOCOL: &str = switchboard_protocol::Revision::LATEST.as_str(
 /// The arguments of a method whose whole object is one type. A type that is not an object in JSON is kept as it is:
 /// the check of the design reports it, with everything else.
 fn whole<A: JsonSchema>(_method: &str, order: &[&str]) -> ArgsDef {
-    match ArgsDef::of::<A>() {
+    match ArgsDef::from_type::<A>() {
         Ok(args) => args.with_order(order.iter().copied()),
-        Err(_) => ArgsDef::written(
+        Err(_) => ArgsDef::verbatim(
             SchemaSettings::draft2020_12().into_generator().into_root_schema_for::<A>().to_value(),
         ),
     }
@@ -154,7 +154,7 @@ impl From<Args> for Takes {
 }
 
 fn params(method: &str, args: &ArgsDef) -> Vec<ParamDef> {
-    match ParamDef::all(args) {
+    match ParamDef::from_args(args) {
         Ok(params) => params,
         Err(error) => panic!("in `{method}`: {error}; only such can stand in a URI or a prompt"),
     }
@@ -185,7 +185,7 @@ fn tool_of(rust_name: &str, description: &str, args: ArgsDef, output: OutputDef)
 /// When it is not JSON.
 pub fn written(rust_name: &str, schema: &str) -> ArgsDef {
     match serde_json::from_str(schema) {
-        Ok(schema) => ArgsDef::written(schema),
+        Ok(schema) => ArgsDef::verbatim(schema),
         Err(error) => panic!("the `schema` of `{rust_name}` must be JSON: {error}"),
     }
 }
@@ -237,7 +237,7 @@ pub fn prompt_taking(rust_name: &str, description: &str, takes: impl Into<Takes>
 
 /// An event; its name is the method's unless it is set.
 pub fn notification<T: JsonSchema>(rust_name: &str, description: &str) -> NotificationDef {
-    let payload = OutputDef::of::<T>().schema().cloned().unwrap_or(serde_json::Value::Bool(true));
+    let payload = OutputDef::from_type::<T>().schema().cloned().unwrap_or(serde_json::Value::Bool(true));
     NotificationDef::new(rust_name, description, payload)
 }
 

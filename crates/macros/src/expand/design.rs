@@ -158,7 +158,7 @@ fn item(service: &Service, method: &Method) -> Option<(usize, TokenStream)> {
         Role::Completion(completion) => {
             let kind = if completion.of_prompt { quote!(Prompt) } else { quote!(Resource) };
             let (of, argument) = (&completion.of, &completion.argument);
-            let of = quote!(#rt::design::CompletionOf::#kind(::std::string::String::from(#of)));
+            let of = quote!(#rt::design::CompletionTarget::#kind(::std::string::String::from(#of)));
             (4, quote!(#rt::design::CompletionDef::new(#of, #argument, #rust_name)))
         }
         Role::Notification { name } => {

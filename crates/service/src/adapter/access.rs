@@ -56,7 +56,7 @@ impl Core {
             return Ok(());
         }
         Err(if self.options.reveal_scopes {
-            Error::Unauthorised { scopes: scopes.to_vec() }
+            Error::Unauthorized { scopes: scopes.to_vec() }
         } else {
             Error::unknown(kind, name)
         })

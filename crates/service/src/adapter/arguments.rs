@@ -351,7 +351,8 @@ mod tests {
 
     #[test]
     fn v12_unknown_nested_members_are_refused_or_ignored() {
-        let schema = switchboard_design::schema::input(schemars::schema_for!(Outer).into()).unwrap();
+        let schema =
+            switchboard_design::schema::normalize_input(schemars::schema_for!(Outer).into()).unwrap();
         assert!(!says_more_than_types(&schema), "{schema:#}");
         let refusing = arguments(schema.clone(), &["inner", "choice"], UnknownArguments::Refuse);
         let ignoring = arguments(schema, &["inner", "choice"], UnknownArguments::Ignore);
@@ -404,7 +405,8 @@ mod tests {
         struct Search {
             filter: Filter,
         }
-        let schema = switchboard_design::schema::input(schemars::schema_for!(Search).into()).unwrap();
+        let schema =
+            switchboard_design::schema::normalize_input(schemars::schema_for!(Search).into()).unwrap();
         let arguments = arguments(schema, &["filter"], UnknownArguments::Refuse);
         let nested = |levels: usize| json!({"filter": (0..levels).fold(json!({}), |inner, _| json!({"args": [inner], "not": true}))});
         let admitted = arguments.admit(raw(nested(6))).unwrap();

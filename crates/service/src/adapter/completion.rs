@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
-use switchboard_design::{Asked, CompletionOf, Design, Error, ItemKind, ParamDef, ParamKind};
+use switchboard_design::{CompletionTarget, Design, Error, ItemKind, ParamDef, ParamKind, RequestKind};
 use switchboard_protocol::{CompleteParams, CompleteResult, Completion, Raw, Reference};
 use switchboard_session::server::{self, HandlerOutcome, Reply};
 
@@ -42,10 +42,10 @@ impl Core {
         };
         let (of, known) = match self.completes(&params.reference, &cx) {
             Ok(found) => found,
-            Err(error) => return answered(self.refuse(&error, Asked::Other, &cx), log),
+            Err(error) => return answered(self.refuse(&error, RequestKind::Other, &cx), log),
         };
         let CompleteParams { argument, context, meta, .. } = params;
-        let own = |def: &switchboard_design::CompletionDef| def.of == of && def.argument == argument.name;
+        let own = |def: &switchboard_design::CompletionDef| def.target == of && def.argument == argument.name;
         let Some(completion) = self.design.completions.iter().position(own) else {
             let param = known.iter().find(|param| param.name == argument.name);
             let values = param.map(choices).unwrap_or_default();
@@ -62,7 +62,7 @@ impl Core {
         let (core, span) = (Arc::clone(self), tracing::debug_span!("completion/complete"));
         Running::new(work, log, span, move |outcome| match outcome {
             Ok(values) => Ok(some_of(values).into()),
-            Err(error) => core.fail(error, Asked::Other, &again),
+            Err(error) => core.fail(error, RequestKind::Other, &again),
         })
         .within(self.options.timeout)
         .handled()
@@ -73,11 +73,11 @@ impl Core {
         &self,
         of: &Reference,
         cx: &server::RequestContext,
-    ) -> Result<(CompletionOf, &[ParamDef]), Error> {
+    ) -> Result<(CompletionTarget, &[ParamDef]), Error> {
         match of {
             Reference::Prompt { name, .. } => {
                 let prompt = self.find_prompt(name, cx)?;
-                Ok((CompletionOf::Prompt(name.clone()), &self.design.prompts[prompt].arguments))
+                Ok((CompletionTarget::Prompt(name.clone()), &self.design.prompts[prompt].arguments))
             }
             Reference::Resource { uri } => {
                 let unknown = || Error::unknown(ItemKind::Resource, uri.clone());
@@ -93,7 +93,7 @@ impl Core {
                 };
                 let def = self.design.resources.get(found).ok_or_else(unknown)?;
                 self.admit(cx.caller(), &def.scopes, ItemKind::Resource, uri)?;
-                Ok((CompletionOf::Resource(def.name.clone()), &def.params))
+                Ok((CompletionTarget::Resource(def.name.clone()), &def.params))
             }
             _ => Err(Error::invalid_params("only arguments of prompts and resources can be completed")),
         }

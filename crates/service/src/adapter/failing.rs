@@ -1,6 +1,6 @@
 //! How what went wrong is told: mapped once, classified once, by the rules and the revision.
 
-use switchboard_design::{Answer, ArgumentErrors, Asked, Error, ErrorPolicy, ErrorRules};
+use switchboard_design::{ArgumentErrors, Error, ErrorPolicy, ErrorResponse, ErrorRules, RequestKind};
 use switchboard_protocol::{ErrorCode, RpcError};
 use switchboard_session::server::{self, Reply};
 
@@ -8,7 +8,7 @@ use super::Core;
 
 impl Core {
     /// What the caller is told of an error of the service, which the author may have mapped.
-    pub(crate) fn fail(&self, error: Error, asked: Asked, cx: &server::RequestContext) -> Reply {
+    pub(crate) fn fail(&self, error: Error, asked: RequestKind, cx: &server::RequestContext) -> Reply {
         let error = match &self.options.mapper {
             Some(mapper) => mapper(error),
             None => error,
@@ -17,20 +17,20 @@ impl Core {
     }
 
     /// What the caller is told of an error of ours.
-    pub(crate) fn refuse(&self, error: &Error, asked: Asked, cx: &server::RequestContext) -> Reply {
+    pub(crate) fn refuse(&self, error: &Error, asked: RequestKind, cx: &server::RequestContext) -> Reply {
         let rules = self.rules(cx);
         if let Error::Internal(source) = error {
             tracing::error!(error = %source, "a method failed");
         }
         // Nobody can be asked: the model may do without, where it can be told.
-        if let (Error::MissingCapability(_), Asked::Tool, ErrorPolicy::Specification) =
+        if let (Error::MissingCapability(_), RequestKind::Tool, ErrorPolicy::Specification) =
             (error, asked, rules.policy)
         {
             return self.refuse(&Error::tool("missing_capability", error.public_message()), asked, cx);
         }
-        match rules.answer(error, asked) {
-            Answer::Result(result) => Ok(result.into()),
-            Answer::Rpc(error) => Err(error),
+        match rules.respond(error, asked) {
+            ErrorResponse::Result(result) => Ok(result.into()),
+            ErrorResponse::Rpc(error) => Err(error),
             _ => Err(RpcError::new(ErrorCode::INTERNAL_ERROR, "Internal error")),
         }
     }

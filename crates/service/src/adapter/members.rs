@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use switchboard_design::{Asked, Error, ResourceUri};
+use switchboard_design::{Error, RequestKind, ResourceUri};
 use switchboard_protocol::{CacheScope, ListResourcesResult, PageParams, Resource, RpcError};
 use switchboard_session::server::{self, HandlerOutcome, Reply};
 
@@ -37,7 +37,7 @@ impl Core {
             Ok(resources) => {
                 page(resources, params.cursor.as_deref(), core.options.page_size.unwrap_or(PAGE))
             }
-            Err(error) => core.fail(error, Asked::Other, &own),
+            Err(error) => core.fail(error, RequestKind::Other, &own),
         })
         .within(self.options.timeout)
         .handled()

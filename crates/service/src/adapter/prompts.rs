@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 use switchboard_design::{
-    Asked, Design, Error, InvalidParams, Issue, ItemKind, PromptBody, PromptDef, coerce,
+    Design, Error, InvalidParams, Issue, ItemKind, PromptBody, PromptDef, RequestKind, coerce,
 };
 use switchboard_protocol::{Content, GetPromptParams, GetPromptResult, OrderedMap, PromptMessage, Raw};
 use switchboard_session::server::{self, CachedResult, HandlerOutcome};
@@ -57,8 +57,8 @@ impl Core {
             Ok(found) => found,
             Err(error) => {
                 let reply = match error {
-                    Error::InvalidParams(_) => self.fail(error, Asked::Prompt, &cx),
-                    other => self.refuse(&other, Asked::Prompt, &cx),
+                    Error::InvalidParams(_) => self.fail(error, RequestKind::Prompt, &cx),
+                    other => self.refuse(&other, RequestKind::Prompt, &cx),
                 };
                 if let Some(log) = log {
                     log.end(&reply);
@@ -84,7 +84,7 @@ impl Core {
                 result.description = result.description.or_else(|| Some(described()));
                 Ok(result.into())
             }
-            Err(error) => core.fail(core.explain_prompt(prompt, error, &again), Asked::Prompt, &own),
+            Err(error) => core.fail(core.explain_prompt(prompt, error, &again), RequestKind::Prompt, &own),
         })
         .within(self.options.timeout)
         .handled()
@@ -113,12 +113,9 @@ impl Core {
             let known = |name: &str| def.arguments.iter().any(|argument| argument.name == name);
             let names: Vec<&str> = def.arguments.iter().map(|argument| argument.name.as_str()).collect();
             let known_names = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
-            issues.extend(
-                given
-                    .keys()
-                    .filter(|name| !known(name))
-                    .map(|name| Issue::at(name, format!("is not a known argument; known: {known_names}"))),
-            );
+            issues.extend(given.keys().filter(|name| !known(name)).map(|name| {
+                Issue::for_member(name, format!("is not a known argument; known: {known_names}"))
+            }));
         }
         let given = || Raw::encode(given).unwrap_or_else(|_| Raw::empty_object());
         if issues.is_empty() {

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use serde_json::Value;
 use switchboard_design::{
-    Asked, Design, Error, InvalidParams, ItemKind, Operation, OutputDef, PatternError, Repair, ResourceDef,
-    ResourceUri, Route, UriPolicy,
+    Design, Error, InvalidParams, ItemKind, Operation, OutputDef, PatternError, Repair, RequestKind,
+    ResourceDef, ResourceUri, Route, UriPolicy,
 };
 use switchboard_protocol::{
     CacheScope, Content, ErrorCode, Raw, ReadResourceParams, ReadResourceResult, ResourceBody,
@@ -35,7 +35,7 @@ impl Resources {
     pub(crate) fn new(design: &Design, policy: UriPolicy) -> Result<Self, PatternError> {
         let routes = design.resources.iter().map(Route::new).collect::<Result<Vec<_>, _>>()?;
         let fixed = routes.iter().enumerate().filter_map(|(place, route)| {
-            let uri: ResourceUri = route.pattern().fixed()?.parse().ok()?;
+            let uri: ResourceUri = route.pattern().fixed_uri()?.parse().ok()?;
             Some((uri.base().to_owned(), place))
         });
         Ok(Self { policy, fixed: fixed.collect(), routes })
@@ -72,8 +72,8 @@ impl Core {
             Ok(found) => found,
             Err(error) => {
                 let reply = match error {
-                    Error::InvalidParams(_) => self.fail(error, Asked::Resource, &cx),
-                    other => self.refuse(&other, Asked::Resource, &cx),
+                    Error::InvalidParams(_) => self.fail(error, RequestKind::Resource, &cx),
+                    other => self.refuse(&other, RequestKind::Resource, &cx),
                 };
                 if let Some(log) = log {
                     log.end(&reply);
@@ -89,7 +89,8 @@ impl Core {
         Running::new(work, log, span, move |outcome| match outcome {
             Ok(contents) => core.resource_reply(resource, &uri, contents),
             Err(error) => {
-                let reply = core.fail(core.explain_resource(resource, error, &again), Asked::Resource, &own);
+                let reply =
+                    core.fail(core.explain_resource(resource, error, &again), RequestKind::Resource, &own);
                 reply.map_err(|error| with_uri(error, &uri))
             }
         })
@@ -155,8 +156,8 @@ impl Core {
     /// Whether a resource may be subscribed to: the policy lets it be read, and it can be watched.
     pub(crate) fn may_subscribe(&self, uri: &str, caller: Option<&Caller>) -> Result<(), RpcError> {
         let rules = self.options.rules;
-        let refused = |error: &Error| match rules.answer(error, Asked::Resource) {
-            switchboard_design::Answer::Rpc(error) => error,
+        let refused = |error: &Error| match rules.respond(error, RequestKind::Resource) {
+            switchboard_design::ErrorResponse::Rpc(error) => error,
             _ => RpcError::invalid_params(error.to_string()),
         };
         let (resource, _) = self.permitted(uri).map_err(|error| refused(&error))?;

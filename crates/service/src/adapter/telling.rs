@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::Value;
-use switchboard_design::schema::misfits;
-use switchboard_design::{Asked, Error, InvalidParams};
+use switchboard_design::schema::validation_issues;
+use switchboard_design::{Error, InvalidParams, RequestKind};
 use switchboard_protocol::{EmptyResult, ErrorCode, Raw, RpcError};
 use switchboard_session::server::{self, HandlerOutcome, Reply};
 
@@ -31,7 +31,7 @@ impl Core {
             let log = Logged::begin(&self.options, About::named("notify", event).of(&cx), params.as_ref());
             let reply: Reply = match self.publish(event, params) {
                 Ok(()) => Ok(EmptyResult::default().into()),
-                Err(error) => self.refuse(&error, Asked::Other, &cx),
+                Err(error) => self.refuse(&error, RequestKind::Other, &cx),
             };
             if let Some(log) = log {
                 log.end(&reply);
@@ -80,7 +80,7 @@ impl Core {
             members.remove("_meta");
         }
         if let Some(known) = self.design.notifications.iter().find(|known| known.name == event) {
-            let issues = misfits(&self.design.types.close(&known.payload), &value);
+            let issues = validation_issues(&self.design.types.bundle(&known.payload), &value);
             if !issues.is_empty() {
                 return Err(InvalidParams::from_issues(issues).into());
             }

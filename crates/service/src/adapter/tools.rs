@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use switchboard_design::{Asked, Design, Error, ItemKind, OutputDef, OutputRule, schema};
+use switchboard_design::{Design, Error, ItemKind, OutputDef, OutputSchemaPolicy, RequestKind, schema};
 use switchboard_protocol::{CallToolParams, CallToolResult, Raw, RpcError, ServerResult};
 use switchboard_session::server::{self, HandlerOutcome, Reply};
 
@@ -41,7 +41,7 @@ impl Tools {
             design.tools.iter().enumerate().map(|(place, tool)| (tool.name.clone(), place)).collect();
         let tool = |tool: &switchboard_design::ToolDef| {
             let streams = tool.events.is_some();
-            let schema = design.types.close(&tool.args.schema);
+            let schema = design.types.bundle(&tool.args.schema);
             let marked = |property: &serde_json::Value| property.get(MIRRORED).is_some();
             let properties = schema.get("properties").and_then(serde_json::Value::as_object);
             let mirrored = properties
@@ -62,13 +62,13 @@ impl Tools {
 }
 
 /// How the result of a tool is written.
-fn data(output: &OutputDef, rule: OutputRule) -> Data {
+fn data(output: &OutputDef, rule: OutputSchemaPolicy) -> Data {
     match (output.schema(), rule) {
         (None, _) => Data::ByLooks,
         (Some(schema), _) if schema::is_object(schema) => Data::AsIs,
-        (Some(_), OutputRule::AsIs) => Data::AsIs,
-        (Some(_), OutputRule::ObjectsOnly) => Data::TextOnly,
-        (Some(_), OutputRule::Wrapped) => Data::Wrapped,
+        (Some(_), OutputSchemaPolicy::AsIs) => Data::AsIs,
+        (Some(_), OutputSchemaPolicy::ObjectsOnly) => Data::TextOnly,
+        (Some(_), OutputSchemaPolicy::Wrapped) => Data::Wrapped,
     }
 }
 
@@ -83,7 +83,8 @@ impl Core {
         let args = arguments.filter(|args| !args.is_null()).unwrap_or_else(Raw::empty_object);
         if !args.is_object() {
             // Not a call with wrong arguments, but no call at all: the protocol says so itself.
-            let reply = self.fail(Error::invalid_params("arguments must be an object"), Asked::Other, &cx);
+            let reply =
+                self.fail(Error::invalid_params("arguments must be an object"), RequestKind::Other, &cx);
             if let Some(log) = log {
                 log.end(&reply);
             }
@@ -95,8 +96,8 @@ impl Core {
             Err(error) => {
                 let reply = match error {
                     // What a mapper is for is the service's own errors, and arguments are its business too.
-                    Error::InvalidParams(_) => self.fail(error, Asked::Tool, &cx),
-                    other => self.refuse(&other, Asked::Tool, &cx),
+                    Error::InvalidParams(_) => self.fail(error, RequestKind::Tool, &cx),
+                    other => self.refuse(&other, RequestKind::Tool, &cx),
                 };
                 if let Some(log) = log {
                     log.end(&reply);
@@ -189,7 +190,7 @@ impl Core {
     ) -> Reply {
         match outcome {
             Ok(result) => Ok(result.into()),
-            Err(error) => self.fail(self.explain_tool(tool, error, args), Asked::Tool, cx),
+            Err(error) => self.fail(self.explain_tool(tool, error, args), RequestKind::Tool, cx),
         }
     }
 

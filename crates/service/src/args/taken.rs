@@ -147,7 +147,7 @@ mod tests {
             .like(Most::json_schema)
             .arg::<Option<u32>>("most", "")
             .arg::<Place>("place", "");
-        let by_hand = ArgsDef::of::<ByHand>().unwrap().with_order(["text", "most", "place"]);
+        let by_hand = ArgsDef::from_type::<ByHand>().unwrap().with_order(["text", "most", "place"]);
         assert_eq!(args.into_def(), by_hand);
     }
 

@@ -6,7 +6,7 @@ use std::io::Read;
 
 use clap::ArgMatches;
 use serde_json::{Map, Value, json};
-use switchboard_design::schema::misfits;
+use switchboard_design::schema::validation_issues;
 use switchboard_design::{Flag, FlagKind, InvalidParams, Issue};
 
 use super::failure::Failure;
@@ -43,7 +43,7 @@ pub(super) fn arguments(
             Err(said) => {
                 // Not told a second time as missing.
                 given.insert(flag.name.clone(), Value::Null);
-                issues.push(Issue::at(&flag.name, said));
+                issues.push(Issue::for_member(&flag.name, said));
             }
         }
     }
@@ -60,7 +60,7 @@ pub(super) fn arguments(
             &own
         }
     };
-    for issue in misfits(schema, &Value::Object(given.clone())) {
+    for issue in validation_issues(schema, &Value::Object(given.clone())) {
         if !is_known(&issue, &issues) {
             issues.push(issue);
         }
@@ -92,7 +92,7 @@ fn value(matches: &ArgMatches, flag: &Flag) -> Result<Option<Value>, String> {
 /// One value of a flag. Bytes are read from `@FILE` (`@-` is stdin) or given as base64.
 fn one(flag: &Flag, text: &str) -> Result<Value, String> {
     if flag.kind != FlagKind::Bytes {
-        return flag.read(text);
+        return flag.parse(text);
     }
     let bytes = match text.strip_prefix('@') {
         Some("-") => bounded_bytes(std::io::stdin().lock()).map(Bytes::new),
@@ -104,18 +104,18 @@ fn one(flag: &Flag, text: &str) -> Result<Value, String> {
         }
     };
     let bytes = bytes.map_err(|error| format!("cannot read {text}: {error}"))?;
-    flag.read(&bytes.to_base64())
+    flag.parse(&bytes.to_base64())
 }
 
 /// Each thing that is wrong, on the flag it is about.
 fn said(issues: &[Issue], flags: &[Flag]) -> Vec<String> {
     let line = |issue: &Issue| {
         let named = |flag: &&Flag| {
-            let at = Issue::at(&flag.name, "").pointer;
+            let at = Issue::for_member(&flag.name, "").pointer;
             issue.pointer.strip_prefix(&at).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
         };
         let Some(flag) = flags.iter().find(named) else { return issue.to_string() };
-        let at = Issue::at(&flag.name, "").pointer;
+        let at = Issue::for_member(&flag.name, "").pointer;
         let mut issue = issue.clone();
         issue.pointer.drain(..at.len());
         match issue.pointer.is_empty() {

@@ -164,7 +164,7 @@ impl Asked {
                 let place = design.rpc_only.iter().position(|method| method.name == name);
                 let place = place.ok_or_else(unknown)?;
                 let method = &design.rpc_only[place];
-                let schema = design.types.close(&method.args.schema);
+                let schema = design.types.bundle(&method.args.schema);
                 let given = given::arguments(matches, &design.method_flags(method), Some(&schema))?;
                 Ok(Self::Method(place, given))
             }
@@ -185,7 +185,7 @@ impl Asked {
             (name, _) => {
                 let place = place(design.tool_commands(), name)?;
                 let tool = &design.tools[place];
-                let schema = design.types.close(&tool.args.schema);
+                let schema = design.types.bundle(&tool.args.schema);
                 let given = given::arguments(matches, &design.tool_flags(tool), Some(&schema));
                 let repair = |said: &str| design.repair_tool(&tool.name, said);
                 Ok(Self::Tool(place, given.map_err(|failure| failure.with_repair(repair))?))
@@ -201,7 +201,8 @@ fn notification(design: &Design, name: &str, matches: &ArgMatches) -> Result<Ask
     let text = matches.get_one::<String>("payload").map_or("null", String::as_str);
     let payload: Value = serde_json::from_str(text)
         .map_err(|error| Failure::usage(format!("the payload is not JSON: {error}")))?;
-    let issues = switchboard_design::schema::misfits(&design.types.close(&event.payload), &payload);
+    let issues =
+        switchboard_design::schema::validation_issues(&design.types.bundle(&event.payload), &payload);
     if issues.is_empty() {
         return Ok(Asked::Notify { event: event.name.clone(), payload: Raw::from(payload) });
     }
@@ -378,7 +379,7 @@ async fn next(listening: &mut Option<switchboard_session::client::Subscription>)
 /// What can be watched without arguments.
 fn watched(design: &Design) -> Vec<String> {
     let fixed =
-        |resource: &switchboard_design::ResourceDef| resource.pattern().ok()?.fixed().map(str::to_owned);
+        |resource: &switchboard_design::ResourceDef| resource.pattern().ok()?.fixed_uri().map(str::to_owned);
     design.resources.iter().filter(|resource| resource.watch).filter_map(fixed).collect()
 }
 

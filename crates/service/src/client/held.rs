@@ -4,7 +4,7 @@
 //! object, because its revision knows no other, is taken out again. Nothing is checked beyond that: decoding is the check.
 
 use serde_json::Value;
-use switchboard_design::schema::{is_object, misfits};
+use switchboard_design::schema::{is_object, validation_issues};
 use switchboard_design::{Design, Error, OutputDef};
 use switchboard_protocol::{CallToolResult, Content, DecodeError, Raw, ReadResourceResult, ResourceBody};
 
@@ -73,7 +73,7 @@ fn unwrapped(json: &Raw, schema: &Value, design: &Design) -> Raw {
     let mut members = json.fields();
     match (members.next(), members.next()) {
         (Some((name, inner)), None) if name == RESULT && !is_object(schema) => {
-            let fits = |whole: Value| misfits(&design.types.close(schema), &whole).is_empty();
+            let fits = |whole: Value| validation_issues(&design.types.bundle(schema), &whole).is_empty();
             if json.decode().is_ok_and(fits) { json.clone() } else { inner }
         }
         _ => json.clone(),
@@ -168,7 +168,7 @@ mod tests {
 
     #[test]
     fn data_that_is_no_object_is_read_from_its_item_where_there_is_no_other_place() {
-        let optional = OutputDef::of::<Option<String>>();
+        let optional = OutputDef::from_type::<Option<String>>();
         assert_eq!(read::<Option<String>>(text("\"a\""), &optional).unwrap(), "a");
         assert_eq!(read::<Option<String>>(text("a"), &optional).unwrap(), "a");
         assert_eq!(read::<Option<String>>(text("null"), &optional), None);
@@ -176,17 +176,20 @@ mod tests {
             let item = json.item(&Raw::parse("[1,2]").unwrap()).unwrap();
             // As it comes over the wire.
             let item: Content = Raw::encode(&item).unwrap().decode().unwrap();
-            assert_eq!(read::<Vec<u32>>(CallToolResult::new([item]), &OutputDef::of::<Vec<u32>>()), [1, 2]);
+            assert_eq!(
+                read::<Vec<u32>>(CallToolResult::new([item]), &OutputDef::from_type::<Vec<u32>>()),
+                [1, 2]
+            );
         }
     }
 
     #[test]
     fn data_that_was_put_into_an_object_is_taken_out() {
-        let list = OutputDef::of::<Vec<u32>>();
+        let list = OutputDef::from_type::<Vec<u32>>();
         assert_eq!(read::<Vec<u32>>(structured(json!({"result": [1, 2]})), &list), [1, 2]);
         assert_eq!(read::<Vec<u32>>(structured(json!([1, 2])), &list), [1, 2]);
         assert_eq!(read::<Vec<u32>>(text("[1,2]"), &list), [1, 2]);
-        let optional = OutputDef::of::<Option<String>>();
+        let optional = OutputDef::from_type::<Option<String>>();
         assert_eq!(read::<Option<String>>(structured(json!({"result": "a"})), &optional).unwrap(), "a");
         assert_eq!(read::<Option<String>>(structured(json!({"result": null})), &optional), None);
     }
@@ -203,7 +206,7 @@ mod tests {
     fn a_resource_of_text_is_read_as_text() {
         let result = |text: &str| ReadResourceResult::new([ResourceContents::text("x://y", text)]);
         assert_eq!(from_resource::<String>(result("\"q\""), &OutputDef::Text).unwrap(), "\"q\"");
-        let data = OutputDef::of::<Vec<u32>>();
+        let data = OutputDef::from_type::<Vec<u32>>();
         assert_eq!(from_resource::<Vec<u32>>(result("[1]"), &data).unwrap(), [1]);
         let blob = ReadResourceResult::new([ResourceContents::blob("x://y", "aGk=")]);
         assert!(matches!(from_resource::<String>(blob, &OutputDef::Text), Err(Error::Malformed(_))));

@@ -36,7 +36,7 @@ impl Caller {
         let _ = cx;
         let heard = async {
             let resource = self.watched(watch)?;
-            let uris = match self.route(resource)?.pattern().fixed() {
+            let uris = match self.route(resource)?.pattern().fixed_uri() {
                 Some(uri) => vec![uri.to_owned()],
                 None => self.members(resource).await?,
             };

@@ -10,10 +10,10 @@ use std::sync::Arc;
 use std::task::Poll;
 
 use serde_json::{Map, Value};
-use switchboard_design::schema::misfits;
+use switchboard_design::schema::validation_issues;
 use switchboard_design::{
-    Answer, Asked, Design, Error, ErrorPolicy, ErrorRules, GlobError, InvalidParams, Issue, NotificationDef,
-    Route, UriPolicy,
+    Design, Error, ErrorPolicy, ErrorResponse, ErrorRules, GlobError, InvalidParams, Issue, NotificationDef,
+    RequestKind, Route, UriPolicy,
 };
 use switchboard_protocol::{Raw, RpcError};
 use switchboard_session::server::Publisher;
@@ -117,7 +117,7 @@ impl Desk {
     fn publish(&self, event: &NotificationDef, params: Option<&Raw>) -> Result<Working<Raw>, Error> {
         let data = params.cloned().unwrap_or_else(Raw::empty_object);
         let value: Value = data.decode().map_err(unreadable)?;
-        let issues = misfits(&self.design().types.close(&event.payload), &value);
+        let issues = validation_issues(&self.design().types.bundle(&event.payload), &value);
         if !issues.is_empty() {
             return Err(InvalidParams::from_issues(issues).into());
         }
@@ -194,7 +194,7 @@ impl Desk {
         if scopes.iter().all(granted) {
             return Ok(());
         }
-        Err(if options.reveal_scopes { Error::Unauthorised { scopes: scopes.to_vec() } } else { unknown() })
+        Err(if options.reveal_scopes { Error::Unauthorized { scopes: scopes.to_vec() } } else { unknown() })
     }
 
     /// The arguments as the method may see them.
@@ -260,8 +260,8 @@ impl Desk {
         if let Error::Internal(source) = &error {
             tracing::error!(error = %source, "a method failed");
         }
-        match self.inner.rules.answer(&error, Asked::Other) {
-            Answer::Rpc(error) => error,
+        match self.inner.rules.respond(&error, RequestKind::Other) {
+            ErrorResponse::Rpc(error) => error,
             // Every error is a code here.
             _ => RpcError::internal("Internal error"),
         }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use parking_lot::Mutex;
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use switchboard_design::OutputRule;
+use switchboard_design::OutputSchemaPolicy;
 use switchboard_protocol::{ElicitParams, ElicitResult, Meta, ResourceBody};
 use switchboard_service::client::{Arguments, Caller};
 use switchboard_service::{Cx, Error, Prompt, ServiceBuilder};
@@ -24,7 +24,7 @@ async fn tool<T: switchboard_service::FromOutput>(caller: &Caller, tool: usize, 
 
 #[tokio::test]
 async fn every_kind_of_result_comes_back_as_it_was() {
-    for rule in [OutputRule::AsIs, OutputRule::ObjectsOnly, OutputRule::Wrapped] {
+    for rule in [OutputSchemaPolicy::AsIs, OutputSchemaPolicy::ObjectsOnly, OutputSchemaPolicy::Wrapped] {
         for caller in callers(|builder| builder.output_rule(rule)).await {
             assert_eq!(tool::<Vec<u32>>(&caller, bench::NUMBERS, Arguments::new()).await, [1, 2]);
             for text in ["plain", "", "007", "null", "\"quoted\"", "{\"a\":1}"] {
