@@ -1,14 +1,14 @@
-//! `XEvents`: what a service tells unasked. Only when it has something to tell.
+//! `XEvents`: publishes notifications and resource updates. Generated only if the service has any.
 
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 use syn::ext::IdentExt;
 
-use super::types;
+use super::method_types;
 use crate::role::Role;
 use crate::service::Service;
 
-fn is_needed(service: &Service) -> bool {
+fn has_events(service: &Service) -> bool {
     service.methods.iter().any(|method| match &method.role {
         Role::Notification { .. } => true,
         Role::Resource(resource) => resource.watch,
@@ -16,13 +16,15 @@ fn is_needed(service: &Service) -> bool {
     })
 }
 
-pub(super) fn open(service: &Service) -> Option<TokenStream> {
-    if !is_needed(service) {
+pub(super) fn items(service: &Service) -> Option<TokenStream> {
+    if !has_events(service) {
         return None;
     }
     let (vis, ident, rt) = (&service.vis, &service.ident, &service.options.rt);
-    let (events, docs) =
-        (format_ident!("{ident}Events"), format!("What [`{ident}Server`] tells its clients unasked."));
+    let (events, docs) = (
+        format_ident!("{ident}Events"),
+        format!("Publishes the notifications and resource updates of [`{ident}Server`]."),
+    );
     Some(quote! {
         #[doc = #docs]
         #[derive(::core::fmt::Debug, ::core::clone::Clone)]
@@ -30,8 +32,8 @@ pub(super) fn open(service: &Service) -> Option<TokenStream> {
     })
 }
 
-pub(super) fn hidden(service: &Service) -> Option<TokenStream> {
-    if !is_needed(service) {
+pub(super) fn impls(service: &Service) -> Option<TokenStream> {
+    if !has_events(service) {
         return None;
     }
     let (vis, ident, rt) = (&service.vis, &service.ident, &service.options.rt);
@@ -42,8 +44,8 @@ pub(super) fn hidden(service: &Service) -> Option<TokenStream> {
             Role::Notification { .. } => {
                 let payload = method.params.first()?;
                 let (payload, ty, wire) = (&payload.ident, &payload.ty, method.wire_name());
-                let docs = method.docs.as_ref().map(crate::docs::Docs::attribute);
-                let publish = types::payload(rt, ty);
+                let docs = method.docs.as_ref().map(crate::docs::Docs::to_attribute);
+                let publish = method_types::payload(rt, ty);
                 Some(quote! {
                     #docs
                     #vis fn #name(&self, #payload: &#ty) { #publish::publish(#payload, &self.0, #wire); }
@@ -51,7 +53,7 @@ pub(super) fn hidden(service: &Service) -> Option<TokenStream> {
             }
             Role::Resource(resource) if resource.watch && resource.is_fixed() => {
                 let (uri, name) = (resource.base(), format_ident!("{}_changed", name.unraw()));
-                let docs = format!("The resource `{uri}` has changed.");
+                let docs = format!("Reports that the resource `{uri}` has changed.");
                 Some(quote! {
                     #[doc = #docs]
                     #vis fn #name(&self) { self.0.resource_changed(#uri); }
@@ -62,8 +64,7 @@ pub(super) fn hidden(service: &Service) -> Option<TokenStream> {
     });
     Some(quote! {
         impl #events {
-            /// A pair: one end to publish with, the other for the server's builder. Each listener may be behind by
-            /// `capacity`.
+            /// Creates a publisher, and the feed for the server's builder. Each listener buffers up to `capacity` events.
             #vis fn channel(capacity: usize) -> (Self, #rt::EventFeed) {
                 let (handle, feed) = #rt::EventsHandle::channel(capacity);
                 (Self(handle), feed)

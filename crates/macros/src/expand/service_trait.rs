@@ -1,18 +1,18 @@
-//! The trait itself, written out again, and that what is shared is a service too.
+//! The trait itself, and its implementation for `Arc`.
 
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote, quote_spanned};
 use syn::{FnArg, ItemTrait, Pat, TraitItem, TraitItemFn, parse_quote};
 
-use super::{declared, future, passed};
-use crate::method::Method;
+use super::{param_declarations, param_names, send_future};
+use crate::method::ServiceMethod;
 use crate::param;
 use crate::role::{self, Role};
 use crate::service::Service;
-use crate::ty::at;
+use crate::type_syntax::call_site_span;
 
-/// The trait with its `async fn`s as functions whose futures can be sent, without our attributes and without events.
-pub(super) fn written(item: &ItemTrait, service: &Service) -> TokenStream {
+/// Returns the trait with `async fn`s as functions that return `Send` futures, without macro attributes and notifications.
+pub(super) fn expand(item: &ItemTrait, service: &Service) -> TokenStream {
     let mut item = item.clone();
     for bound in
         [parse_quote!(::core::marker::Send), parse_quote!(::core::marker::Sync), parse_quote!('static)]
@@ -27,23 +27,23 @@ pub(super) fn written(item: &ItemTrait, service: &Service) -> TokenStream {
             TraitItem::Fn(function) => {
                 let method = methods.next()?;
                 let is_event = matches!(method.role, Role::Notification { .. });
-                (!is_event).then(|| TraitItem::Fn(self::function(function, method, service)))
+                (!is_event).then(|| TraitItem::Fn(expand_function(function, method, service)))
             }
             other => Some(other),
         })
         .collect();
     quote! {
-        #[allow(clippy::manual_async_fn, reason = "the future must be one that can be sent")]
+        #[allow(clippy::manual_async_fn, reason = "the future must be `Send`")]
         #item
     }
 }
 
-fn function(mut function: TraitItemFn, method: &Method, service: &Service) -> TraitItemFn {
+fn expand_function(mut function: TraitItemFn, method: &ServiceMethod, service: &Service) -> TraitItemFn {
     function.attrs.retain(|attr| !role::is_role(attr));
     for input in &mut function.sig.inputs {
         if let FnArg::Typed(typed) = input {
-            typed.attrs.retain(|attr| !param::is_ours(attr));
-            // Was told; the compiler need not tell it again.
+            typed.attrs.retain(|attr| !param::is_macro_attribute(attr));
+            // Already reported; avoids a second error of the compiler.
             if function.default.is_none() && !matches!(&*typed.pat, Pat::Ident(_)) {
                 *typed.pat = parse_quote!(_);
             }
@@ -54,7 +54,7 @@ fn function(mut function: TraitItemFn, method: &Method, service: &Service) -> Tr
         && function.default.is_none()
     {
         let rt = &service.options.rt;
-        let names = passed(method);
+        let names = param_names(method);
         function.semi_token = None;
         function.default = Some(parse_quote!({
             let _ = (#(#names,)*);
@@ -72,7 +72,7 @@ fn function(mut function: TraitItemFn, method: &Method, service: &Service) -> Tr
                 }
             }
         };
-        let returned = quote_spanned! {at(&function.sig.output)=>
+        let returned = quote_spanned! {call_site_span(&function.sig.output)=>
             impl ::core::future::Future<Output = #returns> + ::core::marker::Send
         };
         function.sig.output = parse_quote!(-> #returned);
@@ -83,25 +83,25 @@ fn function(mut function: TraitItemFn, method: &Method, service: &Service) -> Tr
     function
 }
 
-/// A service that is shared is a service.
-pub(super) fn shared(service: &Service) -> TokenStream {
+/// Implements the trait for `Arc`.
+pub(super) fn arc_impl(service: &Service) -> TokenStream {
     let ident = &service.ident;
-    let it = format_ident!("__S");
-    let methods = calls(service).map(|method| {
-        let (name, declared, passed) = (&method.ident, declared(method), passed(method));
-        let future = future(&method.returns);
+    let service_type = format_ident!("__S");
+    let methods = callable_methods(service).map(|method| {
+        let (name, declared, passed) = (&method.ident, param_declarations(method), param_names(method));
+        let future = send_future(&method.returns);
         quote! {
             fn #name(&self, #(#declared),*) -> #future {
-                <#it as #ident>::#name(self, #(#passed),*)
+                <#service_type as #ident>::#name(self, #(#passed),*)
             }
         }
     });
     quote! {
-        impl<#it: #ident> #ident for ::std::sync::Arc<#it> { #(#methods)* }
+        impl<#service_type: #ident> #ident for ::std::sync::Arc<#service_type> { #(#methods)* }
     }
 }
 
-/// The methods of the trait: all but events.
-pub(super) fn calls(service: &Service) -> impl Iterator<Item = &Method> {
+/// Iterates over the methods of the trait: all except notifications.
+pub(super) fn callable_methods(service: &Service) -> impl Iterator<Item = &ServiceMethod> {
     service.methods.iter().filter(|method| !matches!(method.role, Role::Notification { .. }))
 }
