@@ -1,7 +1,7 @@
-//! What is wrong with a design, all of it at once, and where.
+//! [`Design::check`]: validates a design and reports every error with its location.
 //!
-//! A design that passes can be listed, decoded and called: names are unique and legal, everything that is shown is
-//! described, URIs are patterns, and what one part says of another is there.
+//! A design that passes can be listed, decoded and called: names are legal and unique, listed items have a description,
+//! URIs are valid patterns, and references between items resolve.
 
 mod rules;
 
@@ -9,31 +9,31 @@ use std::fmt;
 
 use crate::ir::Design;
 use crate::repair::Issue;
-use crate::schema::NotAnObject;
+use crate::schema::NotAnObjectError;
 use crate::uri::PatternError;
 
-/// One mistake in a design.
+/// One error in a design.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Mistake {
-    /// Where.
-    pub place: Place,
-    /// What is wrong there.
-    pub fault: Fault,
+pub struct DesignError {
+    /// The item that has the error.
+    pub location: DesignLocation,
+    /// What is wrong with it.
+    pub kind: DesignErrorKind,
 }
 
-/// Where in a design.
+/// The part of a design that an error or a change concerns.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub enum Place {
-    /// In the design itself.
+pub enum DesignLocation {
+    /// The design itself.
     Design,
-    /// In one of the things it offers.
+    /// An item: its kind and its name.
     Item(ItemKind, String),
-    /// In an argument or parameter of one.
-    Part(ItemKind, String, String),
+    /// An argument or parameter: the kind and name of its item, and its own name.
+    Argument(ItemKind, String, String),
 }
 
-/// What a design offers.
+/// The kind of an item of a design.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum ItemKind {
@@ -43,143 +43,143 @@ pub enum ItemKind {
     Resource,
     /// A prompt.
     Prompt,
-    /// A method that watches a resource.
+    /// The method that watches a subscribed resource.
     Watch,
-    /// An event.
+    /// A notification.
     Notification,
-    /// A method without a role in MCP.
+    /// A method that is not mapped to MCP.
     Method,
-    /// A shared type.
+    /// A schema that others refer to by name.
     Type,
 }
 
-/// What is wrong.
+/// What is wrong with an item.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum Fault {
-    /// It has no name.
+pub enum DesignErrorKind {
+    /// The name is empty.
     #[error("has no name")]
     NoName,
-    /// The design has no version.
+    /// The version of the design is empty.
     #[error("has no version")]
     NoVersion,
-    /// The name is not one that every client takes.
-    #[error("may only have letters, digits, `_`, `-` and `.` in its name, and at most 128 of them")]
+    /// The name has characters or a length that some clients reject.
+    #[error("has an invalid name: use 1 to 128 letters, digits, `_`, `-` and `.`")]
     BadName,
-    /// It has no description.
-    #[error("has no description: it is what a model chooses by")]
+    /// The description is empty.
+    #[error("has no description: models choose items by their description")]
     NoDescription,
-    /// Another of its kind has this name.
+    /// Another item of the same kind has the same name.
     #[error("is declared twice")]
     Duplicate,
-    /// Another thing is the same method in Rust.
-    #[error("is the method `{0}`, as another is")]
+    /// Another item has the same Rust method.
+    #[error("has the Rust method `{0}`, which belongs to another item")]
     SharedMethod(String),
-    /// The protocol has no revision of this name.
+    /// The design accepts a protocol revision that does not exist.
     #[error("accepts the protocol revision {0:?}, which does not exist")]
     UnknownProtocol(String),
-    /// A revision is listed twice.
+    /// The design lists a protocol revision twice.
     #[error("lists the protocol revision {0:?} twice")]
-    ProtocolTwice(String),
-    /// The path of the plain endpoint is none.
-    #[error("has the endpoint {0:?}, which is not a path beginning with `/`")]
+    DuplicateProtocol(String),
+    /// The path of the JSON-RPC endpoint does not start with `/`.
+    #[error("has the RPC endpoint {0:?}: the path must start with `/`")]
     BadEndpoint(String),
-    /// The URI is not a pattern.
-    #[error("has the URI {uri:?}: {reason}")]
+    /// The URI is not a valid pattern.
+    #[error("has the invalid URI {uri:?}: {reason}")]
     BadUri {
         /// The URI.
         uri: String,
         /// What is wrong with it.
         reason: PatternError,
     },
-    /// Every URI of another resource is one of this.
-    #[error("has the same URIs as the resource `{0}`")]
+    /// Another resource has a pattern that matches the same URIs.
+    #[error("matches the same URIs as the resource `{0}`")]
     SameUris(String),
-    /// The URI has a variable that is no parameter.
-    #[error("has `{{{0}}}` in its URI, and no parameter of that name")]
+    /// The URI has a variable without a parameter.
+    #[error("has the variable `{{{0}}}` in its URI, but no parameter of that name")]
     UnknownVariable(String),
-    /// A variable of the path is a list or has a default: it is always there, and always one.
-    #[error("is in the path of the URI, so it is neither a list nor has it a default")]
-    LooseVariable,
-    /// The default is none that could have been given.
-    #[error("has a default that does not fit it")]
+    /// A path variable is a list or has a default. Every URI has exactly one value for it.
+    #[error("is a path variable of the URI, so it can neither be a list nor have a default")]
+    OptionalPathVariable,
+    /// The default is not a valid value of the parameter.
+    #[error("has an invalid default")]
     BadDefault,
-    /// The default of an argument is not valid.
-    #[error("has a default that does not fit it: it {0}")]
+    /// The default of an argument does not match its schema.
+    #[error("has an invalid default: it {0}")]
     BadArgumentDefault(String),
-    /// A choice of nothing.
+    /// A choice has no values.
     #[error("is a choice without values")]
-    NoChoice,
+    EmptyChoice,
     /// An argument of a prompt is a list.
-    #[error("is a list, and arguments of prompts are single texts")]
+    #[error("is a list: arguments of prompts are single strings")]
     ListArgument,
-    /// A static prompt says nothing.
+    /// A static prompt has no messages.
     #[error("is static and has no messages")]
     NoMessages,
-    /// There is no such resource.
+    /// The watched resource does not exist.
     #[error("watches a resource that does not exist")]
     UnknownResource,
-    /// The resource cannot be subscribed to.
+    /// The watched resource does not allow subscriptions.
     #[error("watches a resource that is not marked as watchable")]
     NotWatchable,
-    /// The arguments are not an object.
-    #[error("takes something that is not an object: {0}")]
-    NotAnObject(NotAnObject),
-    /// A schema refers to a type that is nowhere.
+    /// The schema of the arguments does not describe an object.
+    #[error("has arguments that are not an object: {0}")]
+    NotAnObject(NotAnObjectError),
+    /// A schema refers to a type that is not defined.
     #[error("refers to the type `{0}`, which does not exist")]
     UnknownType(String),
-    /// The example does not fit.
-    #[error("has an example that does not fit: {0}")]
+    /// The example does not match the schema of the arguments.
+    #[error("has an invalid example: {0}")]
     BadExample(Issue),
-    /// In pure MCP, nobody can call the method.
-    #[error("has no role in MCP: give it one, mark it as internal, or give the design an RPC endpoint")]
+    /// The method is not mapped to MCP, and the design has no JSON-RPC endpoint.
+    #[error("is not mapped to MCP: give it a role, mark it as internal, or give the design an RPC endpoint")]
     Unmapped,
 }
 
-/// Everything that is wrong with a design.
+/// All errors of a design, in order of declaration.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Mistakes(Vec<Mistake>);
+pub struct DesignErrors(Vec<DesignError>);
 
-impl Mistakes {
-    /// One by one, in order of declaration.
-    pub fn iter(&self) -> std::slice::Iter<'_, Mistake> {
+impl DesignErrors {
+    /// Iterates over the errors in order of declaration.
+    pub fn iter(&self) -> std::slice::Iter<'_, DesignError> {
         self.0.iter()
     }
 }
 
-impl<'a> IntoIterator for &'a Mistakes {
-    type Item = &'a Mistake;
-    type IntoIter = std::slice::Iter<'a, Mistake>;
+impl<'a> IntoIterator for &'a DesignErrors {
+    type Item = &'a DesignError;
+    type IntoIter = std::slice::Iter<'a, DesignError>;
 
     fn into_iter(self) -> Self::IntoIter {
         self.iter()
     }
 }
 
-impl std::error::Error for Mistakes {}
+impl std::error::Error for DesignErrors {}
 
-impl fmt::Display for Mistakes {
+impl fmt::Display for DesignErrors {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (at, mistake) in self.0.iter().enumerate() {
-            let open = if at == 0 { "" } else { "\n" };
-            write!(f, "{open}{mistake}")?;
+        for (index, error) in self.0.iter().enumerate() {
+            let separator = if index == 0 { "" } else { "\n" };
+            write!(f, "{separator}{error}")?;
         }
         Ok(())
     }
 }
 
-impl fmt::Display for Mistake {
+impl fmt::Display for DesignError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {}", self.place, self.fault)
+        write!(f, "{} {}", self.location, self.kind)
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for DesignLocation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Design => f.write_str("the design"),
             Self::Item(kind, name) => write!(f, "{kind} `{name}`"),
-            Self::Part(kind, name, part) => write!(f, "{kind} `{name}`: `{part}`"),
+            Self::Argument(kind, name, argument) => write!(f, "{kind} `{name}`: `{argument}`"),
         }
     }
 }
@@ -199,13 +199,13 @@ impl fmt::Display for ItemKind {
 }
 
 impl Design {
-    /// Looks for everything that is wrong.
+    /// Validates the design.
     ///
     /// # Errors
-    /// All mistakes, in order of declaration.
-    pub fn check(&self) -> Result<(), Mistakes> {
-        let mistakes = rules::look(self);
-        if mistakes.is_empty() { Ok(()) } else { Err(Mistakes(mistakes)) }
+    /// Returns every error, in order of declaration.
+    pub fn check(&self) -> Result<(), DesignErrors> {
+        let errors = rules::check(self);
+        if errors.is_empty() { Ok(()) } else { Err(DesignErrors(errors)) }
     }
 }
 

@@ -1,38 +1,38 @@
-//! What can go wrong in a method of a service, the same on both sides of the wire.
+//! [`Error`]: the errors of service methods, the same type for the service and its typed client.
 //!
-//! Says whose fault it is: the caller's arguments, the service's own business, the protocol, the link, or us. How each is
-//! told to the other side is [`ErrorRules`]; how it is read back is [`Error::from_rpc`] and [`Error::from_result`].
+//! The variants say who is at fault: the caller's arguments, the service, the protocol, the connection, or this program.
+//! [`ErrorRules`] encodes an error as a response; [`Error::from_rpc`] and [`Error::from_result`] decode it.
 
-mod answer;
-mod any;
-mod received;
-mod standard;
+mod convert;
+mod decode;
+mod encode;
+mod std_error;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use switchboard_protocol::{DecodeError, ErrorCode, RpcError};
 
-pub use answer::{Answer, ArgumentErrors, Asked, Details, ErrorPolicy, ErrorRules};
-pub use any::ServiceError;
+pub use convert::ServiceError;
+pub use encode::{ArgumentErrors, ErrorDetails, ErrorPolicy, ErrorResponse, ErrorRules, RequestKind};
 
 use crate::check::ItemKind;
 use crate::repair::{Issue, Repair};
 
-/// The key in `_meta` of a failed call that has the name and the data of the service's own error.
+/// The `_meta` key of a failed result: name and data of a [`ToolError`].
 pub const ERROR_KEY: &str = "dev.switchboard/error";
-/// The key in `_meta` of a failed call whose arguments do not fit: it has the issues.
+/// The `_meta` key of a failed result: the issues of invalid arguments.
 pub const INVALID_PARAMS_KEY: &str = "dev.switchboard/invalidParams";
-/// The key in the data of an error that has the kind and the name of what does not exist.
+/// The key in the data of a JSON-RPC error: kind and name of an unknown item.
 pub(crate) const UNKNOWN_KEY: &str = "dev.switchboard/unknown";
 
 type Source = Box<dyn std::error::Error + Send + Sync>;
 
-/// What a method of a service answers.
+/// The result of a service method.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// What went wrong in a method of a service.
+/// The error of a service method.
 ///
-/// Any other error becomes one by `?`: an internal one, whose text the caller does not see.
+/// `?` converts any other error to [`Error::Internal`], whose message the caller does not see.
 ///
 /// ```
 /// use switchboard::design::Error;
@@ -44,103 +44,103 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Error {
-    /// The arguments do not fit: the caller's fault, who may try again with others.
+    /// The arguments are invalid. The caller can retry with other arguments.
     InvalidParams(InvalidParams),
-    /// The service's own error, for the model to read.
+    /// An error of the service, for the model to read.
     Tool(ToolError),
-    /// There is no tool, resource or prompt of that name.
+    /// The tool, resource or prompt does not exist.
     Unknown {
-        /// What was asked for.
+        /// The kind of the item.
         kind: ItemKind,
-        /// Its name, or the URI of a resource.
+        /// The name, or the URI of a resource.
         name: String,
-        /// The code it was received with.
+        /// The code of the response that the error was decoded from.
         rpc: Option<ErrorCode>,
     },
-    /// The peer has no such method.
+    /// The peer does not implement the method.
     MethodNotFound {
         /// The method.
         method: String,
     },
-    /// The method has no role in MCP, and there is no other way to call it.
+    /// The method is not mapped to MCP, and the client has no fallback for it.
     Unmapped {
-        /// The method of the service.
+        /// The Rust method.
         method: String,
     },
-    /// The policy does not let this resource be read.
+    /// The URI policy denies access to the resource.
     Denied {
-        /// The resource.
+        /// The URI of the resource.
         uri: String,
     },
-    /// The caller lacks scopes.
-    Unauthorised {
-        /// What the caller must be allowed.
+    /// The caller lacks required scopes.
+    Unauthorized {
+        /// The required scopes.
         scopes: Vec<String>,
     },
-    /// Anything else the peer said.
+    /// Any other JSON-RPC error of the peer.
     Rpc(RpcError),
-    /// The link to the peer failed.
+    /// The connection to the peer failed.
     Transport(Source),
-    /// No answer in time.
+    /// The request timed out.
     Timeout,
     /// The call was cancelled.
     Cancelled,
-    /// The peer's answer cannot be read.
+    /// The peer's response cannot be decoded.
     Malformed(DecodeError),
-    /// The client cannot do what the method needs of it.
+    /// The client does not declare a capability that the method needs.
     MissingCapability(String),
-    /// Waiting for an answer of the user: the call is run again with it. Not a failure; pass it on.
+    /// The call waits for an answer of the user and is replayed with it. Not a failure: propagate it.
     Suspended,
-    /// Our fault. The text is for logs; the caller sees it only when [`Details::Shown`].
+    /// An internal error. The message is for logs; the caller sees it only with [`ErrorDetails::Shown`].
     Internal(Source),
 }
 
-/// Arguments that do not fit.
+/// Invalid arguments.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[error("{message}")]
 #[non_exhaustive]
 pub struct InvalidParams {
-    /// What is wrong, in one sentence.
+    /// The message, in one sentence.
     pub message: String,
-    /// What is wrong, one by one.
+    /// The individual issues.
     pub issues: Vec<Issue>,
-    /// How to repair it, when that is known.
+    /// How to repair the arguments, if known.
     pub repair: Option<Box<Repair>>,
 }
 
-/// A service's own error.
+/// An error that the service defines.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, thiserror::Error)]
 #[error("{message}")]
 #[non_exhaustive]
 pub struct ToolError {
-    /// Which of the service's errors it is, like `not_found`. Survives the wire.
+    /// The name of the error, like `not_found`. Transmitted.
     #[serde(rename = "name")]
     pub code: String,
-    /// For the model to read.
+    /// The message for the model.
     #[serde(skip)]
     pub message: String,
-    /// More, in a shape the code defines. Survives the wire.
+    /// Data whose format depends on the name. Transmitted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub data: Option<Value>,
-    /// The code it was received with, when it was told as a JSON-RPC error.
+    /// The code of the JSON-RPC error that this error was decoded from.
     #[serde(skip)]
     pub rpc: Option<ErrorCode>,
 }
 
-/// The name of a service's own error that is reported as invalid parameters.
+/// The [`ToolError`] name that is encoded as "invalid params".
 pub(crate) const INVALID_PARAMS: &str = "invalid_params";
-/// The name of a service's own error that is reported as "method not found".
+/// The [`ToolError`] name that is encoded as "method not found".
 pub(crate) const METHOD_NOT_FOUND: &str = "method_not_found";
-/// The name of a service's own error that says that there is no such thing: see [`Error::not_found`].
+/// The [`ToolError`] name of [`Error::not_found`].
 pub(crate) const NOT_FOUND: &str = "not_found";
 
 impl ToolError {
-    /// An error without data.
+    /// Creates an error without data.
     pub fn new(code: impl Into<String>, message: impl Into<String>) -> Self {
         Self { code: code.into(), message: message.into(), data: None, rpc: None }
     }
 
-    /// The code it has as a JSON-RPC error: the one it was received with, or the one of its name.
+    /// Returns the JSON-RPC code: the received one, or the one that belongs to the name.
     pub(crate) fn rpc_code(&self) -> ErrorCode {
         self.rpc.unwrap_or(match self.code.as_str() {
             INVALID_PARAMS => ErrorCode::INVALID_PARAMS,
@@ -149,7 +149,7 @@ impl ToolError {
         })
     }
 
-    /// The same error with data.
+    /// Sets [`data`](Self::data).
     #[must_use]
     pub fn with_data(mut self, data: impl Into<Value>) -> Self {
         self.data = Some(data.into());
@@ -158,18 +158,18 @@ impl ToolError {
 }
 
 impl InvalidParams {
-    /// Arguments that do not fit, in one sentence.
+    /// Creates the error with a message only.
     pub fn new(message: impl Into<String>) -> Self {
         Self { message: message.into(), issues: Vec::new(), repair: None }
     }
 
-    /// Arguments that do not fit, one by one; the sentence names them all.
+    /// Creates the error from issues, which the message lists.
     pub fn from_issues(issues: Vec<Issue>) -> Self {
         let lines: Vec<String> = issues.iter().map(ToString::to_string).collect();
         Self { message: format!("Invalid arguments: {}", lines.join("; ")), issues, repair: None }
     }
 
-    /// The same, with how to repair it.
+    /// Sets [`repair`](Self::repair).
     #[must_use]
     pub fn with_repair(mut self, repair: Repair) -> Self {
         self.repair = Some(Box::new(repair));
@@ -178,47 +178,48 @@ impl InvalidParams {
 }
 
 impl Error {
-    /// The service's own error, for the model to read.
+    /// Creates an error of the service, for the model to read.
     pub fn tool(code: impl Into<String>, message: impl Into<String>) -> Self {
         Self::Tool(ToolError::new(code, message))
     }
 
-    /// Arguments that do not fit.
+    /// Creates an error for invalid arguments.
     pub fn invalid_params(message: impl Into<String>) -> Self {
         Self::InvalidParams(InvalidParams::new(message))
     }
 
-    /// There is no such resource: for a method whose URI has variables, when nothing is where they lead.
+    /// Creates the error of a resource template for a URI that does not exist.
     ///
-    /// Clients are told with the code that the specification has for it, which differs between revisions.
-    pub fn no_resource(uri: impl Into<String>) -> Self {
+    /// Encoded with the code that the client's protocol revision specifies.
+    pub fn unknown_resource(uri: impl Into<String>) -> Self {
         Self::unknown(ItemKind::Resource, uri)
     }
 
-    /// There is nothing of this name.
+    /// Creates the error for an item that does not exist.
     pub fn unknown(kind: ItemKind, name: impl Into<String>) -> Self {
         Self::Unknown { kind, name: name.into(), rpc: None }
     }
 
-    /// What the method was asked for does not exist. The same as [`Self::tool`] with the code `not_found`, which means
-    /// the right thing in each place: the resource that was read does not exist (the specification's code for that, with
-    /// its URI), the prompt has nothing for these arguments (-32602), the tool failed (a result the model reads).
+    /// Creates the error for a requested entity that does not exist: [`Self::tool`] with the name `not_found`.
+    ///
+    /// A resource responds with the specification's code for a missing resource, a prompt with -32602, and a tool with a
+    /// failed result.
     pub fn not_found(message: impl Into<String>) -> Self {
         Self::tool(NOT_FOUND, message)
     }
 
-    /// Our fault.
+    /// Creates an internal error.
     pub fn internal(source: impl Into<Source>) -> Self {
         Self::Internal(source.into())
     }
 
-    /// The code it has as a JSON-RPC error: the one it was received with, else the specification's.
+    /// Returns the JSON-RPC code: the received one, or the one that the specification assigns.
     pub fn code(&self) -> ErrorCode {
         match self {
             Self::Unknown { rpc: Some(code), .. } => *code,
             Self::InvalidParams(_) | Self::Unknown { .. } | Self::Denied { .. } => ErrorCode::INVALID_PARAMS,
             Self::MethodNotFound { .. } | Self::Unmapped { .. } => ErrorCode::METHOD_NOT_FOUND,
-            Self::Unauthorised { .. } => ErrorCode::INVALID_REQUEST,
+            Self::Unauthorized { .. } => ErrorCode::INVALID_REQUEST,
             Self::MissingCapability(_) => ErrorCode::MISSING_CLIENT_CAPABILITY,
             Self::Rpc(error) => error.code,
             Self::Tool(own) => own.rpc_code(),
@@ -231,12 +232,12 @@ impl Error {
         }
     }
 
-    /// Whether the same call with other arguments may succeed. A broken link is never a matter of arguments.
+    /// Returns whether the call may succeed with other arguments. Connection failures are not retryable in this sense.
     pub fn is_retryable(&self) -> bool {
         matches!(self, Self::InvalidParams(_))
     }
 
-    /// How to repair the arguments, when it is known.
+    /// Returns how to repair invalid arguments, if known.
     pub fn repair(&self) -> Option<&Repair> {
         match self {
             Self::InvalidParams(invalid) => invalid.repair.as_deref(),

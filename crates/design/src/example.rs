@@ -1,42 +1,42 @@
-//! Arguments that fit, to show to whoever must write some.
+//! Example values of schemas, for documentation and repair prompts.
 //!
-//! Invariant: deterministic, and what is made here fits its schema by [`misfits`](crate::schema::misfits), unless no
-//! value does or it takes more than a look to find one. What an author wrote is shown as it is.
+//! Invariants: examples are deterministic. A synthesized example is valid under its schema, unless the bounded search
+//! finds no valid value. An authored example is returned unchanged.
 
-mod make;
-mod pattern;
-mod text;
+mod regex_sample;
+mod string;
+mod synthesize;
 
 use serde_json::{Map, Value};
 
 use crate::ir::{Design, ParamDef, ParamKind, PromptDef, ToolDef};
 use crate::repair::{Operation, Repair};
-use crate::schema::misfits;
+use crate::schema::validation_issues;
 
-/// A value that fits a schema, and where it comes from.
+/// An example value of a schema, and its origin.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Example {
     /// The value.
     pub value: Value,
-    /// Where it comes from.
+    /// The origin of the value.
     pub origin: ExampleOrigin,
 }
 
-/// Where an example comes from.
+/// The origin of an example.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ExampleOrigin {
-    /// The author wrote it.
+    /// Written by the author.
     Authored,
-    /// The schema has it.
+    /// From `examples` or `default` of the schema.
     Schema,
-    /// It was made from the schema.
-    Synthesised,
+    /// Synthesized from the schema.
+    Synthesized,
 }
 
-/// A value that fits a schema which stands on its own: as authored, else the schema's own, else made.
+/// Returns an example for a self-contained schema: the authored one, else one of the schema, else a synthesized one.
 ///
-/// What is made has what is required and nothing else, the first of a choice, and numbers within bounds.
+/// A synthesized example has the required members only, the first valid branch of a choice, and numbers within bounds.
 ///
 /// ```
 /// use serde_json::json;
@@ -44,35 +44,35 @@ pub enum ExampleOrigin {
 ///
 /// let schema = json!({"type": "object", "properties": {"n": {"type": "integer", "minimum": 5}}, "required": ["n"]});
 /// let made = example(&schema, None);
-/// assert_eq!((made.value, made.origin), (json!({"n": 5}), ExampleOrigin::Synthesised));
+/// assert_eq!((made.value, made.origin), (json!({"n": 5}), ExampleOrigin::Synthesized));
 /// ```
 pub fn example(schema: &Value, authored: Option<&Value>) -> Example {
     if let Some(value) = authored {
         return Example { value: value.clone(), origin: ExampleOrigin::Authored };
     }
     let listed = schema.get("examples").and_then(Value::as_array).into_iter().flatten();
-    let own = listed.chain(schema.get("default")).find(|value| misfits(schema, value).is_empty());
+    let own = listed.chain(schema.get("default")).find(|value| validation_issues(schema, value).is_empty());
     match own {
         Some(value) => Example { value: value.clone(), origin: ExampleOrigin::Schema },
-        None => Example { value: make::value(schema), origin: ExampleOrigin::Synthesised },
+        None => Example { value: synthesize::value(schema), origin: ExampleOrigin::Synthesized },
     }
 }
 
 impl Design {
-    /// Arguments that fit a tool.
+    /// Returns example arguments of a tool.
     pub fn tool_example(&self, tool: &ToolDef) -> Example {
-        example(&self.types.close(&tool.args.schema), tool.example.as_ref())
+        example(&self.types.bundle(&tool.args.schema), tool.example.as_ref())
     }
 
-    /// How to repair a call of a tool whose arguments do not fit; nothing when there is no such tool.
+    /// Returns how to repair invalid arguments of a tool call; `None` for an unknown tool.
     pub fn repair_tool(&self, name: &str, message: impl Into<String>) -> Option<Repair> {
         let tool = self.tools.iter().find(|tool| tool.name == name)?;
         let operation = Operation::CallTool(name.to_owned());
-        let schema = self.types.close(&tool.args.schema);
+        let schema = self.types.bundle(&tool.args.schema);
         Some(Repair::new(operation, message, self.tool_example(tool).value).with_schema(schema))
     }
 
-    /// How to repair a request for a prompt whose arguments do not fit; nothing when there is no such prompt.
+    /// Returns how to repair invalid arguments of a prompt; `None` for an unknown prompt.
     pub fn repair_prompt(&self, name: &str, message: impl Into<String>) -> Option<Repair> {
         let prompt = self.prompts.iter().find(|prompt| prompt.name == name)?;
         let operation = Operation::GetPrompt(name.to_owned());
@@ -81,21 +81,21 @@ impl Design {
 }
 
 impl PromptDef {
-    /// Arguments that fit: all are texts.
+    /// Returns example arguments, which are all strings.
     pub fn example(&self) -> Example {
         if let Some(value) = &self.example {
             return Example { value: value.clone(), origin: ExampleOrigin::Authored };
         }
         let required = self.arguments.iter().filter(|argument| argument.required);
         let value: Map<String, Value> =
-            required.map(|argument| (argument.name.clone(), argument.sample().into())).collect();
-        Example { value: Value::Object(value), origin: ExampleOrigin::Synthesised }
+            required.map(|argument| (argument.name.clone(), argument.sample_text().into())).collect();
+        Example { value: Value::Object(value), origin: ExampleOrigin::Synthesized }
     }
 }
 
 impl ParamDef {
-    /// A text that the parameter can be read from.
-    pub fn sample(&self) -> String {
+    /// Returns a text that is valid for the parameter.
+    pub fn sample_text(&self) -> String {
         match (&self.default, &self.kind) {
             (Some(Value::String(text)), _) => text.clone(),
             (Some(default @ (Value::Bool(_) | Value::Number(_))), _) => default.to_string(),

@@ -1,120 +1,119 @@
-//! How a design is written at a shell: the names of its commands, a flag for each argument, and lines to copy.
+//! The command line of a design: command names, a flag for each argument, and shell lines for documentation.
 //!
-//! Pure: whoever makes a command line out of it and whoever documents that command line read the same words here.
-//! Invariants: within one command no two flags have a name in common, and none has one that the command line itself
-//! needs; a value that [`Flag::read`] gives fits its schema.
+//! The command-line parser and the documentation both use these names. Invariants: within one command all flag names are
+//! distinct and none is reserved; a value returned by [`Flag::parse`] is valid under its schema.
 
-mod line;
-mod name;
-mod value;
+mod flag_names;
+mod parse;
+mod shell;
 
 use serde_json::{Value, json};
 
 use crate::ir::{ArgsDef, Design, MethodDef, ParamDef, ParamKind, PromptDef, ResourceDef, ToolDef};
-use crate::schema::referred_name;
+use crate::schema::definition_name;
 
-pub use line::{shell_line, shell_word};
-use name::Taken;
+use flag_names::UsedNames;
+pub use shell::{shell_line, shell_word};
 
-/// Commands that every command line has; a tool of such a name gets another.
-const COMMANDS: [&str; 11] =
+/// Commands that every command line has. A tool with such a name is renamed.
+const RESERVED_COMMANDS: [&str; 11] =
     ["call", "completions", "design", "help", "list", "listen", "notify", "prompt", "read", "rpc", "serve"];
-/// Flags that every command has; an argument of such a name gets another.
-const FLAGS: [&str; 3] = ["args", "help", "version"];
+/// Flags that every command has. An argument with such a name is renamed.
+const RESERVED_FLAGS: [&str; 3] = ["args", "help", "version"];
 
-/// One argument of a tool, resource or prompt as a flag.
+/// The command-line flag of one argument of a tool, resource, prompt or method.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Flag {
     /// The name of the argument.
     pub name: String,
-    /// The name of the flag, without its dashes.
+    /// The name of the flag without dashes.
     pub long: String,
-    /// The exact name of the argument, where the flag is called otherwise and nothing else is called that.
+    /// The exact name of the argument as an alias, if it differs from the flag and is not in use.
     pub alias: Option<String>,
-    /// What is read from a text.
+    /// How the text is parsed.
     pub kind: FlagKind,
-    /// Whether it is a list, given by repeating the flag.
+    /// Whether it is a list; the flag is repeated for each item.
     pub repeated: bool,
-    /// Whether it must be given.
+    /// Whether it is required.
     pub required: bool,
-    /// The schema of the argument, which stands on its own.
+    /// The self-contained schema of the argument.
     pub schema: Value,
-    /// What one text must fit: the schema, or that of an item.
+    /// The schema of one occurrence: that of the argument, or of an item of a list.
     item: Value,
 }
 
-/// What the text of a flag is read as.
+/// The type that the text of a flag is parsed as.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum FlagKind {
     /// `true` or `false`.
     Boolean,
-    /// A whole number.
+    /// An integer.
     Integer,
     /// A number.
     Number,
     /// Text.
     Text,
-    /// Bytes, which are base64 in JSON: `@FILE`, or base64 itself.
+    /// Bytes, encoded as base64 in JSON: `@FILE`, or base64.
     Bytes,
-    /// One of these, each as it is written.
+    /// One of these values, as text.
     Choice(Vec<String>),
     /// JSON.
     Json,
-    /// JSON where that fits, else text.
+    /// JSON if that is valid, else a string.
     Any,
 }
 
 impl Flag {
-    /// What it is for.
+    /// Returns the description of the argument.
     pub fn description(&self) -> Option<&str> {
         self.schema.get("description").and_then(Value::as_str)
     }
 
-    /// What the service takes when it is not given.
+    /// Returns the default of the argument.
     pub fn default(&self) -> Option<&Value> {
         self.schema.get("default").filter(|default| !default.is_null())
     }
 
-    fn new(name: &str, schema: Value, required: bool, taken: &mut Taken) -> Self {
-        let (long, alias) = taken.flag(name);
-        let repeated = resolved(&schema, &schema).get("type").is_some_and(|kind| kind == "array");
-        let item = if repeated { item_of(&schema) } else { schema.clone() };
-        let kind = FlagKind::of(resolved(&item, &item));
+    fn new(name: &str, schema: Value, required: bool, used: &mut UsedNames) -> Self {
+        let (long, alias) = used.flag(name);
+        let repeated = resolve(&schema, &schema).get("type").is_some_and(|kind| kind == "array");
+        let item = if repeated { item_schema(&schema) } else { schema.clone() };
+        let kind = FlagKind::from_schema(resolve(&item, &item));
         Self { name: name.to_owned(), long, alias, kind, repeated, required, schema, item }
     }
 }
 
-/// The schema of the items of a list, standing on its own.
-fn item_of(schema: &Value) -> Value {
-    let items = resolved(schema, schema).get("items").cloned().unwrap_or(Value::Bool(true));
-    with_types(items, schema.get("$defs"))
+/// Returns the self-contained schema of the items of a list.
+fn item_schema(schema: &Value) -> Value {
+    let items = resolve(schema, schema).get("items").cloned().unwrap_or(Value::Bool(true));
+    with_defs(items, schema.get("$defs"))
 }
 
-fn with_types(mut schema: Value, types: Option<&Value>) -> Value {
-    if let (Some(map), Some(types)) = (schema.as_object_mut(), types) {
-        map.entry("$defs").or_insert_with(|| types.clone());
+fn with_defs(mut schema: Value, defs: Option<&Value>) -> Value {
+    if let (Some(map), Some(defs)) = (schema.as_object_mut(), defs) {
+        map.entry("$defs").or_insert_with(|| defs.clone());
     }
     schema
 }
 
-/// What a schema refers to, when that is all it does.
-fn resolved<'a>(schema: &'a Value, root: &'a Value) -> &'a Value {
-    let named = schema.get("$ref").and_then(Value::as_str).and_then(referred_name);
-    let found = named.and_then(|name| root.get("$defs")?.get(&name));
-    found.unwrap_or(schema)
+/// Returns the target of a `$ref`, or the schema itself.
+fn resolve<'a>(schema: &'a Value, root: &'a Value) -> &'a Value {
+    let name = schema.get("$ref").and_then(Value::as_str).and_then(definition_name);
+    let target = name.and_then(|name| root.get("$defs")?.get(&name));
+    target.unwrap_or(schema)
 }
 
 impl FlagKind {
-    fn of(schema: &Value) -> Self {
+    fn from_schema(schema: &Value) -> Self {
         if let Some(values) = schema.get("enum").and_then(Value::as_array) {
-            let written = |value: &Value| match value {
+            let to_text = |value: &Value| match value {
                 Value::String(text) => Some(text.clone()),
                 Value::Number(_) | Value::Bool(_) => Some(value.to_string()),
                 Value::Null | Value::Array(_) | Value::Object(_) => None,
             };
-            if let Some(texts) = values.iter().map(written).collect() {
+            if let Some(texts) = values.iter().map(to_text).collect() {
                 return Self::Choice(texts);
             }
         }
@@ -131,7 +130,7 @@ impl FlagKind {
         }
     }
 
-    /// What to write in its place, for people: `TEXT`, `N`, `JSON`.
+    /// Returns the placeholder of the value in usage lines: `TEXT`, `INT`, `JSON`.
     pub fn placeholder(&self) -> &'static str {
         match self {
             Self::Boolean => "BOOL",
@@ -146,74 +145,74 @@ impl FlagKind {
 }
 
 impl Design {
-    /// What the tools are called as commands, in order of declaration.
+    /// Returns the command names of the tools, in order of declaration.
     ///
-    /// The name in kebab-case; `tool-NAME` where every command line has a command of that name.
+    /// The names are in kebab-case; `tool-NAME` if the name is reserved.
     pub fn tool_commands(&self) -> Vec<String> {
-        let mut taken = Taken::new(COMMANDS);
-        self.tools.iter().map(|tool| taken.command(&tool.name, "tool")).collect()
+        let mut used = UsedNames::new(RESERVED_COMMANDS);
+        self.tools.iter().map(|tool| used.command(&tool.name, "tool")).collect()
     }
 
-    /// What the resources are called behind `read`.
+    /// Returns the names of the resources as subcommands of `read`.
     pub fn resource_commands(&self) -> Vec<String> {
-        let mut taken = Taken::new(["help"]);
-        self.resources.iter().map(|resource| taken.command(&resource.name, "resource")).collect()
+        let mut used = UsedNames::new(["help"]);
+        self.resources.iter().map(|resource| used.command(&resource.name, "resource")).collect()
     }
 
-    /// What the prompts are called behind `prompt`.
+    /// Returns the names of the prompts as subcommands of `prompt`.
     pub fn prompt_commands(&self) -> Vec<String> {
-        let mut taken = Taken::new(["help"]);
-        self.prompts.iter().map(|prompt| taken.command(&prompt.name, "prompt")).collect()
+        let mut used = UsedNames::new(["help"]);
+        self.prompts.iter().map(|prompt| used.command(&prompt.name, "prompt")).collect()
     }
 
-    /// The arguments of a tool as flags.
+    /// Returns the flags of a tool.
     pub fn tool_flags(&self, tool: &ToolDef) -> Vec<Flag> {
         self.flags(&tool.args)
     }
 
-    /// The arguments of a method as flags.
+    /// Returns the flags of a method that is not mapped to MCP.
     pub fn method_flags(&self, method: &MethodDef) -> Vec<Flag> {
         self.flags(&method.args)
     }
 
     fn flags(&self, args: &ArgsDef) -> Vec<Flag> {
-        let closed = self.types.close(&args.schema);
-        let mut taken = Taken::new(FLAGS);
+        let bundled = self.types.bundle(&args.schema);
+        let mut used = UsedNames::new(RESERVED_FLAGS);
         let flag = |name: &str| {
-            let property = closed.get("properties").and_then(|all| all.get(name)).cloned();
-            let schema = with_types(property.unwrap_or(Value::Bool(true)), closed.get("$defs"));
-            Flag::new(name, schema, args.requires(name), &mut taken)
+            let property = bundled.get("properties").and_then(|all| all.get(name)).cloned();
+            let schema = with_defs(property.unwrap_or(Value::Bool(true)), bundled.get("$defs"));
+            Flag::new(name, schema, args.requires(name), &mut used)
         };
         args.names().into_iter().map(flag).collect()
     }
 }
 
 impl ResourceDef {
-    /// The parameters as flags.
+    /// Returns the flags of the parameters.
     pub fn flags(&self) -> Vec<Flag> {
         param_flags(&self.params)
     }
 }
 
 impl PromptDef {
-    /// The arguments as flags.
+    /// Returns the flags of the arguments.
     pub fn flags(&self) -> Vec<Flag> {
         param_flags(&self.arguments)
     }
 }
 
 fn param_flags(params: &[ParamDef]) -> Vec<Flag> {
-    let mut taken = Taken::new(FLAGS);
+    let mut used = UsedNames::new(RESERVED_FLAGS);
     let flag = |param: &ParamDef| {
-        // A required list that is not given is empty.
+        // An absent required list is empty.
         let required = param.required && !param.repeated && param.default.is_none();
-        Flag::new(&param.name, param.schema(), required, &mut taken)
+        Flag::new(&param.name, param.schema(), required, &mut used)
     };
     params.iter().map(flag).collect()
 }
 
 impl ParamDef {
-    /// The JSON Schema of its value.
+    /// Returns the JSON Schema of the value.
     pub fn schema(&self) -> Value {
         let one = match &self.kind {
             ParamKind::Boolean => json!({"type": "boolean"}),

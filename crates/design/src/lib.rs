@@ -1,23 +1,20 @@
-//! One serialisable description of a service, and the pure passes over it. No I/O, no async, no sessions.
+//! The serializable description of an MCP service, and the pure functions on it. No I/O, no async, no sessions.
 //!
-//! The story of a design:
+//! 1. A macro or a program describes a service as a [`Design`]: tools, resources, prompts and notifications, with schemas.
+//! 2. [`schema`] normalizes the schemas, so that every client accepts them, and validates values.
+//! 3. [`Design::check`] reports all errors of a design with their locations.
+//! 4. [`Design::list_tools`] and similar methods return the protocol types for MCP lists.
+//! 5. A [`Route`] decodes arguments from a URI, a [`UriPolicy`] restricts the URIs, and a [`Repair`] tells a caller how to
+//!    correct invalid arguments.
+//! 6. Methods fail with an [`Error`]; [`ErrorRules`] encodes it as a response, and the client decodes the same error.
+//! 7. A [`Lock`] stores the published design, and [`diff`] finds the breaking changes of a new one.
 //!
-//! 1. Whatever reads a service (a macro over a trait, a program at run time) writes it down as a [`Design`]: tools,
-//!    resources, prompts, events, with the schemas of what goes in and comes out.
-//! 2. Schemas pass through [`schema`], which makes them ones that every client can read.
-//! 3. [`Design::check`] tells all mistakes at once, with their places.
-//! 4. [`Design::list_tools`] and its siblings say it in the words of the protocol.
-//! 5. When a call comes, a [`Route`] reads the arguments out of a URI and a [`UriPolicy`] says whether it may be read;
-//!    when arguments do not fit, a [`Repair`] tells the caller how they would.
-//! 6. What goes wrong in a method is an [`Error`], which [`ErrorRules`] tell to the caller and the caller reads back.
-//! 7. A [`Lock`] keeps what was promised, and [`diff`] tells what a new design breaks of it.
-//!
-//! **Invariants.** The design is the only source: whatever is listed, decoded, documented or compared is made from it.
-//! Lists keep the order of declaration. The same design gives the same bytes. No revision of the protocol is known here.
+//! **Invariants.** All lists, decoding and documentation are derived from the design. Lists keep the order of declaration.
+//! Output is deterministic. Nothing here depends on a protocol revision.
 //!
 //! ```
 //! use serde_json::json;
-//! use switchboard::design::{ArgsDef, Design, OutputRule, ToolDef};
+//! use switchboard::design::{ArgsDef, Design, OutputSchemaPolicy, ToolDef};
 //!
 //! let args = ArgsDef::new(json!({
 //!     "type": "object",
@@ -26,43 +23,43 @@
 //! let design = Design::new("clock", "1.0.0").with_tools([ToolDef::new("now", "The time in a zone").with_args(args)]);
 //! design.check()?;
 //!
-//! let listed = serde_json::to_value(design.list_tools(OutputRule::ObjectsOnly))?;
-//! assert_eq!(listed[0]["inputSchema"]["properties"]["zone"]["type"], "string"); // optional, so null need not be said
+//! let listed = serde_json::to_value(design.list_tools(OutputSchemaPolicy::ObjectsOnly))?;
+//! assert_eq!(listed[0]["inputSchema"]["properties"]["zone"]["type"], "string"); // optional, so `null` is removed
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
 mod check;
-mod document;
 mod error;
 mod example;
 mod flags;
 mod ir;
+mod listing;
 mod lock;
 mod nearest;
 mod percent;
-mod project;
+mod quickstart;
 mod repair;
 pub mod schema;
-mod setter;
 #[cfg(test)]
 mod tests;
 mod uri;
+mod uri_syntax;
 
-pub use check::{Fault, ItemKind, Mistake, Mistakes, Place};
-pub use document::{QUICKSTART_MARKER, Quickstart};
+pub use check::{DesignError, DesignErrorKind, DesignErrors, DesignLocation, ItemKind};
 pub use error::{
-    Answer, ArgumentErrors, Asked, Details, ERROR_KEY, Error, ErrorPolicy, ErrorRules, INVALID_PARAMS_KEY,
-    InvalidParams, Result, ServiceError, ToolError,
+    ArgumentErrors, ERROR_KEY, Error, ErrorDetails, ErrorPolicy, ErrorResponse, ErrorRules,
+    INVALID_PARAMS_KEY, InvalidParams, RequestKind, Result, ServiceError, ToolError,
 };
 pub use example::{Example, ExampleOrigin, example};
 pub use flags::{Flag, FlagKind, shell_line, shell_word};
 pub use ir::{
-    ArgsDef, CompletionDef, CompletionOf, Design, MethodDef, MethodScope, NotFlat, NotificationDef,
-    OutputDef, ParamDef, ParamKind, PromptBody, PromptDef, PromptText, ResourceDef, TaskRule, ToolDef,
-    WatchDef,
+    ArgsDef, CompletionDef, CompletionTarget, Design, MethodDef, MethodScope, NestedParamError,
+    NotificationDef, OutputDef, ParamDef, ParamKind, PromptBody, PromptDef, PromptText, ResourceDef,
+    TaskRule, ToolDef, WatchDef,
 };
-pub use lock::{Change, Class, Lock, LockError, diff};
-pub use project::OutputRule;
+pub use listing::OutputSchemaPolicy;
+pub use lock::{Change, ChangeClass, Lock, LockError, diff};
+pub use quickstart::{QUICKSTART_MARKER, Quickstart};
 pub use repair::{Issue, Operation, Recovery, RecoveryAction, Repair};
 pub use uri::{
     EncodeError, GlobError, PatternError, ResourceUri, Route, UriError, UriPattern, UriPolicy, coerce,

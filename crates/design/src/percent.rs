@@ -49,7 +49,7 @@ pub(crate) fn decode(text: &str) -> Option<String> {
 
 /// Returns the one spelling of a text: unreserved characters plain, escapes in capitals, everything encoded that a path
 /// must encode. Returns `None` if an escape is broken.
-pub(crate) fn normal(text: &str) -> Option<String> {
+pub(crate) fn normalize(text: &str) -> Option<String> {
     let mut out = String::with_capacity(text.len());
     let mut pieces = text.split('%');
     encode_path(pieces.next()?, &mut out);
@@ -79,13 +79,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_spelling_for_each_text() {
-        let normal = |text| normal(text).unwrap();
-        assert_eq!(normal("%7eA%2fb%2E é"), "~A%2Fb.%20%C3%A9");
-        assert_eq!(normal("a+b*c"), "a+b*c");
-        assert_eq!(super::normal("%zz"), None);
-        assert_eq!(super::normal("%4"), None);
-        assert_eq!(super::normal("%+4"), None);
+    fn equivalent_spellings_have_one_normal_form() {
+        let normalized = |text| normalize(text).unwrap();
+        assert_eq!(normalized("%7eA%2fb%2E é"), "~A%2Fb.%20%C3%A9");
+        assert_eq!(normalized("a+b*c"), "a+b*c");
+        assert_eq!(normalize("%zz"), None);
+        assert_eq!(normalize("%4"), None);
+        assert_eq!(normalize("%+4"), None);
         assert_eq!(decode("%ff"), None);
         assert_eq!(decode("a%25b").as_deref(), Some("a%b"));
         assert_eq!(decode("a%2"), None);
@@ -93,19 +93,19 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_encoded_decodes(text in "\\PC*") {
+        fn encoded_text_decodes(text in "\\PC*") {
             let (mut segment, mut path) = (String::new(), String::new());
             encode(&text, &mut segment);
             encode_path(&text, &mut path);
             prop_assert_eq!(decode(&segment), Some(text.clone()));
             prop_assert_eq!(decode(&path), Some(text));
-            prop_assert_eq!(normal(&segment), Some(segment));
+            prop_assert_eq!(normalize(&segment), Some(segment));
         }
 
         #[test]
-        fn a_normal_spelling_stays(text in "[ -~é]*") {
-            if let Some(once) = normal(&text) {
-                prop_assert_eq!(normal(&once), Some(once.clone()));
+        fn normalization_is_idempotent(text in "[ -~é]*") {
+            if let Some(once) = normalize(&text) {
+                prop_assert_eq!(normalize(&once), Some(once.clone()));
             }
         }
     }

@@ -1,7 +1,7 @@
-//! What to tell whoever sent arguments that do not fit, so that the next try does.
+//! Repair of invalid arguments: the issues, the schema and an example, for the caller's next attempt.
 //!
-//! Two renderings of one value: text for a model ([`Repair::prompt`]) and data for a program ([`Repair::recovery`]).
-//! Invariant: the same repair is the same text, byte for byte.
+//! Rendered as text for a model ([`Repair::prompt`]) or as data for a program ([`Repair::recovery`]).
+//! Invariant: the same repair gives the same bytes.
 
 use std::fmt;
 
@@ -9,50 +9,50 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::nearest::nearest;
-use crate::setter::setters;
+use switchboard_protocol::setters;
 
-/// Names of members that are listed beside one that is unknown.
+/// The maximum number of known members listed in a message about an unknown one.
 const MAX_LISTED: usize = 30;
 
-/// One thing that is wrong with arguments.
+/// One violation of a schema, or another problem with an argument.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Issue {
-    /// Where, as a JSON pointer; empty for the whole.
+    /// The JSON pointer of the value; empty for the whole document.
     pub pointer: String,
-    /// What is wrong there: `got "x"` where `expected` says what must be there, else the whole reason.
+    /// The problem: `got "x"` if `expected` is set, else the complete reason.
     pub message: String,
-    /// What must be there, like `a number`.
+    /// The expected value, like `a number`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expected: Option<String>,
 }
 
 impl Issue {
-    /// Something is wrong at a JSON pointer.
+    /// Creates an issue at a JSON pointer.
     pub fn new(pointer: impl Into<String>, message: impl Into<String>) -> Self {
         Self { pointer: pointer.into(), message: message.into(), expected: None }
     }
 
-    /// Something is wrong with the member of this name.
-    pub fn at(name: &str, message: impl Into<String>) -> Self {
+    /// Creates an issue with a top-level member.
+    pub fn for_member(name: &str, message: impl Into<String>) -> Self {
         Self::new(format!("/{}", name.replace('~', "~0").replace('/', "~1")), message)
     }
 
-    /// The same, with what would fit.
+    /// Sets [`expected`](Self::expected).
     #[must_use]
-    pub fn expecting(mut self, expected: impl Into<String>) -> Self {
+    pub fn with_expected(mut self, expected: impl Into<String>) -> Self {
         self.expected = Some(expected.into());
         self
     }
 }
 
-/// How the message of an issue about an unknown member begins.
+/// The prefix of messages about unknown members.
 const UNKNOWN_MEMBER: &str = "is not a known property";
 
 impl Issue {
-    /// A member that the schema does not name, with the name that was probably meant and all that are known.
+    /// Creates an issue about a member that the schema does not define. Suggests the nearest known name.
     pub(crate) fn unknown_member(name: &str, known: &[&str]) -> Self {
-        let meant = match nearest(name, known.iter().copied()) {
+        let suggestion = match nearest(name, known.iter().copied()) {
             Some(near) => format!(" (did you mean `{near}`?)"),
             None => String::new(),
         };
@@ -63,15 +63,15 @@ impl Issue {
         };
         let known =
             if known.is_empty() { String::new() } else { format!("; known: {}{more}", listed.join(", ")) };
-        Self::at(name, format!("{UNKNOWN_MEMBER}{meant}{known}"))
+        Self::for_member(name, format!("{UNKNOWN_MEMBER}{suggestion}{known}"))
     }
 
-    /// Whether the issue is a member that the schema does not name, such as a misspelled one.
+    /// Returns whether the issue is about a member that the schema does not define.
     pub fn is_unknown_member(&self) -> bool {
         self.expected.is_none() && self.message.starts_with(UNKNOWN_MEMBER)
     }
 
-    /// What is wrong, without the place: `must be a number; got "x"`.
+    /// Returns the reason without the path: `must be a number; got "x"`.
     pub fn reason(&self) -> String {
         match &self.expected {
             Some(expected) => format!("must be {expected}; {}", self.message),
@@ -79,7 +79,7 @@ impl Issue {
         }
     }
 
-    /// The place as people write it, like `tags[1].name`; empty for the whole.
+    /// Returns the pointer as a path, like `tags[1].name`; empty for the whole document.
     pub fn path(&self) -> String {
         let mut path = String::new();
         for part in self.pointer.split('/').skip(1) {
@@ -96,7 +96,7 @@ impl Issue {
     }
 }
 
-/// `` `tags[1]` must be a string; got 1 ``
+/// Writes path and reason: `` `tags[1]` must be a string; got 1 ``.
 impl fmt::Display for Issue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.path() {
@@ -107,19 +107,19 @@ impl fmt::Display for Issue {
     }
 }
 
-/// What was being done when arguments did not fit.
+/// The operation whose arguments were invalid.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum Operation {
-    /// A tool was called.
+    /// A call of this tool.
     CallTool(String),
-    /// A prompt was asked for.
+    /// A request for this prompt.
     GetPrompt(String),
-    /// A prompt was asked for without its name.
+    /// A request for a prompt without a name.
     GetUnnamedPrompt,
-    /// A resource was read.
+    /// Reading this resource.
     ReadResource(String),
-    /// A method was called over the plain endpoint.
+    /// A call of this method over the plain JSON-RPC endpoint.
     CallMethod(String),
 }
 
@@ -135,7 +135,7 @@ impl fmt::Display for Operation {
     }
 }
 
-/// Everything needed to try again.
+/// The information a caller needs to correct invalid arguments.
 ///
 /// ```
 /// use serde_json::json;
@@ -147,30 +147,30 @@ impl fmt::Display for Operation {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Repair {
-    /// What was being done.
+    /// The operation.
     pub operation: Operation,
-    /// What was wrong, in one sentence.
+    /// The error message, in one sentence.
     pub message: String,
-    /// Arguments that fit.
+    /// Valid example arguments.
     pub example: Value,
-    /// The schema that arguments must fit, when it is known.
+    /// The schema of the arguments, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub schema: Option<Value>,
-    /// What was wrong, one by one.
+    /// The individual issues.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub issues: Vec<Issue>,
-    /// The arguments that did not fit.
+    /// The rejected arguments.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prior: Option<Value>,
 }
 
 impl Repair {
-    /// What was being done, what was wrong, and arguments that fit.
+    /// Creates a repair without schema, issues and prior arguments.
     pub fn new(operation: Operation, message: impl Into<String>, example: Value) -> Self {
         Self { operation, message: message.into(), example, schema: None, issues: Vec::new(), prior: None }
     }
 
-    /// The text that tells a model to try again. It begins with a new line, to be put after what was said before.
+    /// Returns the prompt that asks a model to retry. Starts with a line feed, so that it can be appended to other text.
     pub fn prompt(&self) -> String {
         let schema = match &self.schema {
             Some(schema) => format!("Schema: {schema}\n"),
@@ -184,12 +184,12 @@ impl Repair {
         )
     }
 
-    /// The same as data.
+    /// Returns the repair as data for a program.
     pub fn recovery(&self) -> Recovery {
-        // Without a hint of what fits, another try would be a guess.
-        let fits = self.schema.is_some() || !self.example.is_null();
+        // Without schema and example, a retry would be a guess.
+        let has_guidance = self.schema.is_some() || !self.example.is_null();
         Recovery {
-            action: if fits { RecoveryAction::CorrectCall } else { RecoveryAction::Replan },
+            action: if has_guidance { RecoveryAction::CorrectCall } else { RecoveryAction::Replan },
             prior: self.prior.clone(),
             example: self.example.clone(),
             issues: self.issues.clone(),
@@ -203,31 +203,31 @@ setters!(Repair:
     some with_prior prior Value;
 );
 
-/// What to do about arguments that did not fit.
+/// A [`Repair`] as data: how a program should handle invalid arguments.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Recovery {
-    /// What to do.
+    /// The recommended action.
     pub action: RecoveryAction,
-    /// The arguments that did not fit.
+    /// The rejected arguments.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prior: Option<Value>,
-    /// Arguments that fit.
+    /// Valid example arguments.
     pub example: Value,
-    /// What was wrong, one by one.
+    /// The individual issues.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub issues: Vec<Issue>,
 }
 
-/// What to do about arguments that did not fit.
+/// The recommended action after invalid arguments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum RecoveryAction {
-    /// Make the same call with other arguments.
+    /// Retry the call with corrected arguments.
     CorrectCall,
-    /// Do something else: nothing is known of what would fit.
+    /// Choose another action: neither a schema nor an example is known.
     Replan,
 }
 
@@ -242,11 +242,11 @@ mod tests {
     }
 
     #[test]
-    fn the_prompt_of_a_tool_is_byte_exact() {
+    fn the_repair_prompt_of_a_tool_is_byte_exact() {
         let schema =
             json!({"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]});
         let repair = repair(Operation::CallTool("analyze_sentiment".into()))
-            .with_schema(crate::schema::canonical(schema));
+            .with_schema(crate::schema::canonicalize(schema));
         assert_eq!(
             repair.prompt(),
             "\nOperation: tools/call:analyze_sentiment\n\
@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn the_prompt_of_a_prompt_has_no_schema() {
+    fn the_repair_prompt_of_a_prompt_has_no_schema() {
         let rest = "\nError: Missing required field: text\n\
              Redo the operation now with valid parameters.\n\
              Use only valid schema fields and ensure required fields and types/enums are valid.\n\
@@ -271,8 +271,8 @@ mod tests {
     }
 
     #[test]
-    fn recovery_is_the_same_as_data() {
-        let issue = Issue::at("a/b", "got 1").expecting("text");
+    fn recovery_is_the_repair_as_data() {
+        let issue = Issue::for_member("a/b", "got 1").with_expected("text");
         let repair = repair(Operation::CallTool("t".into())).with_issues([issue]).with_prior(json!({}));
         assert_eq!(
             serde_json::to_value(repair.recovery()).unwrap(),

@@ -1,18 +1,18 @@
-//! Names in other cases.
+//! Case conversion of names.
 
-/// `MyTexts` as `my-texts`.
+/// Converts to kebab-case: `MyTexts` becomes `my-texts`.
 pub(crate) fn kebab(name: &str) -> String {
     let letters: Vec<char> = name.chars().collect();
     let mut kebab = String::new();
-    for (place, letter) in letters.iter().enumerate() {
-        let before = place.checked_sub(1).map(|before| letters[before]);
-        let after = letters.get(place + 1);
-        // A word begins at a capital after a small letter, and at the last capital before one: `HTTPTexts` has two.
-        let begins = letter.is_uppercase()
+    for (index, letter) in letters.iter().enumerate() {
+        let before = index.checked_sub(1).map(|before| letters[before]);
+        let after = letters.get(index + 1);
+        // A word starts at a capital after a lower-case letter, and at the last capital before one: `HTTPTexts` has two words.
+        let starts_word = letter.is_uppercase()
             && before.is_some_and(|before| {
                 !before.is_uppercase() && before != '_' || after.is_some_and(|after| after.is_lowercase())
             });
-        if begins && !kebab.ends_with('-') {
+        if starts_word && !kebab.ends_with('-') {
             kebab.push('-');
         }
         match letter {
@@ -23,9 +23,9 @@ pub(crate) fn kebab(name: &str) -> String {
     kebab
 }
 
-/// How serde renames all fields or variants.
+/// A rule of `#[serde(rename_all)]`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Rename {
+pub(crate) enum RenameRule {
     Lower,
     Upper,
     Pascal,
@@ -36,8 +36,8 @@ pub(crate) enum Rename {
     ScreamingKebab,
 }
 
-impl Rename {
-    pub(crate) fn of(word: &str) -> Option<Self> {
+impl RenameRule {
+    pub(crate) fn from_serde(word: &str) -> Option<Self> {
         Some(match word {
             "lowercase" => Self::Lower,
             "UPPERCASE" => Self::Upper,
@@ -51,23 +51,23 @@ impl Rename {
         })
     }
 
-    /// The name of a field, which is written `like_this`.
-    pub(crate) fn field(self, name: &str) -> String {
+    /// Renames a field, which is in snake_case.
+    pub(crate) fn apply_to_field(self, name: &str) -> String {
         match self {
             Self::Lower | Self::Snake => name.to_owned(),
             Self::Upper | Self::ScreamingSnake => name.to_uppercase(),
             Self::Kebab => name.replace('_', "-"),
             Self::ScreamingKebab => name.to_uppercase().replace('_', "-"),
             Self::Pascal | Self::Camel => {
-                let words = name.split('_').map(capitalised);
+                let words = name.split('_').map(capitalize);
                 let pascal: String = words.collect();
-                if self == Self::Camel { uncapitalised(&pascal) } else { pascal }
+                if self == Self::Camel { uncapitalize(&pascal) } else { pascal }
             }
         }
     }
 
-    /// The name of a variant, which is written `LikeThis`.
-    pub(crate) fn variant(self, name: &str) -> String {
+    /// Renames a variant, which is in PascalCase.
+    pub(crate) fn apply_to_variant(self, name: &str) -> String {
         let mut snake = String::new();
         for letter in name.chars() {
             if letter.is_uppercase() && !snake.is_empty() {
@@ -79,28 +79,28 @@ impl Rename {
             Self::Lower => name.to_lowercase(),
             Self::Upper => name.to_uppercase(),
             Self::Pascal => name.to_owned(),
-            Self::Camel => uncapitalised(name),
-            other => other.field(&snake),
+            Self::Camel => uncapitalize(name),
+            other => other.apply_to_field(&snake),
         }
     }
 }
 
-fn capitalised(word: &str) -> String {
+fn capitalize(word: &str) -> String {
     let mut letters = word.chars();
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
-fn uncapitalised(word: &str) -> String {
+fn uncapitalize(word: &str) -> String {
     let mut letters = word.chars();
     letters.next().map_or_else(String::new, |first| first.to_lowercase().chain(letters).collect())
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Rename, kebab};
+    use super::{RenameRule, kebab};
 
     #[test]
-    fn names_change_as_serde_changes_them() {
+    fn names_are_renamed_like_serde() {
         for (rule, field, variant) in [
             ("lowercase", "very_tasty", "verytasty"),
             ("UPPERCASE", "VERY_TASTY", "VERYTASTY"),
@@ -111,13 +111,16 @@ mod tests {
             ("kebab-case", "very-tasty", "very-tasty"),
             ("SCREAMING-KEBAB-CASE", "VERY-TASTY", "VERY-TASTY"),
         ] {
-            let rule = Rename::of(rule).expect("a rule of serde");
-            assert_eq!((rule.field("very_tasty"), rule.variant("VeryTasty")), (field.into(), variant.into()));
+            let rule = RenameRule::from_serde(rule).expect("a rule of serde");
+            assert_eq!(
+                (rule.apply_to_field("very_tasty"), rule.apply_to_variant("VeryTasty")),
+                (field.into(), variant.into())
+            );
         }
     }
 
     #[test]
-    fn words_are_parted_where_a_reader_would_part_them() {
+    fn words_are_split_at_capitals() {
         for (name, expected) in [
             ("Texts", "texts"),
             ("MyTexts", "my-texts"),

@@ -1,80 +1,80 @@
-//! Doc comments, as the texts of a design.
+//! Doc comments as descriptions in a design.
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
 use syn::{Attribute, Expr, ExprLit, Lit, Meta};
 
-/// The text of an item's doc comments, paragraphs kept.
+/// The text of the doc comments of an item, with its paragraphs.
 #[derive(Clone)]
 pub(crate) enum Docs {
-    /// Known here.
+    /// A text that is known during expansion.
     Text(String),
-    /// Known to the compiler only: `include_str!` and the like.
-    Made(TokenStream),
+    /// An expression that the compiler evaluates later, such as `include_str!`.
+    Computed(TokenStream),
 }
 
 impl Docs {
-    /// What these attributes say; none when there is nothing.
-    pub(crate) fn of(attrs: &[Attribute]) -> Option<Self> {
-        let mut parts: Vec<Part> = Vec::new();
+    /// Returns the text of the doc attributes; `None` if there is none.
+    pub(crate) fn from_attributes(attrs: &[Attribute]) -> Option<Self> {
+        let mut segments: Vec<DocSegment> = Vec::new();
         for attr in attrs.iter().filter(|attr| attr.path().is_ident("doc")) {
             let Meta::NameValue(doc) = &attr.meta else { continue };
             match ungroup(&doc.value) {
-                Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => match parts.last_mut() {
-                    Some(Part::Lines(lines)) => lines.push(text.value()),
-                    _ => parts.push(Part::Lines(vec![text.value()])),
+                Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => match segments.last_mut() {
+                    Some(DocSegment::Lines(lines)) => lines.push(text.value()),
+                    _ => segments.push(DocSegment::Lines(vec![text.value()])),
                 },
-                made => parts.push(Part::Made(made.to_token_stream())),
+                expr => segments.push(DocSegment::Computed(expr.to_token_stream())),
             }
         }
-        match parts.as_slice() {
+        match segments.as_slice() {
             [] => None,
-            [Part::Lines(lines)] => {
-                let text = unindented(lines).trim().to_owned();
+            [DocSegment::Lines(lines)] => {
+                let text = strip_indent(lines).trim().to_owned();
                 (!text.is_empty()).then_some(Self::Text(text))
             }
-            parts => {
-                let pieces = parts.iter().map(|part| match part {
-                    Part::Lines(lines) => {
-                        let text = unindented(lines);
+            segments => {
+                let pieces = segments.iter().map(|segment| match segment {
+                    DocSegment::Lines(lines) => {
+                        let text = strip_indent(lines);
                         quote!(#text)
                     }
-                    Part::Made(made) => made.clone(),
+                    DocSegment::Computed(expr) => expr.clone(),
                 });
-                Some(Self::Made(quote!(::core::concat!(#(#pieces, "\n"),*).trim())))
+                Some(Self::Computed(quote!(::core::concat!(#(#pieces, "\n"),*).trim())))
             }
         }
     }
 
-    /// As a doc comment.
-    pub(crate) fn attribute(&self) -> TokenStream {
+    /// Returns the text as a `#[doc]` attribute.
+    pub(crate) fn to_attribute(&self) -> TokenStream {
         match self {
             Self::Text(text) => quote!(#[doc = #text]),
-            Self::Made(_) => TokenStream::new(),
+            Self::Computed(_) => TokenStream::new(),
         }
     }
 
-    /// As an expression of type `&str`.
-    pub(crate) fn tokens(&self) -> TokenStream {
+    /// Returns the text as an expression of type `&str`.
+    pub(crate) fn to_expr(&self) -> TokenStream {
         match self {
             Self::Text(text) => quote!(#text),
-            Self::Made(made) => made.clone(),
+            Self::Computed(expr) => expr.clone(),
         }
     }
 }
 
-enum Part {
+enum DocSegment {
     Lines(Vec<String>),
-    Made(TokenStream),
+    Computed(TokenStream),
 }
 
-/// The lines without the blank that stands between `///` and the text.
-fn unindented(lines: &[String]) -> String {
+/// Removes the space after `///`, and indentation and stars of block comments.
+fn strip_indent(lines: &[String]) -> String {
     let lines = lines.iter().flat_map(|line| {
-        let parts: Vec<&str> = line.split('\n').collect();
-        // A block comment has its indent and stars on the lines that follow.
-        let block = parts.len() > 1;
-        parts
+        let segments: Vec<&str> = line.split('\n').collect();
+        // A block comment has indentation and stars on its following lines.
+        let block = segments.len() > 1;
+        segments
             .into_iter()
             .map(|line| match line.trim_start() {
                 starred if block && starred.starts_with('*') => starred[1..].trim().to_owned(),
@@ -86,7 +86,7 @@ fn unindented(lines: &[String]) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// The expression itself when a `macro_rules!` has put invisible brackets around it.
+/// Removes the invisible groups that `macro_rules!` puts around an expression.
 pub(crate) fn ungroup(mut expr: &Expr) -> &Expr {
     while let Expr::Group(group) = expr {
         expr = &group.expr;
@@ -99,9 +99,9 @@ mod tests {
     use super::*;
 
     fn text(attrs: &[Attribute]) -> String {
-        match Docs::of(attrs) {
+        match Docs::from_attributes(attrs) {
             Some(Docs::Text(text)) => text,
-            Some(Docs::Made(made)) => made.to_string(),
+            Some(Docs::Computed(expr)) => expr.to_string(),
             None => "none".into(),
         }
     }
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_said_is_nothing() {
+    fn empty_docs_are_none() {
         let item: syn::ItemStruct = syn::parse_quote!(
             #[doc = ""]
             #[doc(hidden)]
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn what_only_the_compiler_knows_is_put_together_by_it() {
+    fn computed_docs_are_concatenated() {
         let item: syn::ItemStruct = syn::parse_quote!(
             /// First.
             #[doc = include_str!("more.md")]

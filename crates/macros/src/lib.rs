@@ -1,100 +1,103 @@
-//! The attribute that makes a Rust trait the design of an MCP service.
+//! The macros that generate an MCP service from a Rust trait or an `impl` block.
 //!
-//! The story of an expansion: the trait is read into a `Service`, whose methods each have a role (`role.rs`) and
-//! parameters (`param.rs`); all mistakes are gathered (`problems.rs`); then the trait is written out again, and, if
-//! nothing was wrong, what serves and calls it (`expand/`). Everything written refers to `switchboard::__rt`.
+//! An expansion parses the trait to a `Service`, whose methods have a role (`role.rs`) and parameters (`param.rs`), collects all
+//! errors (`diagnostics.rs`), and generates the trait and, if there are no errors, its server and clients (`expand/`).
+//! Generated code refers to `switchboard::__rt`.
 //!
-//! **Invariants.** The trait is always written out, so that an editor keeps working while something is wrong. The same
-//! trait gives the same tokens. Names that are not for people are within a `const _`.
+//! **Invariants.** The trait is always generated, so that editors keep working while there are errors. The same input gives
+//! the same tokens. Private names are within a `const _`.
 
 mod case;
 mod derive;
+mod diagnostics;
 mod docs;
 mod expand;
-mod json;
+mod json_object;
 mod method;
 mod nearest;
 mod options;
 mod param;
-mod problems;
 mod role;
 mod service;
-mod ty;
-mod uri;
+mod type_syntax;
+mod uri_template;
 
 use proc_macro::TokenStream;
 use syn::DeriveInput;
 
-/// Makes a trait the design of a service: what serves it, calls it and describes it comes from the trait.
+/// Generates a service from a trait: its server, its typed clients and its design.
 ///
-/// For a trait `X` there are `XServer` (`XServer::builder(service)`, `XServer::design()`), `XClient`, which is `X` over any
-/// session, `XEvents` when there is something to tell unasked, `XRpcClient` when there is a plain endpoint, and `DynX` on
-/// demand. Options of the service: `name`, `version`, `title`, `protocols("…")` (the first is the default),
-/// `rpc = "/rpc"`, `quickstart = false`, `error = MyError`, `dyn_compatible`, `crate = "path::to::switchboard"`.
+/// For a trait `X` it generates `XServer` (`XServer::builder(service)`, `XServer::design()`), `XClient`, which implements `X` over
+/// any session, `XEvents` if the service has notifications or watched resources, `XRpcClient` if it has a plain JSON-RPC
+/// endpoint, and `DynX` with `dyn_compatible`. Options of the service: `name`, `version`, `title`, `protocols("…")` (the first is
+/// the default), `rpc = "/rpc"`, `quickstart = false`, `error = MyError`, `dyn_compatible`,
+/// `crate = "path::to::switchboard"`.
 ///
-/// Every method is an `async fn` that takes `&self` and returns a `Result`; its doc comment is its description. Its role:
+/// Every method is an `async fn` that takes `&self` and returns a `Result`; its doc comment is its description. The roles:
 ///
 /// - `#[tool]`, with `name`, `title`, `read_only`, `destructive`, `idempotent`, `open_world`, `example = { … }`,
-///   `scopes("…")`, `tags("…")`, `since`, `deprecated`, `icon` (as often as one likes), `blocking` (it holds its thread),
-///   `shielded` (it runs to its end when the call is dropped), `task`.
-/// - `#[resource("doc://{id}")]`, with `uri`, `mime`, `watch`, `ttl = "30s"`, `cache = "private"`, and what all have.
-/// - `#[prompt]`, with `example` and what all have. A default body can be overridden; with `text = "…"` the design has the
-///   one message, and nothing is called.
-/// - `#[subscription(resource = "…")]` with a `Changes`: runs while somebody is subscribed.
-/// - `#[completion(prompt = "…", argument = "…")]`: its first parameter is what was typed so far.
-/// - `#[notification] fn name(payload: T);`: an event, not a call.
-/// - `#[internal]`: not to be called from outside. Without any role it is for the plain endpoint alone.
+///   `scopes("…")`, `tags("…")`, `since`, `deprecated`, `icon` (repeatable), `blocking` (runs on a blocking thread),
+///   `shielded` (runs to completion if the call is dropped), `task`.
+/// - `#[resource("doc://{id}")]`, with `uri`, `mime`, `watch`, `ttl = "30s"`, `cache = "private"`, and the common options.
+/// - `#[prompt]`, with `example` and the common options. A default body can be overridden. With `text = "…"` the design
+///   contains the message, and the method is not called.
+/// - `#[subscription(resource = "…")]` with a `Changes` parameter: runs while a client is subscribed.
+/// - `#[completion(prompt = "…", argument = "…")]`: its first parameter is the text typed so far.
+/// - `#[notification] fn name(payload: T);`: a notification, not a call.
+/// - `#[internal]`: not callable by clients. A method without a role is served by the plain JSON-RPC endpoint only.
 ///
-/// Parameters are arguments, by their names: `#[arg(default = …)]`, `#[serde(default)]`, `#[serde(rename = "…")]`,
-/// `#[schemars(…)]` and `#[header("…")]` say more of one, and doc comments describe it. `&Cx` is what the method knows of
-/// its call, `Events<T>` makes a tool a streaming one, and `#[args]` takes all arguments as one type.
+/// Parameters are arguments with the same names. `#[arg(default = …)]`, `#[serde(default)]`, `#[serde(rename = "…")]`,
+/// `#[schemars(…)]`, `#[header("…")]` and doc comments describe them. `&Cx` is the context of the call, `Events<T>` makes a
+/// tool a streaming tool, and `#[args]` takes all arguments as one type.
 #[proc_macro_attribute]
 pub fn service(attr: TokenStream, item: TokenStream) -> TokenStream {
     expand::service(attr.into(), item.into()).into()
 }
 
-/// Makes the methods of a type a service, without a trait being written.
+/// Generates a service from the methods of a type, without a handwritten trait.
 ///
 /// `#[server] impl Hello { … }` is `#[service] trait HelloApi { … }` and `impl HelloApi for Hello { … }`, with the same
-/// options and roles. Methods without a role stay what they are. A tool that is not `async` counts as `blocking`.
+/// options and roles. Methods without a role stay inherent. A tool that is not `async` is `blocking`.
 /// `Hello::builder(self)` and `Hello::serve_stdio(self)` serve it.
 #[proc_macro_attribute]
 pub fn server(attr: TokenStream, item: TokenStream) -> TokenStream {
     expand::server(attr.into(), item.into()).into()
 }
 
-/// Makes a flat struct what a user can be asked to fill in.
+/// Makes a flat struct a form for elicitation.
 ///
-/// Fields are texts, numbers, truth values, enums that derive [`macro@FormChoice`] (lists of them too), or options of
+/// Fields are strings, numbers, booleans, enums that derive [`macro@FormChoice`], lists of those enums, or options of
 /// these. Their doc comments are shown; `#[form(title = "…", min = 1, max = 9, min_length = 1, max_length = 80,
-/// format = "email", default = …)]` says more. The struct derives `serde::Deserialize` too, and its `rename`s are heeded.
+/// format = "email", default = …)]` adds constraints. The struct must also derive `serde::Deserialize`; its `rename`
+/// attributes are respected.
 #[proc_macro_derive(Form, attributes(form))]
 pub fn form(input: TokenStream) -> TokenStream {
-    derived(input, derive::form)
+    expand_derive(input, derive::form)
 }
 
-/// Makes an enum without fields a field of a form: its variants are to be chosen from.
+/// Makes an enum without fields a choice in a form.
 ///
-/// The doc comment of a variant, or `#[form(title = "…")]`, is what the user sees.
+/// The user sees the doc comment of a variant, or its `#[form(title = "…")]`.
 #[proc_macro_derive(FormChoice, attributes(form))]
 pub fn form_choice(input: TokenStream) -> TokenStream {
-    derived(input, derive::choice)
+    expand_derive(input, derive::form_choice)
 }
 
-/// Makes an enum the error of a service: the typed client gets the same variant back.
+/// Makes an enum the error of a service: the typed client receives the same variant.
 ///
-/// Each variant says how it is told: `#[tool_error("code")]` for the model to read, `#[not_found]` for what does not exist
-/// (in a resource, the specification's code for a missing one), `#[invalid_params]`, `#[rpc(-32001)]`; one, `#[other]`, holds any other error. What it says is `#[message("…")]`, or how the enum is
-/// displayed. Fields travel as JSON.
+/// Each variant says how it is encoded: `#[tool_error("code")]` for the model to read, `#[not_found]` for a missing entity
+/// (in a resource, the specification's code for a missing resource), `#[invalid_params]`, or `#[rpc(-32001)]`. One variant,
+/// `#[other]`, holds any other error. The message is `#[message("…")]` or the `Display` output. Fields are encoded as JSON.
 #[proc_macro_derive(
     ServiceError,
     attributes(service_error, tool_error, not_found, invalid_params, rpc, other, message)
 )]
 pub fn service_error(input: TokenStream) -> TokenStream {
-    derived(input, derive::service_error)
+    expand_derive(input, derive::service_error)
 }
 
-fn derived(input: TokenStream, derive: fn(&DeriveInput) -> proc_macro2::TokenStream) -> TokenStream {
+/// Parses the input of a derive macro and expands it.
+fn expand_derive(input: TokenStream, derive: fn(&DeriveInput) -> proc_macro2::TokenStream) -> TokenStream {
     match syn::parse::<DeriveInput>(input) {
         Ok(input) => derive(&input).into(),
         Err(error) => error.to_compile_error().into(),

@@ -1,4 +1,4 @@
-//! One method of a service, read and checked.
+//! Parses and checks one method of a service.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
@@ -6,39 +6,39 @@ use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 use syn::{FnArg, ReturnType, Signature, TraitItemFn, Type};
 
+use crate::diagnostics::Diagnostics;
 use crate::docs::Docs;
 use crate::param::{Param, ParamKind};
-use crate::problems::Problems;
 use crate::role::Role;
-use crate::ty;
+use crate::type_syntax;
 
-/// One method of a service.
-pub(crate) struct Method {
+/// A parsed method of a service.
+pub(crate) struct ServiceMethod {
     pub(crate) ident: Ident,
     pub(crate) role: Role,
     pub(crate) docs: Option<Docs>,
     pub(crate) params: Vec<Param>,
-    /// What its future gives, as written but for the service's error.
+    /// The output of its future: as written, but with the error type of the service.
     pub(crate) returns: TokenStream,
-    /// What it gives when all goes well.
+    /// The success type.
     pub(crate) value: TokenStream,
-    /// What it gives when it fails.
+    /// The error type.
     pub(crate) error: TokenStream,
 }
 
-impl Method {
-    pub(crate) fn read(
+impl ServiceMethod {
+    pub(crate) fn parse(
         item: &TraitItemFn,
         error: Option<&TokenStream>,
         rt: &TokenStream,
-        problems: &mut Problems,
+        diagnostics: &mut Diagnostics,
     ) -> Self {
-        let role = Role::read(&item.sig.ident, &item.attrs, problems);
+        let role = Role::parse(&item.sig.ident, &item.attrs, diagnostics);
         let sig = &item.sig;
-        let docs = Docs::of(&item.attrs);
+        let docs = Docs::from_attributes(&item.attrs);
         if docs.is_none() && !matches!(role, Role::Internal) {
             let name = &sig.ident;
-            problems.at(
+            diagnostics.error_at(
                 name,
                 format_args!(
                     "`{name}` needs a doc comment: it is the description that callers and models read"
@@ -46,7 +46,7 @@ impl Method {
             );
         }
         if let Some(attr) = item.attrs.iter().find(|attr| attr.path().is_ident("cfg")) {
-            problems.at(
+            diagnostics.error_at(
                 attr,
                 "a method of a service cannot depend on the configuration; the trait as a whole can",
             );
@@ -60,84 +60,82 @@ impl Method {
             value: quote!(()),
             error: quote!(#rt::Error),
         };
-        check_shape(sig, problems);
+        check_signature(sig, diagnostics);
         let is_notification = matches!(method.role, Role::Notification { .. });
         for input in &sig.inputs {
             match input {
                 FnArg::Receiver(receiver) => {
                     if is_notification {
-                        problems.at(
+                        diagnostics.error_at(
                             receiver,
                             "a notification has no receiver: it is an event, not a call: `fn name(payload: T);`",
                         );
                     } else if receiver.to_token_stream().to_string() != quote!(&self).to_string() {
-                        problems.at(receiver, "a method of a service takes `&self`: many calls share it");
+                        diagnostics
+                            .error_at(receiver, "a method of a service takes `&self`: many calls share it");
                     }
                 }
-                FnArg::Typed(typed) => method.params.extend(Param::read(typed, problems)),
+                FnArg::Typed(typed) => method.params.extend(Param::parse(typed, diagnostics)),
             }
         }
         if is_notification {
-            method.check_notification(item, problems);
+            method.check_notification(item, diagnostics);
         } else {
-            method.check_call(sig, error, rt, problems);
+            method.check_call(sig, error, rt, diagnostics);
         }
-        method.check_static(item, problems);
-        method.check_params(problems);
+        method.check_static_prompt(item, diagnostics);
+        method.check_params(diagnostics);
         method
     }
 
-    /// Its name in Rust.
+    /// Returns the name in Rust.
     pub(crate) fn rust_name(&self) -> String {
         self.ident.unraw().to_string()
     }
 
-    /// Its name on the wire.
+    /// Returns the name on the wire.
     pub(crate) fn wire_name(&self) -> String {
-        let given = match &self.role {
-            Role::Tool(tool) => tool.common.name.as_ref(),
-            Role::Resource(resource) => resource.common.name.as_ref(),
-            Role::Prompt(prompt) => prompt.common.name.as_ref(),
-            Role::Notification { name } => name.as_ref(),
-            _ => None,
-        };
-        given.map_or_else(|| self.rust_name(), syn::LitStr::value)
+        self.explicit_name().map_or_else(|| self.rust_name(), syn::LitStr::value)
     }
 
-    /// Where its name on the wire was written.
+    /// Returns the span of the name on the wire.
     pub(crate) fn name_span(&self) -> Span {
-        let given = match &self.role {
+        self.explicit_name().map_or_else(|| self.ident.span(), syn::LitStr::span)
+    }
+
+    /// Returns the name in the role attribute.
+    fn explicit_name(&self) -> Option<&syn::LitStr> {
+        match &self.role {
             Role::Tool(tool) => tool.common.name.as_ref(),
             Role::Resource(resource) => resource.common.name.as_ref(),
             Role::Prompt(prompt) => prompt.common.name.as_ref(),
             Role::Notification { name } => name.as_ref(),
             _ => None,
-        };
-        given.map_or_else(|| self.ident.span(), syn::LitStr::span)
+        }
     }
 
-    /// The parameter with what it knows of its call.
-    pub(crate) fn cx(&self) -> Option<&Param> {
-        self.params.iter().find(|param| matches!(param.kind, ParamKind::Cx))
+    /// Returns the context parameter.
+    pub(crate) fn context_param(&self) -> Option<&Param> {
+        self.params.iter().find(|param| matches!(param.kind, ParamKind::Context))
     }
 
-    /// What its events are, when it is a streaming tool.
-    pub(crate) fn events(&self) -> Option<&Type> {
+    /// Returns the type of the events of a streaming tool.
+    pub(crate) fn event_type(&self) -> Option<&Type> {
         self.params.iter().find_map(|param| match &param.kind {
             ParamKind::Events(event) => Some(&**event),
             _ => None,
         })
     }
 
-    /// The parameter that its events go to.
-    pub(crate) fn sink(&self) -> Option<&Ident> {
+    /// Returns the parameter that receives the events.
+    pub(crate) fn events_param(&self) -> Option<&Ident> {
         let sink = self.params.iter().find(|param| matches!(param.kind, ParamKind::Events(_)));
         sink.map(|param| &param.ident)
     }
 
-    /// Its description, as an expression; empty when there is none.
+    /// Returns the description as an expression; empty if there is none.
     pub(crate) fn description(&self) -> TokenStream {
-        self.docs.as_ref().map_or_else(|| quote!(""), Docs::tokens)
+        self.docs.as_ref().map_or_else(|| quote!(""), Docs::to_expr)
     }
 
     fn check_call(
@@ -145,208 +143,222 @@ impl Method {
         sig: &Signature,
         error: Option<&TokenStream>,
         rt: &TokenStream,
-        problems: &mut Problems,
+        diagnostics: &mut Diagnostics,
     ) {
         let name = &sig.ident;
         if sig.asyncness.is_none() {
-            problems.at(
+            diagnostics.error_at(
                 &sig.fn_token,
                 format_args!("`{name}` must be an `async fn`: it may be called over a connection"),
             );
         }
         if sig.receiver().is_none() {
-            problems.at(name, format_args!("`{name}` must take `&self`"));
+            diagnostics.error_at(name, format_args!("`{name}` must take `&self`"));
         }
         let ReturnType::Type(_, returned) = &sig.output else {
-            problems.at(
+            diagnostics.error_at(
                 name,
                 format_args!("`{name}` must return a `Result`: over a connection, every call can fail"),
             );
             return;
         };
-        let Some(word) = ty::last_word(returned).filter(|word| word.ident.to_string().ends_with("Result"))
+        let Some(segment) = type_syntax::last_segment(returned)
+            .filter(|segment| segment.ident.to_string().ends_with("Result"))
         else {
             let shown = returned.to_token_stream();
-            problems.at(
+            diagnostics.error_at(
                 returned,
                 format_args!("return `Result<{shown}>`: over a connection, every call can fail"),
             );
             return;
         };
         self.returns = returned.to_token_stream();
-        // One of the types of what is returned, which the compiler marks at the type that was written for it.
-        let part = |name: &str, written: &Type| {
-            let (start, end) = ty::ends(written);
+        // An associated type of the return type, with the span of the type that the author wrote.
+        let associated_type = |name: &str, written: &Type| {
+            let (start, end) = type_syntax::first_and_last_span(written);
             let name = Ident::new(name, end);
-            let (open, rest) =
-                (quote_spanned!(start=> <), quote_spanned!(end=> as #rt::MethodReturn>::#name));
+            let (open, rest) = (quote_spanned!(start=> <), quote_spanned!(end=> as #rt::Returned>::#name));
             quote!(#open #returned #rest)
         };
-        let types = ty::arguments(word);
+        let types = type_syntax::type_arguments(segment);
         (self.value, self.error) = match (&types[..], error) {
-            ([value], Some(error)) if word.ident == "Result" => {
+            ([value], Some(error)) if segment.ident == "Result" => {
                 self.returns = quote!(::core::result::Result<#value, #error>);
                 (value.to_token_stream(), error.clone())
             }
-            // An alias may take any types, so the second is where the error is written and not always the error.
-            ([value, others @ ..], _) if word.ident == "Result" => {
-                (value.to_token_stream(), part("Error", others.first().unwrap_or(&&**returned)))
+            // An alias can have any type parameters: the second gives the span of the error, but not always its type.
+            ([value, others @ ..], _) if segment.ident == "Result" => {
+                (value.to_token_stream(), associated_type("Error", others.first().unwrap_or(&&**returned)))
             }
-            _ => (part("Value", returned), part("Error", returned)),
+            _ => (associated_type("Value", returned), associated_type("Error", returned)),
         };
     }
 
-    fn check_notification(&self, item: &TraitItemFn, problems: &mut Problems) {
+    fn check_notification(&self, item: &TraitItemFn, diagnostics: &mut Diagnostics) {
         let sig = &item.sig;
         if let Some(asyncness) = &sig.asyncness {
-            problems.at(asyncness, "a notification is an event, not a call: `fn name(payload: T);`");
+            diagnostics.error_at(asyncness, "a notification is an event, not a call: `fn name(payload: T);`");
         }
         if let ReturnType::Type(_, returned) = &sig.output {
-            problems.at(returned, "a notification returns nothing: nobody answers it");
+            diagnostics.error_at(returned, "a notification returns nothing: it has no response");
         }
         if let Some(body) = &item.default {
-            problems
-                .here(body.brace_token.span.join(), "a notification has no body: it is an event, not a call");
+            diagnostics.error_at_span(
+                body.brace_token.span.join(),
+                "a notification has no body: it is an event, not a call",
+            );
         }
         let payloads = self.params.iter().filter(|param| param.arg().is_some()).count();
         let typed = sig.inputs.iter().filter(|input| matches!(input, FnArg::Typed(_))).count();
         if payloads != 1 || typed != 1 {
-            problems.at(
+            diagnostics.error_at(
                 &sig.ident,
                 format_args!("`{}` must carry one payload: `fn {}(payload: T);`", sig.ident, sig.ident),
             );
         }
     }
 
-    /// A prompt with `text` is answered from the design.
-    fn check_static(&self, item: &TraitItemFn, problems: &mut Problems) {
+    /// Checks a static prompt: with `text`, it has neither arguments nor a body.
+    fn check_static_prompt(&self, item: &TraitItemFn, diagnostics: &mut Diagnostics) {
         if !matches!(&self.role, Role::Prompt(prompt) if prompt.text.is_some()) {
             return;
         }
-        let is_arg = |param: &&Param| matches!(param.kind, ParamKind::Arg(_) | ParamKind::Whole);
+        let is_arg = |param: &&Param| matches!(param.kind, ParamKind::Arg(_) | ParamKind::AllArgs);
         if let Some(param) = self.params.iter().find(is_arg) {
-            problems.at(
+            diagnostics.error_at(
                 &param.ident,
                 "a prompt with `text` always says the same and takes no arguments: leave `text` out and return \
-                 `PromptMessages::user(format!(…))`",
+                 `Prompt::user(format!(…))`",
             );
         }
         if let Some(body) = &item.default {
-            problems.here(
+            diagnostics.error_at_span(
                 body.brace_token.span.join(),
-                "a prompt with `text` has no body: nothing would call it",
+                "a prompt with `text` has no body: it would never be called",
             );
         }
     }
 
-    fn check_params(&self, problems: &mut Problems) {
+    /// Checks that the role allows each parameter, and that special parameters occur once.
+    fn check_params(&self, diagnostics: &mut Diagnostics) {
         let mut seen: Vec<&str> = Vec::new();
         for param in &self.params {
-            let (word, allowed) = match &param.kind {
-                ParamKind::Cx => ("&Cx", !matches!(self.role, Role::Notification { .. })),
-                ParamKind::Events(_) => ("Events", matches!(self.role, Role::Tool(_) | Role::Broken)),
-                ParamKind::Changes => {
-                    ("Changes", matches!(self.role, Role::Subscription { .. } | Role::Broken))
-                }
-                ParamKind::Whole => (
-                    "#[args]",
-                    !matches!(
-                        self.role,
-                        Role::Subscription { .. } | Role::Notification { .. } | Role::Completion(_)
-                    ),
-                ),
-                ParamKind::Arg(arg) => {
-                    self.check_arg(param, &arg.wire, problems);
-                    continue;
-                }
-            };
-            if !allowed {
-                let where_to = match &param.kind {
-                    ParamKind::Events(_) => {
-                        "only a tool can stream: `Events<T>` stands in a method with `#[tool]`"
-                    }
-                    ParamKind::Changes => {
-                        "`Changes` stands in a method with `#[subscription]`, which watches a resource"
-                    }
-                    ParamKind::Cx => "an event knows nothing of a call: it takes no `&Cx`",
-                    _ => "`#[args]` stands in tools, resources, prompts and methods without a role",
-                };
-                problems.at(&param.ty, where_to);
+            if let ParamKind::Arg(arg) = &param.kind {
+                self.check_arg(param, &arg.wire, diagnostics);
+                continue;
             }
-            if seen.contains(&word) {
-                problems.here(
+            let (name, misplaced) = self.special_param(&param.kind);
+            if let Some(message) = misplaced {
+                diagnostics.error_at(&param.ty, message);
+            }
+            if seen.contains(&name) {
+                diagnostics.error_at_span(
                     param.ident.span().join(param.ty.span()).unwrap_or_else(|| param.ident.span()),
-                    format_args!("a method has at most one `{word}`"),
+                    format_args!("a method has at most one `{name}`"),
                 );
             }
-            seen.push(word);
+            seen.push(name);
         }
-        let whole = self.params.iter().any(|param| matches!(param.kind, ParamKind::Whole));
-        if whole {
-            for param in self.params.iter().filter(|param| param.arg().is_some()) {
-                problems.at(
-                    &param.ident,
-                    format_args!(
-                        "`#[args]` is all arguments: `{}` must be a field of that struct",
-                        param.ident
-                    ),
-                );
-            }
-        }
+        self.check_all_args(diagnostics);
         if matches!(self.role, Role::Subscription { .. })
             && !self.params.iter().any(|param| matches!(param.kind, ParamKind::Changes))
         {
-            problems.at(
+            diagnostics.error_at(
                 &self.ident,
-                format_args!("`{}` needs a parameter of type `Changes` to tell of changes with", self.ident),
+                format_args!("`{}` needs a parameter of type `Changes` to report changes", self.ident),
             );
         }
     }
 
-    fn check_arg(&self, param: &Param, wire: &str, problems: &mut Problems) {
+    /// Returns the name of a special parameter, and the error if the role does not allow it.
+    fn special_param(&self, kind: &ParamKind) -> (&'static str, Option<&'static str>) {
+        let (name, is_allowed, message) = match kind {
+            ParamKind::Context => (
+                "&Cx",
+                !matches!(self.role, Role::Notification { .. }),
+                "a notification has no call context: it takes no `&Cx`",
+            ),
+            ParamKind::Events(_) => (
+                "Events",
+                matches!(self.role, Role::Tool(_) | Role::Invalid),
+                "only a tool can stream: use `Events<T>` in a method with `#[tool]`",
+            ),
+            ParamKind::Changes => (
+                "Changes",
+                matches!(self.role, Role::Subscription { .. } | Role::Invalid),
+                "`Changes` is for a method with `#[subscription]`, which watches a resource",
+            ),
+            ParamKind::AllArgs | ParamKind::Arg(_) => (
+                "#[args]",
+                !matches!(
+                    self.role,
+                    Role::Subscription { .. } | Role::Notification { .. } | Role::Completion(_)
+                ),
+                "`#[args]` is for tools, resources, prompts and methods without a role",
+            ),
+        };
+        (name, (!is_allowed).then_some(message))
+    }
+
+    /// Checks that a method with `#[args]` has no other arguments.
+    fn check_all_args(&self, diagnostics: &mut Diagnostics) {
+        if !self.params.iter().any(|param| matches!(param.kind, ParamKind::AllArgs)) {
+            return;
+        }
+        for param in self.params.iter().filter(|param| param.arg().is_some()) {
+            diagnostics.error_at(
+                &param.ident,
+                format_args!("`#[args]` is all arguments: `{}` must be a field of that struct", param.ident),
+            );
+        }
+    }
+
+    /// Checks the name and the type of one argument.
+    fn check_arg(&self, param: &Param, wire: &str, diagnostics: &mut Diagnostics) {
         let same = |other: &&Param| other.arg().is_some_and(|arg| arg.wire == wire);
         if self.params.iter().filter(same).count() > 1
             && self.params.iter().find(same).is_some_and(|first| first.ident != param.ident)
         {
-            problems.at(&param.ident, format_args!("the argument `{wire}` is declared twice"));
+            diagnostics.error_at(&param.ident, format_args!("the argument `{wire}` is declared twice"));
         }
-        let text_only = match &self.role {
+        let text_carrier = match &self.role {
             Role::Resource(_) => "the URI of a resource",
             Role::Prompt(_) => "a prompt",
             Role::Subscription { .. } => {
-                problems.at(&param.ident, "a subscription takes `&Cx` and `Changes`, and no arguments");
+                diagnostics
+                    .error_at(&param.ident, "a subscription takes `&Cx` and `Changes`, and no arguments");
                 return;
             }
             _ => return,
         };
-        if let Some(what) = ty::never_text(&param.ty) {
-            problems.at(
+        if let Some(kind) = type_syntax::why_not_text(&param.ty) {
+            diagnostics.error_at(
                 &param.ty,
                 format_args!(
-                    "{what} cannot be an argument of {text_only}, where arguments travel as text: take texts, \
-                     numbers, truth values or choices"
+                    "{kind} cannot be an argument of {text_carrier}, where arguments are transmitted as text: use strings, \
+                     numbers, booleans or choices"
                 ),
             );
-        } else if matches!(self.role, Role::Prompt(_)) && ty::is_list(&param.ty) {
-            problems.at(&param.ty, "a list cannot be an argument of a prompt: each is one text");
+        } else if matches!(self.role, Role::Prompt(_)) && type_syntax::is_list(&param.ty) {
+            diagnostics.error_at(&param.ty, "a list cannot be an argument of a prompt: each is one string");
         }
     }
 }
 
-fn check_shape(sig: &Signature, problems: &mut Problems) {
+fn check_signature(sig: &Signature, diagnostics: &mut Diagnostics) {
     if !sig.generics.params.is_empty() {
-        problems.at(
+        diagnostics.error_at(
             &sig.generics,
-            "a method of a service cannot be generic: what it takes and returns is written down in the design",
+            "a method of a service cannot be generic: its types are part of the design",
         );
     }
     if let Some(clause) = &sig.generics.where_clause {
-        problems.at(clause, "a method of a service has no `where`");
+        diagnostics.error_at(clause, "a method of a service has no `where`");
     }
     if let Some(variadic) = &sig.variadic {
-        problems.at(variadic, "a method of a service has a fixed number of parameters");
+        diagnostics.error_at(variadic, "a method of a service has a fixed number of parameters");
     }
     if let Some(constness) = &sig.constness {
-        problems.at(constness, "a method of a service is not `const`");
+        diagnostics.error_at(constness, "a method of a service is not `const`");
     }
 }

@@ -1,6 +1,6 @@
-//! The known word that is nearest to a misspelt one.
+//! Suggests the known word nearest to a misspelled one.
 
-/// The nearest of the known words, if one is near enough to have been meant.
+/// Returns the nearest of the known words, if it is near enough for a suggestion.
 pub(crate) fn nearest<'a>(word: &str, known: &[&'a str]) -> Option<&'a str> {
     let word = word.to_lowercase();
     let far = |other: &str| distance(&word, other);
@@ -8,7 +8,7 @@ pub(crate) fn nearest<'a>(word: &str, known: &[&'a str]) -> Option<&'a str> {
     (far(best) <= word.len().max(best.len()) / 3 + 1).then_some(best)
 }
 
-/// How many letters must be added, taken away or changed.
+/// Returns the Levenshtein distance.
 fn distance(one: &str, other: &str) -> usize {
     let other: Vec<char> = other.chars().collect();
     let mut row: Vec<usize> = (0..=other.len()).collect();
@@ -29,7 +29,7 @@ mod tests {
     use super::nearest;
 
     #[test]
-    fn a_slip_finds_the_word_that_was_meant_and_nonsense_finds_none() {
+    fn a_typo_finds_the_intended_word() {
         let known = ["read_only", "name", "title", "scopes"];
         assert_eq!(nearest("readonly", &known), Some("read_only"));
         assert_eq!(nearest("nmae", &known), Some("name"));

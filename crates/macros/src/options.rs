@@ -1,4 +1,4 @@
-//! What stands between the brackets of an attribute: `name`, `name = value`, `name(list)`, in any order.
+//! Parses the options of an attribute: `name`, `name = value` and `name(list)`, in any order.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::ToTokens;
@@ -7,61 +7,61 @@ use syn::parse::{ParseStream, Parser};
 use syn::punctuated::Punctuated;
 use syn::{Attribute, Expr, ExprLit, Lit, LitStr, Meta, Token, token};
 
+use crate::diagnostics::Diagnostics;
 use crate::docs::ungroup;
 use crate::nearest::nearest;
-use crate::problems::Problems;
 
-/// The options of one attribute. They are taken out one by one; what is left at the end is not known.
-pub(crate) struct Options {
-    /// The attribute, for messages about what is not there.
+/// The options of one attribute. Each accessor removes its option; the remaining ones are unknown.
+pub(crate) struct AttributeOptions {
+    /// The span of the attribute, for errors about missing options.
     pub(crate) span: Span,
-    /// A text before all options: the short form of one of them.
-    pub(crate) short: Option<LitStr>,
-    entries: Vec<Entry>,
+    /// A string before all options: the short form of one of them.
+    pub(crate) positional: Option<LitStr>,
+    options: Vec<AttributeOption>,
 }
 
-struct Entry {
+struct AttributeOption {
     key: Ident,
-    value: Value,
+    value: OptionValue,
 }
 
-enum Value {
+enum OptionValue {
     /// `name`.
-    Bare,
+    Flag,
     /// `name = value`.
-    Is(Expr),
+    Expr(Expr),
     /// `name = { … }`.
     Object(TokenStream, Span),
     /// `name(…)`.
     List(TokenStream),
 }
 
-impl Options {
-    /// The options of an attribute; what cannot be read is told and left out.
-    pub(crate) fn of(attr: &Attribute, problems: &mut Problems) -> Self {
+impl AttributeOptions {
+    /// Parses an attribute. Invalid options are reported and skipped.
+    pub(crate) fn from_attribute(attr: &Attribute, diagnostics: &mut Diagnostics) -> Self {
         let span = attr.path().segments.last().map_or_else(Span::call_site, |word| word.ident.span());
         match &attr.meta {
-            Meta::Path(_) => Self { span, short: None, entries: Vec::new() },
-            Meta::List(list) => Self::read(list.tokens.clone(), span, problems),
+            Meta::Path(_) => Self { span, positional: None, options: Vec::new() },
+            Meta::List(list) => Self::parse(list.tokens.clone(), span, diagnostics),
             Meta::NameValue(_) => {
-                problems.at(attr, "options stand in brackets: `#[tool(name = \"…\")]`");
-                Self { span, short: None, entries: Vec::new() }
+                diagnostics.error_at(attr, "options are in parentheses: `#[tool(name = \"…\")]`");
+                Self { span, positional: None, options: Vec::new() }
             }
         }
     }
 
-    /// The options in these tokens.
-    pub(crate) fn read(tokens: TokenStream, span: Span, problems: &mut Problems) -> Self {
-        let mut options = Self { span, short: None, entries: Vec::new() };
+    /// Parses the tokens between the parentheses.
+    pub(crate) fn parse(tokens: TokenStream, span: Span, diagnostics: &mut Diagnostics) -> Self {
+        let mut options = Self { span, positional: None, options: Vec::new() };
         let read = |input: ParseStream<'_>| {
             if input.peek(LitStr) {
-                options.short = Some(input.parse()?);
+                options.positional = Some(input.parse()?);
                 if !input.is_empty() {
                     input.parse::<Token![,]>()?;
                 }
             }
             while !input.is_empty() {
-                options.entries.push(Entry::read(input)?);
+                options.options.push(AttributeOption::parse(input)?);
                 if !input.is_empty() {
                     input.parse::<Token![,]>()?;
                 }
@@ -69,90 +69,101 @@ impl Options {
             Ok(())
         };
         if let Err(error) = read.parse2(tokens) {
-            problems.add(error);
+            diagnostics.push(error);
         }
         options
     }
 
-    fn entry(&mut self, key: &str, problems: &mut Problems) -> Option<Entry> {
-        let place = self.entries.iter().position(|entry| entry.key == key)?;
-        let entry = self.entries.remove(place);
-        while let Some(again) = self.entries.iter().position(|entry| entry.key == key) {
-            problems.at(&self.entries.remove(again).key, format_args!("`{key}` is given twice"));
+    fn take(&mut self, key: &str, diagnostics: &mut Diagnostics) -> Option<AttributeOption> {
+        let index = self.options.iter().position(|option| option.key == key)?;
+        let option = self.options.remove(index);
+        while let Some(duplicate) = self.options.iter().position(|option| option.key == key) {
+            diagnostics.error_at(&self.options.remove(duplicate).key, format_args!("`{key}` is given twice"));
         }
-        Some(entry)
+        Some(option)
     }
 
-    /// A text that must be known here.
-    pub(crate) fn literal(&mut self, key: &str, problems: &mut Problems) -> Option<LitStr> {
-        let entry = self.entry(key, problems)?;
-        let text = entry.literal();
+    /// Takes an option that must be a string literal.
+    pub(crate) fn string_literal(&mut self, key: &str, diagnostics: &mut Diagnostics) -> Option<LitStr> {
+        let option = self.take(key, diagnostics)?;
+        let text = option.string_literal();
         if text.is_none() {
-            problems.at(&entry.key, format_args!("`{key}` is a text: `{key} = \"…\"`"));
+            diagnostics.error_at(&option.key, format_args!("`{key}` is a string: `{key} = \"…\"`"));
         }
         text
     }
 
-    /// A text, as any expression.
-    pub(crate) fn text(&mut self, key: &str, problems: &mut Problems) -> Option<Expr> {
-        let entry = self.entry(key, problems)?;
-        match entry.value {
-            Value::Is(expr) => Some(expr),
+    /// Takes an option whose value is any expression of type string.
+    pub(crate) fn expr(&mut self, key: &str, diagnostics: &mut Diagnostics) -> Option<Expr> {
+        let option = self.take(key, diagnostics)?;
+        match option.value {
+            OptionValue::Expr(expr) => Some(expr),
             _ => {
-                problems.at(&entry.key, format_args!("`{key}` is a text: `{key} = \"…\"`"));
+                diagnostics.error_at(&option.key, format_args!("`{key}` is a string: `{key} = \"…\"`"));
                 None
             }
         }
     }
 
-    /// Any expression, with one to show when there is none.
-    pub(crate) fn value(&mut self, key: &str, shown: &str, problems: &mut Problems) -> Option<Expr> {
-        let entry = self.entry(key, problems)?;
-        match entry.value {
-            Value::Is(expr) => Some(expr),
+    /// Takes an option whose value is any expression. `example` is shown if the value is missing.
+    pub(crate) fn expr_like(
+        &mut self,
+        key: &str,
+        example: &str,
+        diagnostics: &mut Diagnostics,
+    ) -> Option<Expr> {
+        let option = self.take(key, diagnostics)?;
+        match option.value {
+            OptionValue::Expr(expr) => Some(expr),
             _ => {
-                problems.at(&entry.key, format_args!("`{key}` needs a value: `{key} = {shown}`"));
+                diagnostics.error_at(&option.key, format_args!("`{key}` needs a value: `{key} = {example}`"));
                 None
             }
         }
     }
 
-    /// Texts that may be given as often as one likes.
-    pub(crate) fn each_text(&mut self, key: &str, problems: &mut Problems) -> Vec<Expr> {
+    /// Takes all occurrences of an option that can be repeated.
+    pub(crate) fn repeated_exprs(&mut self, key: &str, diagnostics: &mut Diagnostics) -> Vec<Expr> {
         let mut texts = Vec::new();
-        while let Some(place) = self.entries.iter().position(|entry| entry.key == key) {
-            let entry = self.entries.remove(place);
-            match entry.value {
-                Value::Is(expr) => texts.push(expr),
-                _ => problems.at(&entry.key, format_args!("`{key}` is a text: `{key} = \"…\"`")),
+        while let Some(index) = self.options.iter().position(|option| option.key == key) {
+            let option = self.options.remove(index);
+            match option.value {
+                OptionValue::Expr(expr) => texts.push(expr),
+                _ => diagnostics.error_at(&option.key, format_args!("`{key}` is a string: `{key} = \"…\"`")),
             }
         }
         texts
     }
 
-    /// Whether something holds: `name`, or `name = true`.
-    pub(crate) fn flag(&mut self, key: &str, problems: &mut Problems) -> Option<bool> {
-        let entry = self.entry(key, problems)?;
-        let flag = match &entry.value {
-            Value::Bare => Some(true),
-            Value::Is(expr) => match ungroup(expr) {
+    /// Takes a flag: `name`, or `name = true`.
+    pub(crate) fn flag(&mut self, key: &str, diagnostics: &mut Diagnostics) -> Option<bool> {
+        let option = self.take(key, diagnostics)?;
+        let flag = match &option.value {
+            OptionValue::Flag => Some(true),
+            OptionValue::Expr(expr) => match ungroup(expr) {
                 Expr::Lit(ExprLit { lit: Lit::Bool(value), .. }) => Some(value.value),
                 _ => None,
             },
             _ => None,
         };
         if flag.is_none() {
-            problems.at(&entry.key, format_args!("`{key}` is `{key}`, `{key} = true` or `{key} = false`"));
+            diagnostics
+                .error_at(&option.key, format_args!("`{key}` is `{key}`, `{key} = true` or `{key} = false`"));
         }
         flag
     }
 
-    /// Whether something holds, or one of these words: `name`, `name = false`, `name = "word"`.
-    pub(crate) fn flag_or(&mut self, key: &str, words: &[&str], problems: &mut Problems) -> Option<String> {
-        let entry = self.entry(key, problems)?;
-        let word = match &entry.value {
-            Value::Bare => Some("true".to_owned()),
-            Value::Is(expr) => match ungroup(expr) {
+    /// Takes a flag that can also be one of these words: `name`, `name = false`, `name = "word"`.
+    pub(crate) fn flag_or(
+        &mut self,
+        key: &str,
+        words: &[&str],
+        diagnostics: &mut Diagnostics,
+    ) -> Option<String> {
+        let option = self.take(key, diagnostics)?;
+        let word = match &option.value {
+            OptionValue::Flag => Some("true".to_owned()),
+            OptionValue::Expr(expr) => match ungroup(expr) {
                 Expr::Lit(ExprLit { lit: Lit::Bool(value), .. }) => Some(value.value.to_string()),
                 Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => {
                     Some(text.value()).filter(|text| words.contains(&text.as_str()))
@@ -163,42 +174,47 @@ impl Options {
         };
         if word.is_none() {
             let words: Vec<String> = words.iter().map(|word| format!("`{key} = \"{word}\"`")).collect();
-            problems
-                .at(&entry.key, format_args!("`{key}` is `{key}`, `{key} = false`, {}", words.join(" or ")));
+            diagnostics.error_at(
+                &option.key,
+                format_args!("`{key}` is `{key}`, `{key} = false`, {}", words.join(" or ")),
+            );
         }
         word
     }
 
-    /// A list of texts: `name("a", "b")`.
-    pub(crate) fn list(&mut self, key: &str, problems: &mut Problems) -> Vec<LitStr> {
-        let Some(entry) = self.entry(key, problems) else { return Vec::new() };
+    /// Takes a list of strings: `name("a", "b")`.
+    pub(crate) fn string_list(&mut self, key: &str, diagnostics: &mut Diagnostics) -> Vec<LitStr> {
+        let Some(option) = self.take(key, diagnostics) else { return Vec::new() };
         let read = Punctuated::<LitStr, Token![,]>::parse_terminated;
-        let list = match entry.value {
-            Value::List(tokens) => read.parse2(tokens).ok(),
+        let list = match option.value {
+            OptionValue::List(tokens) => read.parse2(tokens).ok(),
             _ => None,
         };
         match list {
             Some(list) if !list.is_empty() => list.into_iter().collect(),
             _ => {
-                problems.at(&entry.key, format_args!("`{key}` is a list of texts: `{key}(\"…\", \"…\")`"));
+                diagnostics.error_at(
+                    &option.key,
+                    format_args!("`{key}` is a list of strings: `{key}(\"…\", \"…\")`"),
+                );
                 Vec::new()
             }
         }
     }
 
-    /// An object of JSON: `name = { "key": value }`.
-    pub(crate) fn object(&mut self, key: &str, problems: &mut Problems) -> Option<TokenStream> {
-        let entry = self.entry(key, problems)?;
-        match entry.value {
-            Value::Object(tokens, span) => {
-                if let Err(why) = crate::json::check_object(&tokens, span) {
-                    problems.add(why);
+    /// Takes a JSON object: `name = { "key": value }`.
+    pub(crate) fn json_object(&mut self, key: &str, diagnostics: &mut Diagnostics) -> Option<TokenStream> {
+        let option = self.take(key, diagnostics)?;
+        match option.value {
+            OptionValue::Object(tokens, span) => {
+                if let Err(error) = crate::json_object::check_object(&tokens, span) {
+                    diagnostics.push(error);
                     return None;
                 }
                 Some(tokens)
             }
-            Value::Is(other) => {
-                problems.at(
+            OptionValue::Expr(other) => {
+                diagnostics.error_at(
                     &other,
                     format_args!(
                         "`{key}` is an object of the arguments by name: `{key} = {{ \"argument\": … }}`"
@@ -207,8 +223,8 @@ impl Options {
                 None
             }
             _ => {
-                problems.at(
-                    &entry.key,
+                diagnostics.error_at(
+                    &option.key,
                     format_args!(
                         "`{key}` is an object of the arguments by name: `{key} = {{ \"argument\": … }}`"
                     ),
@@ -218,59 +234,59 @@ impl Options {
         }
     }
 
-    /// A type or a path, as it is.
-    pub(crate) fn tokens(&mut self, key: &str, problems: &mut Problems) -> Option<TokenStream> {
-        let entry = self.entry(key, problems)?;
-        match entry.value {
-            Value::Is(expr) => Some(expr.to_token_stream()),
+    /// Takes a type or a path as tokens.
+    pub(crate) fn tokens(&mut self, key: &str, diagnostics: &mut Diagnostics) -> Option<TokenStream> {
+        let option = self.take(key, diagnostics)?;
+        match option.value {
+            OptionValue::Expr(expr) => Some(expr.to_token_stream()),
             _ => {
-                problems.at(&entry.key, format_args!("`{key}` needs a value: `{key} = …`"));
+                diagnostics.error_at(&option.key, format_args!("`{key}` needs a value: `{key} = …`"));
                 None
             }
         }
     }
 
-    /// Tells of what was not taken out, with what may have been meant.
-    pub(crate) fn finish(self, what: &str, known: &[&str], problems: &mut Problems) {
-        if let Some(short) = &self.short {
-            problems.at(short, format_args!("{what} has no short form: write `name = \"…\"`"));
+    /// Reports the remaining options as unknown, each with a suggestion.
+    pub(crate) fn reject_unknown(self, what: &str, known: &[&str], diagnostics: &mut Diagnostics) {
+        if let Some(text) = &self.positional {
+            diagnostics.error_at(text, format_args!("{what} has no short form: write `name = \"…\"`"));
         }
-        for entry in self.entries {
-            let word = entry.key.unraw().to_string();
-            let meant = match nearest(&word, known) {
+        for option in self.options {
+            let word = option.key.unraw().to_string();
+            let hint = match nearest(&word, known) {
                 Some(near) => format!("did you mean `{near}`?"),
-                None => format!("it has {}", listed(known)),
+                None => format!("it has {}", quoted_list(known)),
             };
-            problems.at(&entry.key, format_args!("{what} has no option `{word}`; {meant}"));
+            diagnostics.error_at(&option.key, format_args!("{what} has no option `{word}`; {hint}"));
         }
     }
 }
 
-impl Entry {
-    fn read(input: ParseStream<'_>) -> syn::Result<Self> {
+impl AttributeOption {
+    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
         let key = input.call(Ident::parse_any)?;
         let value = if input.peek(Token![=]) {
             input.parse::<Token![=]>()?;
             if input.peek(token::Brace) {
                 let content;
                 let brace = syn::braced!(content in input);
-                Value::Object(content.parse()?, brace.span.join())
+                OptionValue::Object(content.parse()?, brace.span.join())
             } else {
-                Value::Is(input.parse()?)
+                OptionValue::Expr(input.parse()?)
             }
         } else if input.peek(token::Paren) {
             let content;
             syn::parenthesized!(content in input);
-            Value::List(content.parse()?)
+            OptionValue::List(content.parse()?)
         } else {
-            Value::Bare
+            OptionValue::Flag
         };
         Ok(Self { key, value })
     }
 
-    fn literal(&self) -> Option<LitStr> {
+    fn string_literal(&self) -> Option<LitStr> {
         match &self.value {
-            Value::Is(expr) => match ungroup(expr) {
+            OptionValue::Expr(expr) => match ungroup(expr) {
                 Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => Some(text.clone()),
                 _ => None,
             },
@@ -279,8 +295,8 @@ impl Entry {
     }
 }
 
-/// Words for a message: `a`, `b` and `c`.
-pub(crate) fn listed(words: &[&str]) -> String {
+/// Joins words for a message: `a`, `b` and `c`.
+pub(crate) fn quoted_list(words: &[&str]) -> String {
     let quoted: Vec<String> = words.iter().map(|word| format!("`{word}`")).collect();
     match quoted.split_last() {
         Some((last, rest)) if !rest.is_empty() => format!("{} and {last}", rest.join(", ")),

@@ -1,4 +1,4 @@
-//! A whole service, read and checked.
+//! Parses and checks a whole service.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote};
@@ -6,22 +6,22 @@ use syn::parse::Parser;
 use syn::{Expr, ItemTrait, LitStr, Path, TraitItem, Type, Visibility};
 
 use crate::case::kebab;
+use crate::diagnostics::Diagnostics;
 use crate::docs::Docs;
-use crate::method::Method;
-use crate::options::Options;
-use crate::problems::Problems;
+use crate::method::ServiceMethod;
+use crate::options::AttributeOptions;
 use crate::role::Role;
 
-/// A service: the trait, its options and its methods.
+/// A parsed service: the trait, its options and its methods.
 pub(crate) struct Service {
     pub(crate) vis: Visibility,
     pub(crate) ident: Ident,
     pub(crate) docs: Option<Docs>,
     pub(crate) options: ServiceOptions,
-    pub(crate) methods: Vec<Method>,
+    pub(crate) methods: Vec<ServiceMethod>,
 }
 
-/// What the attribute says of the service.
+/// The options of the `#[service]` attribute.
 pub(crate) struct ServiceOptions {
     pub(crate) name: TokenStream,
     pub(crate) version: TokenStream,
@@ -30,18 +30,18 @@ pub(crate) struct ServiceOptions {
     pub(crate) rpc: Option<LitStr>,
     pub(crate) quickstart: bool,
     pub(crate) error: Option<TokenStream>,
-    /// What generated code refers to.
+    /// The path of the runtime module in generated code.
     pub(crate) rt: TokenStream,
     pub(crate) dyn_compatible: bool,
 }
 
-const KNOWN: [&str; 9] =
+const SERVICE_OPTIONS: [&str; 9] =
     ["name", "version", "title", "protocols", "rpc", "quickstart", "error", "crate", "dyn_compatible"];
 
 impl ServiceOptions {
-    pub(crate) fn read(tokens: TokenStream, ident: &Ident, problems: &mut Problems) -> Self {
-        let mut options = Options::read(tokens, Span::call_site(), problems);
-        let name = options.text("name", problems).map_or_else(
+    pub(crate) fn parse(tokens: TokenStream, ident: &Ident, diagnostics: &mut Diagnostics) -> Self {
+        let mut options = AttributeOptions::parse(tokens, Span::call_site(), diagnostics);
+        let name = options.expr("name", diagnostics).map_or_else(
             || {
                 let name = kebab(&ident.to_string());
                 quote!(#name)
@@ -49,57 +49,57 @@ impl ServiceOptions {
             |name| name.to_token_stream(),
         );
         let version = options
-            .text("version", problems)
+            .expr("version", diagnostics)
             .map_or_else(|| quote!(::core::env!("CARGO_PKG_VERSION")), |version| version.to_token_stream());
-        let rpc = options.literal("rpc", problems);
+        let rpc = options.string_literal("rpc", diagnostics);
         if let Some(path) = rpc.as_ref().filter(|path| !path.value().starts_with('/')) {
-            problems.at(path, "the path of the plain endpoint begins with `/`, like `/rpc`");
+            diagnostics.error_at(path, "the path of the RPC endpoint starts with `/`, like `/rpc`");
         }
-        let error = options.tokens("error", problems).filter(|tokens| {
+        let error = options.tokens("error", diagnostics).filter(|tokens| {
             let fits = syn::parse2::<Type>(tokens.clone()).is_ok();
             if !fits {
-                problems.at(tokens, "`error` is the type that methods fail with: `error = MyError`");
+                diagnostics.error_at(tokens, "`error` is the type that methods fail with: `error = MyError`");
             }
             fits
         });
-        let krate = options.literal("crate", problems).and_then(|path| {
+        let krate = options.string_literal("crate", diagnostics).and_then(|path| {
             let read = Path::parse_mod_style.parse_str(&path.value());
             if read.is_err() {
-                problems.at(
+                diagnostics.error_at(
                     &path,
                     "`crate` is the path of the crate `switchboard`, like `\"my_crate::switchboard\"`",
                 );
             }
             read.ok()
         });
-        let read = Self {
+        let parsed = Self {
             name,
             version,
-            title: options.text("title", problems),
-            protocols: options.list("protocols", problems),
+            title: options.expr("title", diagnostics),
+            protocols: options.string_list("protocols", diagnostics),
             rpc,
-            quickstart: options.flag("quickstart", problems) != Some(false),
+            quickstart: options.flag("quickstart", diagnostics) != Some(false),
             error,
             rt: krate.map_or_else(|| quote!(::switchboard::__rt), |path| quote!(#path::__rt)),
-            dyn_compatible: options.flag("dyn_compatible", problems) == Some(true),
+            dyn_compatible: options.flag("dyn_compatible", diagnostics) == Some(true),
         };
-        options.finish("`#[service]`", &KNOWN, problems);
-        read
+        options.reject_unknown("`#[service]`", &SERVICE_OPTIONS, diagnostics);
+        parsed
     }
 }
 
-/// A method that lists the members of a resource and has no role of its own is the program's own.
-fn mark_listing(methods: &mut [Method], problems: &mut Problems) {
+/// Checks the list methods of resource templates. Without a role of their own they become internal.
+fn mark_list_methods(methods: &mut [ServiceMethod], diagnostics: &mut Diagnostics) {
     let listing = methods.iter().filter_map(|method| match &method.role {
         Role::Resource(resource) => Some((resource.list.clone()?, resource.is_fixed())),
         _ => None,
     });
     for (list, is_fixed) in listing.collect::<Vec<_>>() {
         if is_fixed {
-            problems.at(&list, "a resource without variables in its path has no members to list");
+            diagnostics.error_at(&list, "a resource without variables in its path has no members to list");
         }
         let Some(method) = methods.iter_mut().find(|method| method.ident == list) else {
-            problems.at(
+            diagnostics.error_at(
                 &list,
                 format_args!(
                     "`{list}` lists the members: declare `async fn {list}(&self) -> Result<Vec<Resource>>;`"
@@ -107,8 +107,8 @@ fn mark_listing(methods: &mut [Method], problems: &mut Problems) {
             );
             continue;
         };
-        if method.params.iter().any(|param| !matches!(param.kind, crate::param::ParamKind::Cx)) {
-            problems.at(&method.ident, "a method that lists members takes nothing but `&Cx`");
+        if method.params.iter().any(|param| !matches!(param.kind, crate::param::ParamKind::Context)) {
+            diagnostics.error_at(&method.ident, "a method that lists members takes nothing but `&Cx`");
         }
         if matches!(method.role, Role::Unmapped) {
             method.role = Role::Internal;
@@ -117,48 +117,59 @@ fn mark_listing(methods: &mut [Method], problems: &mut Problems) {
 }
 
 impl Service {
-    pub(crate) fn read(attr: TokenStream, item: &ItemTrait, named: &Ident, problems: &mut Problems) -> Self {
-        let options = ServiceOptions::read(attr, named, problems);
+    pub(crate) fn parse(
+        attr: TokenStream,
+        item: &ItemTrait,
+        type_name: &Ident,
+        diagnostics: &mut Diagnostics,
+    ) -> Self {
+        let options = ServiceOptions::parse(attr, type_name, diagnostics);
         if !item.generics.params.is_empty() || item.generics.where_clause.is_some() {
-            problems.at(
+            diagnostics.error_at(
                 &item.generics,
-                "a service cannot be generic: its design is written down once; what implements it can be generic",
+                "a service cannot be generic: it has one design; its implementation can be generic",
             );
         }
         let mut methods = Vec::new();
         for item in &item.items {
             match item {
                 TraitItem::Fn(method) => {
-                    methods.push(Method::read(method, options.error.as_ref(), &options.rt, problems));
+                    methods.push(ServiceMethod::parse(
+                        method,
+                        options.error.as_ref(),
+                        &options.rt,
+                        diagnostics,
+                    ));
                 }
-                other => problems.at(other, "a service has methods only; put this into a trait of its own"),
+                other => diagnostics
+                    .error_at(other, "a service has methods only; put this into a trait of its own"),
             }
         }
-        mark_listing(&mut methods, problems);
+        mark_list_methods(&mut methods, diagnostics);
         let service = Self {
             vis: item.vis.clone(),
             ident: item.ident.clone(),
-            docs: Docs::of(&item.attrs),
+            docs: Docs::from_attributes(&item.attrs),
             options,
             methods,
         };
-        service.check_names(problems);
-        service.check_resources(problems);
-        service.check_references(problems);
-        service.check_unmapped(problems);
+        service.check_names(diagnostics);
+        service.check_resources(diagnostics);
+        service.check_references(diagnostics);
+        service.check_unmapped(diagnostics);
         service
     }
 
-    /// The methods with a role that is picked, each with its number.
-    pub(crate) fn numbered<'a, R: 'a>(
+    /// Iterates over the methods whose role `pick` selects, each with its number in the list of the design.
+    pub(crate) fn with_numbers<'a, R: 'a>(
         &'a self,
         pick: impl Fn(&'a Role) -> Option<R> + 'a,
-    ) -> impl Iterator<Item = (usize, &'a Method, R)> {
+    ) -> impl Iterator<Item = (usize, &'a ServiceMethod, R)> {
         let picked = self.methods.iter().filter_map(move |method| Some((method, pick(&method.role)?)));
         picked.enumerate().map(|(number, (method, role))| (number, method, role))
     }
 
-    fn check_names(&self, problems: &mut Problems) {
+    fn check_names(&self, diagnostics: &mut Diagnostics) {
         let kind = |role: &Role| match role {
             Role::Tool(_) => Some("tool"),
             Role::Resource(_) => Some("resource"),
@@ -169,30 +180,32 @@ impl Service {
         let mut known: Vec<(&str, String)> = Vec::new();
         for method in &self.methods {
             let Some(kind) = kind(&method.role) else { continue };
-            let named = (kind, method.wire_name());
-            if known.contains(&named) {
-                problems.here(
+            let key = (kind, method.wire_name());
+            if known.contains(&key) {
+                diagnostics.error_at_span(
                     method.name_span(),
                     format_args!(
                         "there is another {kind} `{}`; give one of them a name: `#[{kind}(name = \"…\")]`",
-                        named.1
+                        key.1
                     ),
                 );
             }
-            known.push(named);
+            known.push(key);
         }
     }
 
-    fn check_resources(&self, problems: &mut Problems) {
+    fn check_resources(&self, diagnostics: &mut Diagnostics) {
         for method in &self.methods {
             let Role::Resource(resource) = &method.role else { continue };
             let takes = |name: &str| {
                 method.params.iter().any(|param| param.arg().is_some_and(|arg| arg.wire == name))
             };
-            let whole =
-                method.params.iter().any(|param| matches!(param.kind, crate::param::ParamKind::Whole));
-            for variable in resource.variables.iter().filter(|variable| !whole && !takes(&variable.name)) {
-                problems.at(
+            let has_all_args =
+                method.params.iter().any(|param| matches!(param.kind, crate::param::ParamKind::AllArgs));
+            for variable in
+                resource.variables.iter().filter(|variable| !has_all_args && !takes(&variable.name))
+            {
+                diagnostics.error_at(
                     &resource.uri,
                     format_args!(
                         "`{{{0}}}` has no parameter: `{1}` needs a parameter `{0}`",
@@ -200,12 +213,12 @@ impl Service {
                     ),
                 );
             }
-            // Parameters that the path does not name are in the query; when a query is written out, it must be whole.
-            let query = resource.variables.iter().any(|variable| variable.in_query);
-            for param in method.params.iter().filter(|_| query) {
+            // Parameters that are not in the path are in the query. An explicit query must name all of them.
+            let has_query = resource.variables.iter().any(|variable| variable.in_query);
+            for param in method.params.iter().filter(|_| has_query) {
                 let Some(arg) = param.arg() else { continue };
                 if !resource.variables.iter().any(|variable| variable.name == arg.wire) {
-                    problems.at(
+                    diagnostics.error_at(
                         &param.ident,
                         format_args!(
                             "`{0}` is not in the URI: add it to the query, `{{?…,{0}}}`, or leave the query out \
@@ -218,15 +231,15 @@ impl Service {
         }
     }
 
-    fn check_references(&self, problems: &mut Problems) {
+    fn check_references(&self, diagnostics: &mut Diagnostics) {
         let mut watched: Vec<String> = Vec::new();
         for method in &self.methods {
             match &method.role {
                 Role::Subscription { resource } => {
                     let name = resource.value();
                     match self.resource(&name) {
-                        None => problems.at(resource, self.unknown("resource", &name)),
-                        Some(known) if !known.watch => problems.at(
+                        None => diagnostics.error_at(resource, self.unknown_message("resource", &name)),
+                        Some(known) if !known.watch => diagnostics.error_at(
                             resource,
                             format_args!(
                                 "`{name}` cannot be subscribed to: add `watch` to its `#[resource]`"
@@ -235,11 +248,14 @@ impl Service {
                         Some(_) => {}
                     }
                     if watched.contains(&name) {
-                        problems.at(resource, format_args!("`{name}` is watched by another method already"));
+                        diagnostics.error_at(
+                            resource,
+                            format_args!("`{name}` is watched by another method already"),
+                        );
                     }
                     watched.push(name);
                 }
-                Role::Completion(completion) => self.check_completion(method, completion, problems),
+                Role::Completion(completion) => self.check_completion(method, completion, diagnostics),
                 _ => {}
             }
         }
@@ -247,34 +263,37 @@ impl Service {
 
     fn check_completion(
         &self,
-        method: &Method,
-        completion: &crate::role::Completion,
-        problems: &mut Problems,
+        method: &ServiceMethod,
+        completion: &crate::role::CompletionRole,
+        diagnostics: &mut Diagnostics,
     ) {
-        let kind = if completion.of_prompt { "prompt" } else { "resource" };
-        let name = completion.of.value();
-        let is_it = |other: &&Method| {
+        let kind = if completion.is_prompt { "prompt" } else { "resource" };
+        let name = completion.target.value();
+        let is_target = |other: &&ServiceMethod| {
             other.wire_name() == name
                 && match other.role {
-                    Role::Prompt(_) => completion.of_prompt,
-                    Role::Resource(_) => !completion.of_prompt,
+                    Role::Prompt(_) => completion.is_prompt,
+                    Role::Resource(_) => !completion.is_prompt,
                     _ => false,
                 }
         };
-        let Some(completed) = self.methods.iter().find(is_it) else {
-            problems.at(&completion.of, self.unknown(kind, &name));
+        let Some(completed) = self.methods.iter().find(is_target) else {
+            diagnostics.error_at(&completion.target, self.unknown_message(kind, &name));
             return;
         };
         let argument = completion.argument.value();
         let has =
             |wire: &str| completed.params.iter().any(|param| param.arg().is_some_and(|arg| arg.wire == wire));
-        let whole = completed.params.iter().any(|param| matches!(param.kind, crate::param::ParamKind::Whole));
-        if !whole && !has(&argument) {
-            problems
-                .at(&completion.argument, format_args!("the {kind} `{name}` has no argument `{argument}`"));
+        let has_all_args =
+            completed.params.iter().any(|param| matches!(param.kind, crate::param::ParamKind::AllArgs));
+        if !has_all_args && !has(&argument) {
+            diagnostics.error_at(
+                &completion.argument,
+                format_args!("the {kind} `{name}` has no argument `{argument}`"),
+            );
         }
         if !method.params.iter().any(|param| param.arg().is_some()) {
-            problems.at(
+            diagnostics.error_at(
                 &method.ident,
                 format_args!(
                     "`{}` needs a parameter for what was typed so far: `value: String`",
@@ -284,14 +303,14 @@ impl Service {
         }
     }
 
-    fn resource(&self, name: &str) -> Option<&crate::role::Resource> {
+    fn resource(&self, name: &str) -> Option<&crate::role::ResourceRole> {
         self.methods.iter().find_map(|method| match &method.role {
             Role::Resource(resource) if method.wire_name() == name => Some(&**resource),
             _ => None,
         })
     }
 
-    fn unknown(&self, kind: &str, name: &str) -> String {
+    fn unknown_message(&self, kind: &str, name: &str) -> String {
         let names: Vec<String> = self
             .methods
             .iter()
@@ -300,7 +319,7 @@ impl Service {
                 Role::Prompt(_) => kind == "prompt",
                 _ => false,
             })
-            .map(Method::wire_name)
+            .map(ServiceMethod::wire_name)
             .collect();
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
         match crate::nearest::nearest(name, &names) {
@@ -309,16 +328,16 @@ impl Service {
         }
     }
 
-    fn check_unmapped(&self, problems: &mut Problems) {
+    fn check_unmapped(&self, diagnostics: &mut Diagnostics) {
         if self.options.rpc.is_some() {
             return;
         }
         for method in self.methods.iter().filter(|method| matches!(method.role, Role::Unmapped)) {
             let name = &method.ident;
-            problems.at(
+            diagnostics.error_at(
                 name,
                 format_args!(
-                    "`{name}` has no role in MCP: say `#[tool]`, `#[resource]` or `#[prompt]`; or `#[internal]` when \
+                    "`{name}` has no role in MCP: use `#[tool]`, `#[resource]` or `#[prompt]`; or `#[internal]` when \
                      nobody outside calls it; or serve it at a plain endpoint with `#[service(rpc = \"/rpc\")]`"
                 ),
             );

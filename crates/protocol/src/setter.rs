@@ -2,10 +2,12 @@
 //!
 //! `some` sets an optional field, `set` sets any other field. Knows nothing of MCP.
 
+#[doc(hidden)]
+#[macro_export]
 macro_rules! setters {
     ($type:ident: $($kind:ident $method:ident $field:ident $value:ty;)+) => {
         impl $type {
-            $(setters!(@$kind $method $field $value);)+
+            $($crate::setters!(@$kind $method $field $value);)+
         }
     };
     (@some $method:ident $field:ident $value:ty) => {

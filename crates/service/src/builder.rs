@@ -4,7 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use switchboard_design::{
-    ArgumentErrors, Design, Details, Error, ErrorPolicy, GlobError, Mistakes, OutputRule, UriPolicy,
+    ArgumentErrors, Design, DesignErrors, Error, ErrorDetails, ErrorPolicy, GlobError, OutputSchemaPolicy,
+    UriPolicy,
 };
 use switchboard_protocol::{CacheHints, Implementation};
 use switchboard_session::server::layer::{AccessLog, Layer};
@@ -31,7 +32,7 @@ pub struct ServiceBuilder {
 pub enum BuildError {
     /// The design is invalid.
     #[error("{0}")]
-    Design(#[from] Mistakes),
+    Design(#[from] DesignErrors),
     /// An allowed or denied resource pattern is not a valid URI glob.
     #[error("in the resources that are allowed or denied: {0}")]
     Policy(#[from] GlobError),
@@ -50,7 +51,7 @@ impl ServiceBuilder {
     /// Creates a builder for a service.
     pub fn new(service: Arc<dyn Dispatch>) -> Self {
         // Structured outputs are listed and returned as they are; sessions of older revisions drop both.
-        let options = BuilderOptions { outputs: OutputRule::AsIs, ..BuilderOptions::default() };
+        let options = BuilderOptions { outputs: OutputSchemaPolicy::AsIs, ..BuilderOptions::default() };
         Self { service, options, collisions: Vec::new() }
     }
 
@@ -142,7 +143,9 @@ impl ServiceBuilder {
     /// Whether clients see the text of internal errors. Off by default.
     #[must_use]
     pub fn debug_errors(self, yes: bool) -> Self {
-        self.with(|options| options.rules.details = if yes { Details::Shown } else { Details::Hidden })
+        self.with(|options| {
+            options.rules.details = if yes { ErrorDetails::Shown } else { ErrorDetails::Hidden }
+        })
     }
 
     /// Allows only these resources to be listed, read and subscribed to: URI globs as in [`UriPolicy`]. Without any,
@@ -187,7 +190,7 @@ impl ServiceBuilder {
     /// Sets how structured outputs that are not objects are sent. By default they are sent as they are where the
     /// protocol revision allows it.
     #[must_use]
-    pub fn output_rule(self, rule: OutputRule) -> Self {
+    pub fn output_rule(self, rule: OutputSchemaPolicy) -> Self {
         self.with(|options| options.outputs = rule)
     }
 

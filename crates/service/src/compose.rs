@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 
-use switchboard_design::{CompletionOf, Design, ItemKind, OutputDef};
+use switchboard_design::{CompletionTarget, Design, ItemKind, OutputDef};
 use switchboard_protocol::{CallToolResult, Raw, Resource};
 
 use crate::{Call, CallFuture, Changes, Contents, Cx, Dispatch, PromptMessages};
@@ -100,10 +100,10 @@ fn with_inlined_types(design: &Design) -> Design {
     if types.is_empty() {
         return own;
     }
-    let inline = |schema: &mut serde_json::Value| *schema = types.close(schema);
+    let inline = |schema: &mut serde_json::Value| *schema = types.bundle(schema);
     let inline_output = |output: &mut OutputDef| {
         if let OutputDef::Structured { schema } = output {
-            *schema = types.close(schema);
+            *schema = types.bundle(schema);
         }
     };
     for tool in &mut own.tools {
@@ -133,8 +133,8 @@ fn with_prefix(mut design: Design, prefix: &str) -> Design {
     design.rpc_only.iter_mut().for_each(|method| prepend(&mut method.name));
     design.watches.iter_mut().for_each(|watch| prepend(&mut watch.resource));
     for completion in &mut design.completions {
-        match &mut completion.of {
-            CompletionOf::Prompt(name) | CompletionOf::Resource(name) => prepend(name),
+        match &mut completion.target {
+            CompletionTarget::Prompt(name) | CompletionTarget::Resource(name) => prepend(name),
         }
     }
     rename_methods(&mut design, |name| format!("{prefix}{name}"));

@@ -157,7 +157,7 @@ impl Cx {
 
     /// Returns the deadline of the call; `None` once it continues as a task.
     pub fn deadline(&self) -> Option<Instant> {
-        let is_task = self.served().is_some_and(server::RequestContext::is_detached);
+        let is_task = self.request_context().is_some_and(server::RequestContext::is_detached);
         self.deadline.filter(|_| !is_task)
     }
 

@@ -39,7 +39,7 @@ pub trait StreamEvent: Sized + Send + 'static {
 
 impl<T: Serialize + DeserializeOwned + JsonSchema + Send + 'static> StreamEvent for T {
     fn describe() -> Value {
-        OutputDef::of::<T>().schema().cloned().unwrap_or(Value::Bool(true))
+        OutputDef::from_type::<T>().schema().cloned().unwrap_or(Value::Bool(true))
     }
 
     fn to_items(&self, json: StreamJson) -> Result<Vec<Content>, Error> {

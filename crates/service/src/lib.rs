@@ -65,7 +65,8 @@ pub use serve::HttpServeConfig;
 pub use serve::ServeError;
 pub use stream_json::StreamJson;
 pub use switchboard_design::{
-    ArgumentErrors, Design, Error, ErrorPolicy, InvalidParams, OutputRule, Result, ServiceError, ToolError,
+    ArgumentErrors, Design, Error, ErrorPolicy, InvalidParams, OutputSchemaPolicy, Result, ServiceError,
+    ToolError,
 };
 pub use switchboard_session::client::CallOptions;
 pub use switchboard_session::server::layer::{AccessEvent, AccessEventKind};

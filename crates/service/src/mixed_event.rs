@@ -43,7 +43,7 @@ impl<T> MixedEvent<T> {
 
 impl<T: Serialize + DeserializeOwned + JsonSchema + Send + 'static> StreamEvent for MixedEvent<T> {
     fn describe() -> Value {
-        OutputDef::of::<T>().schema().cloned().unwrap_or(Value::Bool(true))
+        OutputDef::from_type::<T>().schema().cloned().unwrap_or(Value::Bool(true))
     }
 
     fn to_items(&self, json: StreamJson) -> Result<Vec<Content>, Error> {

@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use switchboard_design::{ArgumentErrors, Error, ErrorRules, OutputRule};
+use switchboard_design::{ArgumentErrors, Error, ErrorRules, OutputSchemaPolicy};
 use switchboard_protocol::{CacheHints, Implementation};
 use switchboard_session::StateKeys;
 use switchboard_session::server::ServerLimits;
@@ -83,7 +83,7 @@ pub(crate) struct BuilderOptions {
     pub(crate) stream_json: StreamJson,
     pub(crate) stream_limits: StreamLimits,
     pub(crate) unknown: UnknownArguments,
-    pub(crate) outputs: OutputRule,
+    pub(crate) outputs: OutputSchemaPolicy,
     pub(crate) page_size: Option<usize>,
     pub(crate) hints: Option<CacheHints>,
     pub(crate) list_changed: Option<bool>,

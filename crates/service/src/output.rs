@@ -103,7 +103,7 @@ pub trait IntoOutput: Sized + Send {
 
 impl<T: Serialize + JsonSchema + Send> IntoOutput for T {
     fn describe() -> OutputDef {
-        let output = OutputDef::of::<T>();
+        let output = OutputDef::from_type::<T>();
         match output.schema().and_then(|schema| schema.get("type")).and_then(Value::as_str) {
             Some("null") => OutputDef::Nothing,
             Some("string") if output.schema().is_some_and(is_plain_text) => OutputDef::Text,

@@ -109,9 +109,9 @@ pub const NEWEST_PROTOCOL: &str = switchboard_protocol::Revision::LATEST.as_str(
 /// Returns the definition of arguments that are the fields of one type. A type that is not a JSON object keeps its
 /// schema, and the design check reports it with all other mistakes.
 fn args_of_type<A: JsonSchema>(order: &[&str]) -> ArgsDef {
-    match ArgsDef::of::<A>() {
+    match ArgsDef::from_type::<A>() {
         Ok(args) => args.with_order(order.iter().copied()),
-        Err(_) => ArgsDef::written(
+        Err(_) => ArgsDef::verbatim(
             SchemaSettings::draft2020_12().into_generator().into_root_schema_for::<A>().to_value(),
         ),
     }
@@ -156,7 +156,7 @@ impl From<ArgsBuilder> for ArgsSpec {
 }
 
 fn params(method: &str, args: &ArgsDef) -> Vec<ParamDef> {
-    match ParamDef::all(args) {
+    match ParamDef::from_args(args) {
         Ok(params) => params,
         Err(error) => panic!(
             "in `{method}`: {error}; only types that convert to text can be arguments of a resource or prompt"
@@ -189,7 +189,7 @@ fn build_tool(rust_name: &str, description: &str, args: ArgsDef, output: OutputD
 /// When `schema` is not JSON.
 pub fn args_with_schema(rust_name: &str, schema: &str) -> ArgsDef {
     match serde_json::from_str(schema) {
-        Ok(schema) => ArgsDef::written(schema),
+        Ok(schema) => ArgsDef::verbatim(schema),
         Err(error) => panic!("the `schema` of `{rust_name}` must be JSON: {error}"),
     }
 }
@@ -241,7 +241,7 @@ pub fn prompt_with_args(rust_name: &str, description: &str, args: impl Into<Args
 
 /// Defines an event named after its method.
 pub fn notification<T: JsonSchema>(rust_name: &str, description: &str) -> NotificationDef {
-    let payload = OutputDef::of::<T>().schema().cloned().unwrap_or(serde_json::Value::Bool(true));
+    let payload = OutputDef::from_type::<T>().schema().cloned().unwrap_or(serde_json::Value::Bool(true));
     NotificationDef::new(rust_name, description, payload)
 }
 

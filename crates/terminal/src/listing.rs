@@ -1,7 +1,7 @@
 //! The items of a design (tools, resources, prompts, events, methods) as text for people or as JSON.
 
 use serde_json::{Value, json};
-use switchboard_design::{Design, Flag, MethodScope, OutputRule, UriPolicy};
+use switchboard_design::{Design, Flag, MethodScope, OutputSchemaPolicy, UriPolicy};
 
 /// Lists the items of a design for people, each with its command line.
 pub fn listing(design: &Design) -> String {
@@ -58,7 +58,7 @@ pub fn to_json(design: &Design) -> Value {
     json!({
         "name": design.name,
         "version": design.version,
-        "tools": design.list_tools(OutputRule::AsIs),
+        "tools": design.list_tools(OutputSchemaPolicy::AsIs),
         "resources": design.list_resources(&all),
         "resourceTemplates": design.list_templates(&all),
         "prompts": design.list_prompts(),
@@ -67,7 +67,7 @@ pub fn to_json(design: &Design) -> Value {
 }
 
 fn design_schema(design: &Design, schema: &Value) -> Value {
-    design.types.close(schema)
+    design.types.bundle(schema)
 }
 
 type Row<'a> = (String, &'a str, [(&'static str, Option<Value>); 2]);

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-use switchboard_design::{Change, Design, Lock, LockError, Mistakes};
+use switchboard_design::{Change, Design, DesignErrors, Lock, LockError};
 use thiserror::Error;
 
 /// What checking a design against its lock file found or did.
@@ -20,7 +20,7 @@ pub enum LockOutcome {
 pub enum LockCheckError {
     /// The design itself is wrong.
     #[error("the design has mistakes:\n{0}")]
-    Mistakes(Mistakes),
+    Mistakes(DesignErrors),
     /// The file to be written exists and is not a lock.
     #[error("{} is no lock; move it away, or name another with --lock", .0.display())]
     NotALock(PathBuf),
@@ -63,7 +63,7 @@ pub fn check_lock(design: &Design, path: &Path, bless: bool) -> Result<LockOutco
         {
             return Err(LockCheckError::NotALock(at()));
         }
-        fs::write(path, Lock::of(design).to_string())
+        fs::write(path, Lock::new(design).to_string())
             .map_err(|error| LockCheckError::Write { path: at(), error })?;
         return Ok(LockOutcome::Blessed);
     }

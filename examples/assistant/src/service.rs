@@ -143,7 +143,7 @@ impl Assistant for InMemory {
 
     async fn document(&self, id: String) -> Result<String> {
         let found = DOCUMENTS.iter().find(|(known, _, _)| *known == id);
-        let (_, _, text) = found.ok_or_else(|| Error::no_resource(format!("doc://{id}")))?;
+        let (_, _, text) = found.ok_or_else(|| Error::unknown_resource(format!("doc://{id}")))?;
         Ok((*text).to_owned())
     }
 

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use serde_json::json;
 use switchboard_design::Design;
-use switchboard_design::{Change, Class, Lock, diff, schema};
+use switchboard_design::{Change, ChangeClass, Lock, diff, schema};
 use switchboard_terminal::{LockCheckError, LockOutcome, check_lock};
 use tokio::io::AsyncReadExt;
 
@@ -40,7 +40,7 @@ async fn print(args: &DesignPrintArgs) -> Result<(), Failure> {
 
 /// Canonical JSON, indented.
 fn written(design: &Design) -> String {
-    let value = serde_json::to_value(design).map(schema::canonical).unwrap_or_default();
+    let value = serde_json::to_value(design).map(schema::canonicalize).unwrap_or_default();
     format!("{value:#}\n")
 }
 
@@ -77,7 +77,7 @@ fn differ(args: &DesignDiffArgs) -> Result<(), Failure> {
 fn tell(changes: &[Change], as_json: bool) -> Result<(), Failure> {
     let worst = changes.iter().map(|change| change.class).max();
     let text = if as_json {
-        let each = |change: &Change| json!({"class": change.class.to_string(), "place": change.place.to_string(), "what": change.what});
+        let each = |change: &Change| json!({"class": change.class.to_string(), "place": change.location.to_string(), "what": change.description});
         let changes: Vec<_> = changes.iter().map(each).collect();
         let told = json!({"worst": worst.map(|class| class.to_string()), "changes": changes}).to_string();
         sanitize::json(&told).into_owned()
@@ -89,7 +89,7 @@ fn tell(changes: &[Change], as_json: bool) -> Result<(), Failure> {
     };
     Paper::stdout().print(&text)?;
     match worst {
-        Some(Class::Breaking) => Err(Failure::Shown { status: Status::Other }),
+        Some(ChangeClass::Breaking) => Err(Failure::Shown { status: Status::Other }),
         _ => Ok(()),
     }
 }

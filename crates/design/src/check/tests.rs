@@ -1,4 +1,4 @@
-//! Designs with mistakes, and what is said about them.
+//! Designs with errors, and the messages about them.
 
 use serde_json::json;
 use switchboard_protocol::Role;
@@ -10,12 +10,12 @@ fn lines(design: &Design) -> Vec<String> {
 }
 
 #[test]
-fn a_design_without_mistakes_passes() {
+fn a_valid_design_passes() {
     assert_eq!(lines(&crate::tests::sample::assistant()), [""; 0]);
 }
 
 #[test]
-fn all_mistakes_are_told_at_once_with_their_places() {
+fn all_errors_are_reported_at_once_with_their_locations() {
     let text = |name: &str| ParamDef::new(name, ParamKind::Text);
     let design = Design::new("", " ")
         .with_protocols(["2025-06-18".to_owned(), "2025-06-18".into(), "tomorrow".into()])
@@ -60,41 +60,41 @@ fn all_mistakes_are_told_at_once_with_their_places() {
             "the design has no version",
             "the design lists the protocol revision \"2025-06-18\" twice",
             "the design accepts the protocol revision \"tomorrow\", which does not exist",
-            "the design has the endpoint \"rpc\", which is not a path beginning with `/`",
-            "tool `a b` may only have letters, digits, `_`, `-` and `.` in its name, and at most 128 of them",
-            "tool `a b` has no description: it is what a model chooses by",
-            "tool `sum` has an example that does not fit: `a` is required",
-            "tool `sum` has an example that does not fit: `b` is not a known property; known: a",
+            "the design has the RPC endpoint \"rpc\": the path must start with `/`",
+            "tool `a b` has an invalid name: use 1 to 128 letters, digits, `_`, `-` and `.`",
+            "tool `a b` has no description: models choose items by their description",
+            "tool `sum` has an invalid example: `a` is required",
+            "tool `sum` has an invalid example: `b` is not a known property; known: a",
             "tool `sum` is declared twice",
-            "tool `sum` is the method `a`, as another is",
-            "tool `sum` has an example that does not fit: the value must be an object; got an array",
+            "tool `sum` has the Rust method `a`, which belongs to another item",
+            "tool `sum` has an invalid example: the value must be an object; got an array",
             "tool `tree` refers to the type `Tree`, which does not exist",
-            "resource `list` has the URI \"doc//list\": a URI begins with a scheme, like `doc://`",
-            "resource `one` has `{id}` in its URI, and no parameter of that name",
+            "resource `list` has the invalid URI \"doc//list\": a URI starts with a scheme, like `doc://`",
+            "resource `one` has the variable `{id}` in its URI, but no parameter of that name",
             "resource `two`: `name` is declared twice",
-            "resource `two`: `n` has a default that does not fit it",
-            "resource `two`: `name` is in the path of the URI, so it is neither a list nor has it a default",
-            "resource `two` has the same URIs as the resource `one`",
-            "prompt `say`: `words` is a list, and arguments of prompts are single texts",
+            "resource `two`: `n` has an invalid default",
+            "resource `two`: `name` is a path variable of the URI, so it can neither be a list nor have a default",
+            "resource `two` matches the same URIs as the resource `one`",
+            "prompt `say`: `words` is a list: arguments of prompts are single strings",
             "prompt `say`: `how` is a choice without values",
             "prompt `say` is static and has no messages",
-            "prompt `say` has an example that does not fit: `nothing` is not a known property; known: how, words",
+            "prompt `say` has an invalid example: `nothing` is not a known property; known: how, words",
             "watch of `one` watches a resource that is not marked as watchable",
             "watch of `none` watches a resource that does not exist",
             "watch of `one` watches a resource that is not marked as watchable",
             "watch of `one` is declared twice",
-            "notification `told` has no description: it is what a model chooses by",
+            "notification `told` has no description: models choose items by their description",
         ]
     );
 }
 
 #[test]
-fn an_unmapped_method_is_a_mistake_only_in_pure_mcp() {
+fn an_unmapped_method_is_an_error_only_without_an_rpc_endpoint() {
     let design = |scope| Design::new("d", "1").with_rpc_only([MethodDef::new("reindex").with_scope(scope)]);
     assert_eq!(
         lines(&design(MethodScope::Rpc)),
         [
-            "method `reindex` has no role in MCP: give it one, mark it as internal, or give the design an RPC endpoint"
+            "method `reindex` is not mapped to MCP: give it a role, mark it as internal, or give the design an RPC endpoint"
         ]
     );
     assert_eq!(lines(&design(MethodScope::Rpc).with_rpc("/rpc")), [""; 0]);
@@ -102,7 +102,7 @@ fn an_unmapped_method_is_a_mistake_only_in_pure_mcp() {
 }
 
 #[test]
-fn arguments_that_are_not_an_object_are_a_mistake() {
+fn arguments_that_are_not_an_object_are_an_error() {
     let mut args = ArgsDef::none();
     args.schema = json!({"type": "string"});
     let design = Design::new("d", "1").with_tools([ToolDef::new("t", "Does").with_args(args)]);
@@ -126,15 +126,15 @@ fn v5_a_default_that_its_argument_refuses_is_reported() {
     assert_eq!(
         found,
         [
-            "tool `find`: `how` has a default that does not fit it: it must be a string that matches ^[a-z]+$; got \"A1\"",
-            "tool `find`: `limit` has a default that does not fit it: it must be at most 10; got 500",
+            "tool `find`: `how` has an invalid default: it must be a string that matches ^[a-z]+$; got \"A1\"",
+            "tool `find`: `limit` has an invalid default: it must be at most 10; got 500",
         ]
     );
 }
 
 #[test]
 fn v5_arguments_that_are_not_an_object_are_reported() {
-    let args = ArgsDef::written(json!({"type": "array", "items": {"type": "string"}}));
+    let args = ArgsDef::verbatim(json!({"type": "array", "items": {"type": "string"}}));
     let found = lines(&Design::new("a", "1").with_tools([ToolDef::new("all", "All").with_args(args)]));
     assert_eq!(found.len(), 1, "{found:?}");
     assert!(found[0].starts_with("tool `all` "), "{found:?}");

@@ -1,10 +1,10 @@
-//! Examples, looked at by a whole validator.
+//! Synthesized examples, checked by the validator.
 
 use proptest::prelude::*;
 use serde_json::json;
 
 use super::*;
-use crate::schema::{Validator, ValidatorOptions, input, output};
+use crate::schema::{Validator, ValidatorOptions, normalize_input, normalize_output};
 use crate::tests::is_valid;
 
 #[track_caller]
@@ -16,7 +16,7 @@ fn check(schema: Value, expected: Value) {
 }
 
 #[test]
-fn authored_beats_the_schemas_own_beats_made() {
+fn authored_examples_win_over_those_of_the_schema() {
     let schema = json!({"type": "integer", "examples": [true, 7], "default": 3});
     let of = |schema: &Value, authored: Option<&Value>| {
         let found = example(schema, authored);
@@ -27,12 +27,12 @@ fn authored_beats_the_schemas_own_beats_made() {
     assert_eq!(of(&json!({"type": "integer", "default": 3}), None), (json!(3), ExampleOrigin::Schema));
     assert_eq!(
         of(&json!({"type": "integer", "default": null}), None),
-        (json!(1), ExampleOrigin::Synthesised)
+        (json!(1), ExampleOrigin::Synthesized)
     );
 }
 
 #[test]
-fn scalars_keep_to_their_bounds() {
+fn scalars_are_within_their_bounds() {
     check(json!({"type": "integer"}), json!(1));
     check(json!({"type": "integer", "minimum": 5}), json!(5));
     check(json!({"type": "integer", "maximum": -5}), json!(-5));
@@ -81,7 +81,7 @@ fn scalars_keep_to_their_bounds() {
 }
 
 #[test]
-fn compounds_have_what_they_need_and_no_more() {
+fn objects_and_arrays_have_only_required_members() {
     check(
         json!({"type": "object", "properties": {"a": {"type": "string"}, "b": {}}, "required": ["a"]}),
         json!({"a": "text"}),
@@ -120,7 +120,7 @@ fn compounds_have_what_they_need_and_no_more() {
 }
 
 #[test]
-fn recursion_ends() {
+fn recursion_is_bounded() {
     check(
         json!({
             "$ref": "#/$defs/Tree",
@@ -139,7 +139,7 @@ fn recursion_ends() {
 }
 
 #[test]
-fn the_design_knows_how_to_repair() {
+fn the_design_returns_repairs() {
     let design = crate::tests::sample::assistant();
     let repair = design.repair_tool("search_knowledge", "is wrong").unwrap();
     assert_eq!(repair.example, json!({"query": "text"}));
@@ -159,24 +159,23 @@ fn the_design_knows_how_to_repair() {
     );
     assert_eq!(design.repair_tool("none", ""), None);
     for tool in &design.tools {
-        let schema = design.types.close(&tool.args.schema);
+        let schema = design.types.bundle(&tool.args.schema);
         assert!(is_valid(&schema, &design.tool_example(tool).value), "{}", tool.name);
     }
 }
 
 fn scalar() -> impl Strategy<Value = Value> {
     prop_oneof![
-        (0usize..6, 0usize..6).prop_map(|(least, more)| {
-            json!({"type": "string", "minLength": least, "maxLength": least + more})
+        (0usize..6, 0usize..6).prop_map(|(min, extra)| {
+            json!({"type": "string", "minLength": min, "maxLength": min + extra})
         }),
-        (-9i64..9, 0i64..9).prop_map(|(least, more)| {
-            json!({"type": "integer", "minimum": least, "maximum": least + more, "format": "int64"})
+        (-9i64..9, 0i64..9).prop_map(|(min, extra)| {
+            json!({"type": "integer", "minimum": min, "maximum": min + extra, "format": "int64"})
         }),
-        (-9i64..9, 1i64..5).prop_map(
-            |(least, step)| json!({"type": "integer", "exclusiveMinimum": least, "multipleOf": step})
-        ),
-        (-9.0f64..9.0, 0.1f64..3.0).prop_map(|(least, more)| {
-            json!({"type": "number", "exclusiveMinimum": least, "exclusiveMaximum": least + more})
+        (-9i64..9, 1i64..5)
+            .prop_map(|(min, step)| json!({"type": "integer", "exclusiveMinimum": min, "multipleOf": step})),
+        (-9.0f64..9.0, 0.1f64..3.0).prop_map(|(min, extra)| {
+            json!({"type": "number", "exclusiveMinimum": min, "exclusiveMaximum": min + extra})
         }),
         Just(json!({"type": "boolean"})),
         Just(json!({"type": ["string", "null"], "default": null})),
@@ -201,8 +200,8 @@ fn schema() -> impl Strategy<Value = Value> {
     scalar().prop_recursive(4, 24, 4, |inner| {
         prop_oneof![
             object(inner.clone()),
-            (inner.clone(), 0usize..3, 0usize..3).prop_map(|(items, least, more)| {
-                json!({"type": "array", "items": items, "minItems": least, "maxItems": least + more})
+            (inner.clone(), 0usize..3, 0usize..3).prop_map(|(items, min, extra)| {
+                json!({"type": "array", "items": items, "minItems": min, "maxItems": min + extra})
             }),
             inner.clone().prop_map(|schema| json!({"anyOf": [schema, {"type": "null"}]})),
             (inner.clone(), inner).prop_map(|(one, other)| json!({"anyOf": [one, other]})),
@@ -210,13 +209,13 @@ fn schema() -> impl Strategy<Value = Value> {
     })
 }
 
-/// The schema of some object.
+/// A strategy for schemas of objects.
 pub(crate) fn random_object() -> impl Strategy<Value = Value> {
     object(schema())
 }
 
-/// The words that a listed schema does not have, wherever they stand.
-fn has_refused_words(schema: &Value) -> bool {
+/// Whether a schema has a keyword that some clients reject, at any depth.
+fn has_rejected_keywords(schema: &Value) -> bool {
     match schema {
         Value::Object(map) => {
             let properties = map.get("properties").and_then(Value::as_object);
@@ -225,9 +224,9 @@ fn has_refused_words(schema: &Value) -> bool {
                 || properties.is_some_and(|properties| properties.values().any(Value::is_boolean))
                 || map
                     .iter()
-                    .any(|(key, value)| key != "enum" && key != "default" && has_refused_words(value))
+                    .any(|(key, value)| key != "enum" && key != "default" && has_rejected_keywords(value))
         }
-        Value::Array(items) => items.iter().any(has_refused_words),
+        Value::Array(items) => items.iter().any(has_rejected_keywords),
         _ => false,
     }
 }
@@ -241,32 +240,32 @@ proptest! {
     }
 
     #[test]
-    fn what_fits_a_listed_input_fits_the_type(schema in object(schema())) {
-        let listed = input(schema.clone()).unwrap();
+    fn values_valid_for_a_normalized_input_are_valid_for_the_type(schema in object(schema())) {
+        let listed = normalize_input(schema.clone()).unwrap();
         prop_assert!(Validator::new(&listed).is_ok(), "{:#}", listed);
         prop_assert_eq!(&listed["type"], "object");
         prop_assert!(listed["properties"].is_object());
-        prop_assert!(!has_refused_words(&listed), "{:#}", listed);
-        prop_assert_eq!(input(listed.clone()).unwrap(), listed.clone());
+        prop_assert!(!has_rejected_keywords(&listed), "{:#}", listed);
+        prop_assert_eq!(normalize_input(listed.clone()).unwrap(), listed.clone());
         let made = example(&listed, None).value;
         prop_assert!(is_valid(&listed, &made), "{} in {:#}", made, listed);
         prop_assert!(is_valid(&schema, &made), "{} in {:#}", made, schema);
     }
 
     #[test]
-    fn what_fits_a_type_fits_its_listed_output(schema in schema()) {
-        let listed = output(schema.clone());
+    fn values_valid_for_a_type_are_valid_for_its_normalized_output(schema in schema()) {
+        let listed = normalize_output(schema.clone());
         prop_assert!(Validator::new(&listed).is_ok(), "{:#}", listed);
-        prop_assert!(!has_refused_words(&listed), "{:#}", listed);
-        prop_assert_eq!(output(listed.clone()), listed.clone());
+        prop_assert!(!has_rejected_keywords(&listed), "{:#}", listed);
+        prop_assert_eq!(normalize_output(listed.clone()), listed.clone());
         let made = example(&schema, None).value;
         prop_assert!(is_valid(&listed, &made), "{} in {:#}", made, listed);
     }
 
     #[test]
-    fn a_misfit_is_one_to_a_whole_validator_too(schema in schema(), other in schema()) {
+    fn issues_agree_with_the_validator(schema in schema(), other in schema()) {
         let value = example(&other, None).value;
-        let found = crate::schema::misfits(&schema, &value);
+        let found = crate::schema::validation_issues(&schema, &value);
         prop_assert_eq!(found.is_empty(), is_valid(&schema, &value), "{} {:#} {:?}", value, schema, found);
     }
 }

@@ -1,4 +1,4 @@
-//! Tests of flags: what is read, what is refused, what is called what.
+//! Parsing, rejection and naming of flags.
 
 use serde_json::json;
 
@@ -9,7 +9,7 @@ fn flags(properties: Value, required: &[&str]) -> Vec<Flag> {
     let schema = json!({"type": "object", "properties": properties, "required": required,
         "$defs": {"Lang": {"type": "string", "enum": ["python", "javascript"]}}});
     let tool = ToolDef::new("t", "T").with_args(ArgsDef::new(schema).unwrap());
-    let design = Design::new("d", "1").with_tools([tool]).pooled();
+    let design = Design::new("d", "1").with_tools([tool]).with_pooled_types();
     design.tool_flags(&design.tools[0])
 }
 
@@ -18,7 +18,7 @@ fn flag(schema: Value) -> Flag {
 }
 
 #[test]
-fn a_text_takes_the_type_of_its_argument() {
+fn text_is_parsed_by_the_type_of_the_argument() {
     let cases = [
         (json!({"type": "string"}), "007", json!("007")),
         (json!({"type": "integer"}), "-3", json!(-3)),
@@ -36,12 +36,12 @@ fn a_text_takes_the_type_of_its_argument() {
         (json!({"anyOf": [{"type": "string"}, {"type": "integer"}]}), "5", json!(5)),
     ];
     for (schema, text, expected) in cases {
-        assert_eq!(flag(schema.clone()).read(text), Ok(expected), "{schema} {text}");
+        assert_eq!(flag(schema.clone()).parse(text), Ok(expected), "{schema} {text}");
     }
 }
 
 #[test]
-fn what_does_not_fit_is_refused_with_a_reason() {
+fn invalid_text_is_rejected_with_a_reason() {
     let cases = [
         (json!({"type": "integer"}), "1.5", "a whole number is needed"),
         (json!({"type": "integer", "minimum": 1}), "0", "must be at least 1; got 0"),
@@ -53,25 +53,25 @@ fn what_does_not_fit_is_refused_with_a_reason() {
         (json!({"type": "object"}), "[]", "object"),
     ];
     for (schema, text, expected) in cases {
-        let said = flag(schema.clone()).read(text).unwrap_err();
-        assert!(said.contains(expected), "{schema} {text}: {said}");
+        let message = flag(schema.clone()).parse(text).unwrap_err();
+        assert!(message.contains(expected), "{schema} {text}: {message}");
     }
 }
 
 #[test]
-fn flags_come_in_order_of_declaration_with_what_is_known_of_them() {
+fn flags_are_in_order_of_declaration() {
     let design = assistant();
     let flags = design.tool_flags(&design.tools[1]);
-    let told: Vec<_> =
+    let listed: Vec<_> =
         flags.iter().map(|flag| (flag.long.as_str(), flag.required, flag.default().cloned())).collect();
-    assert_eq!(told, [("query", true, None), ("limit", false, Some(json!(10))), ("filter", false, None)]);
+    assert_eq!(listed, [("query", true, None), ("limit", false, Some(json!(10))), ("filter", false, None)]);
     assert_eq!(flags[2].kind, FlagKind::Json);
     let nums = &design.resources[2].flags()[2];
-    assert_eq!((nums.repeated, nums.read("1.5")), (true, Ok(json!(1.5))));
+    assert_eq!((nums.repeated, nums.parse("1.5")), (true, Ok(json!(1.5))));
 }
 
 #[test]
-fn a_tool_never_takes_the_name_of_a_command_or_of_another_tool() {
+fn command_names_of_tools_are_unique() {
     let tools = ["list", "getUser", "get_user", "get-user", "plain"].map(|name| ToolDef::new(name, "T"));
     let design = Design::new("d", "1").with_tools(tools);
     assert_eq!(
@@ -81,7 +81,7 @@ fn a_tool_never_takes_the_name_of_a_command_or_of_another_tool() {
 }
 
 #[test]
-fn a_line_can_be_copied_into_a_shell() {
+fn shell_lines_are_quoted() {
     let flags = flags(
         json!({"b": {"type": "boolean"}, "list": {"type": "array", "items": {"type": "string"}}, "n": {"type": "integer"},
             "o": {"type": "object"}, "text": {"type": "string"}}),

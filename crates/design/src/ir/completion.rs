@@ -1,26 +1,26 @@
-//! How an argument is completed while somebody types it.
+//! Argument completion (`completion/complete`).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A method that completes an argument of a prompt, or a parameter of a resource.
+/// A method that completes an argument of a prompt or a parameter of a resource.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct CompletionDef {
-    /// Whose argument.
+    /// The prompt or resource that has the argument.
     #[serde(flatten)]
-    pub of: CompletionOf,
-    /// Which argument.
+    pub target: CompletionTarget,
+    /// The name of the argument.
     pub argument: String,
-    /// The method it is in Rust.
+    /// The name of the Rust method.
     pub rust_name: String,
 }
 
-/// Whose argument is completed.
+/// The item whose argument is completed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub enum CompletionOf {
+pub enum CompletionTarget {
     /// The prompt of this name.
     Prompt(String),
     /// The resource of this name.
@@ -28,8 +28,8 @@ pub enum CompletionOf {
 }
 
 impl CompletionDef {
-    /// The method that completes this argument.
-    pub fn new(of: CompletionOf, argument: impl Into<String>, rust_name: impl Into<String>) -> Self {
-        Self { of, argument: argument.into(), rust_name: rust_name.into() }
+    /// Creates the completion of one argument by a method.
+    pub fn new(target: CompletionTarget, argument: impl Into<String>, rust_name: impl Into<String>) -> Self {
+        Self { target, argument: argument.into(), rust_name: rust_name.into() }
     }
 }

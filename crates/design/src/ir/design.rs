@@ -1,16 +1,16 @@
-//! The whole design of a service.
+//! [`Design`]: the root of the description of a service.
 //!
-//! Invariant: the order of every list is the order of declaration, and every list that is shown keeps it.
+//! Invariant: every list is in order of declaration, and everything derived from it keeps that order.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{CompletionDef, MethodDef, NotificationDef, PromptDef, ResourceDef, ToolDef, WatchDef};
-use crate::schema::{self, Schemas};
-use crate::setter::setters;
+use crate::schema::{self, SchemaPool};
+use switchboard_protocol::setters;
 
-/// A service, described once: what lists, decoding, repair prompts, documents and the lock are made from.
+/// The description of a service: the source of its MCP lists, argument decoding, repair prompts, documentation and lock.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[non_exhaustive]
@@ -19,61 +19,61 @@ pub struct Design {
     pub name: String,
     /// The version of the server.
     pub version: String,
-    /// Its name for people.
+    /// The display name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// What it is, in a sentence or two.
+    /// A description of one or two sentences.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// How to use it, for the model.
+    /// Instructions for the model on how to use the service.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub instructions: Option<String>,
-    /// The protocol revisions it accepts, by name; the first is the default. None means all.
+    /// The protocol revisions that the service accepts, the default first. An empty list accepts all revisions.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub protocols: Vec<String>,
-    /// The path of its plain JSON-RPC endpoint. None is pure MCP: then every method must have a role in MCP.
+    /// The path of the plain JSON-RPC endpoint. Without one, every method must be mapped to MCP.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rpc: Option<String>,
-    /// Whether a quickstart document is written for it.
-    #[serde(default = "yes", skip_serializing_if = "is_yes")]
+    /// Whether `switchboard quickstart` documents the service.
+    #[serde(default = "default_true", skip_serializing_if = "is_true")]
     pub quickstart: bool,
-    /// What it can be asked to do.
+    /// The tools.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tools: Vec<ToolDef>,
-    /// What it lets others read.
+    /// The resources and resource templates.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub resources: Vec<ResourceDef>,
-    /// The texts it offers to start from.
+    /// The prompts.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub prompts: Vec<PromptDef>,
-    /// The methods that watch a resource while somebody is subscribed.
+    /// The methods that watch a resource while a client is subscribed to it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub watches: Vec<WatchDef>,
-    /// The events it publishes.
+    /// The notifications that the service publishes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notifications: Vec<NotificationDef>,
     /// The methods that complete arguments.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub completions: Vec<CompletionDef>,
-    /// The methods without a role in MCP.
+    /// The methods that are not mapped to MCP.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rpc_only: Vec<MethodDef>,
-    /// The types that several schemas share, referred to as `#/$defs/<name>`.
-    #[serde(default, skip_serializing_if = "Schemas::is_empty")]
-    pub types: Schemas,
+    /// The definitions that schemas refer to as `#/$defs/<name>`.
+    #[serde(default, skip_serializing_if = "SchemaPool::is_empty")]
+    pub types: SchemaPool,
 }
 
-fn yes() -> bool {
+fn default_true() -> bool {
     true
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes the field by reference")]
-fn is_yes(value: &bool) -> bool {
+fn is_true(value: &bool) -> bool {
     *value
 }
 
 impl Design {
-    /// A service that offers nothing yet.
+    /// Creates a design without items.
     pub fn new(name: impl Into<String>, version: impl Into<String>) -> Self {
         Self {
             name: name.into(),
@@ -91,30 +91,30 @@ impl Design {
             notifications: Vec::new(),
             completions: Vec::new(),
             rpc_only: Vec::new(),
-            types: Schemas::new(),
+            types: SchemaPool::new(),
         }
     }
 
-    /// The JSON Schema of a design as JSON.
+    /// Returns the JSON Schema of a serialized design.
     pub fn json_schema() -> Value {
-        schema::canonical(schemars::schema_for!(Self).to_value())
+        schema::canonicalize(schemars::schema_for!(Self).to_value())
     }
 
-    /// The same design, with every `$defs` moved into [`Self::types`].
+    /// Moves the `$defs` of every schema into [`Self::types`].
     ///
-    /// A name that stands for two different types gets a number; a type that stands in several schemas is kept once.
+    /// Equal definitions are stored once. If two different definitions have the same name, the second gets a number.
     #[must_use]
-    pub fn pooled(mut self) -> Self {
+    pub fn with_pooled_types(mut self) -> Self {
         let mut types = std::mem::take(&mut self.types);
         for schema in self.schemas_mut() {
             let own = std::mem::take(schema);
-            *schema = types.pool(own);
+            *schema = types.absorb_defs(own);
         }
         self.types = types;
         self
     }
 
-    /// Every schema in the design, in order of declaration.
+    /// Iterates over every schema of the design in order of declaration.
     pub(crate) fn schemas_mut(&mut self) -> impl Iterator<Item = &mut Value> {
         let tools = self.tools.iter_mut().flat_map(|tool| {
             let output = tool.output.schema_mut();
@@ -144,5 +144,5 @@ setters!(Design:
     set with_notifications notifications Vec<NotificationDef>;
     set with_completions completions Vec<CompletionDef>;
     set with_rpc_only rpc_only Vec<MethodDef>;
-    set with_types types Schemas;
+    set with_types types SchemaPool;
 );

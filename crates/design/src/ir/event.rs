@@ -1,28 +1,28 @@
-//! What a service says unasked: changes of a resource, and events of its own.
+//! Messages that a service sends on its own: resource updates and notifications.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::schema;
-use crate::setter::setters;
+use switchboard_protocol::setters;
 
-/// A method that watches a resource while somebody is subscribed to it.
+/// A method that watches a resource while a client is subscribed to it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[non_exhaustive]
 pub struct WatchDef {
     /// The name of the resource.
     pub resource: String,
-    /// The method it is in Rust.
+    /// The name of the Rust method.
     pub rust_name: String,
-    /// What it does.
+    /// The description.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
 }
 
 impl WatchDef {
-    /// The method that watches this resource.
+    /// Creates the watch of one resource by a method.
     pub fn new(resource: impl Into<String>, rust_name: impl Into<String>) -> Self {
         Self { resource: resource.into(), rust_name: rust_name.into(), description: None }
     }
@@ -30,26 +30,27 @@ impl WatchDef {
 
 setters!(WatchDef: some with_description description String;);
 
-/// A typed event that is pushed to whoever listens.
+/// A typed notification that is sent to listening clients.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[non_exhaustive]
 pub struct NotificationDef {
-    /// Its name on the wire.
+    /// The name on the wire.
     pub name: String,
-    /// The method it is in Rust.
+    /// The name of the Rust method.
     pub rust_name: String,
-    /// What it tells. May not be empty.
+    /// The description. Must not be empty.
     pub description: String,
-    /// The JSON Schema of what it carries.
+    /// The JSON Schema of the payload.
     pub payload: Value,
 }
 
 impl NotificationDef {
-    /// An event that carries this; its method has the same name. The schema goes through [`schema::output`].
+    /// Creates a notification whose Rust method has the same name. Normalizes the payload with
+    /// [`schema::normalize_output`].
     pub fn new(name: impl Into<String>, description: impl Into<String>, payload: Value) -> Self {
         let name = name.into();
-        let payload = schema::output(payload);
+        let payload = schema::normalize_output(payload);
         Self { rust_name: name.clone(), name, description: description.into(), payload }
     }
 }

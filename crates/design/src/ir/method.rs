@@ -1,47 +1,47 @@
-//! A method without a role in MCP.
+//! Methods that are not mapped to MCP.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{ArgsDef, OutputDef};
-use crate::setter::setters;
+use switchboard_protocol::setters;
 
-/// A method that only the plain JSON-RPC endpoint serves, or nobody.
+/// A method that is not mapped to MCP: served by the plain JSON-RPC endpoint only, or internal.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[non_exhaustive]
 pub struct MethodDef {
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// The method it is in Rust.
+    /// The name of the Rust method.
     pub rust_name: String,
-    /// What it does.
+    /// The description.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// What it is called with.
+    /// The arguments.
     #[serde(default)]
     pub args: ArgsDef,
-    /// What it answers with.
+    /// The result.
     #[serde(default)]
     pub output: OutputDef,
-    /// Who can call it.
+    /// The callers that can reach it.
     #[serde(default)]
     pub scope: MethodScope,
 }
 
-/// Who can call a method that has no role in MCP.
+/// The callers of a method that is not mapped to MCP.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum MethodScope {
-    /// Callers of the plain JSON-RPC endpoint, which the design must then have.
+    /// Callers of the plain JSON-RPC endpoint; requires [`Design::rpc`](super::Design::rpc).
     #[default]
     Rpc,
-    /// Only the program itself.
+    /// Only code of the same program.
     Internal,
 }
 
 impl MethodDef {
-    /// A method without arguments that answers nothing.
+    /// Creates a method without arguments and without a result.
     pub fn new(name: impl Into<String>) -> Self {
         let name = name.into();
         Self {

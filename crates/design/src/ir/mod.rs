@@ -1,7 +1,7 @@
-//! The words a design is written in: one file for each thing a service can offer.
+//! The intermediate representation of a service: [`Design`] and one file per kind of item.
 //!
-//! Everything here is data with public fields, built by `new` with what is required and `with_x` for the rest. Nothing
-//! is checked while building: [`Design::check`](crate::Design::check) tells all mistakes at once.
+//! Plain data with public fields, built with `new(required)` and `with_x`. Builders do not validate;
+//! [`Design::check`](crate::Design::check) reports all errors at once.
 
 mod args;
 mod completion;
@@ -15,12 +15,12 @@ mod resource;
 mod tool;
 
 pub use args::ArgsDef;
-pub use completion::{CompletionDef, CompletionOf};
+pub use completion::{CompletionDef, CompletionTarget};
 pub use design::Design;
 pub use event::{NotificationDef, WatchDef};
 pub use method::{MethodDef, MethodScope};
 pub use output::OutputDef;
-pub use param::{NotFlat, ParamDef, ParamKind};
+pub use param::{NestedParamError, ParamDef, ParamKind};
 pub use prompt::{PromptBody, PromptDef, PromptText};
 pub use resource::ResourceDef;
 pub use tool::{TaskRule, ToolDef};

@@ -1,4 +1,4 @@
-//! What a method answers with.
+//! The result of a method.
 
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
@@ -7,38 +7,38 @@ use serde_json::Value;
 
 use crate::schema;
 
-/// What a method answers with.
+/// The result of a method.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", rename_all_fields = "camelCase", tag = "kind", deny_unknown_fields)]
 #[non_exhaustive]
 pub enum OutputDef {
-    /// Nothing but that it succeeded.
+    /// No content; success only.
     #[default]
     Nothing,
     /// Text.
     Text,
-    /// Content blocks: pictures, links, text.
+    /// Content blocks: text, images, audio, links.
     Content,
-    /// Data.
+    /// Structured content.
     Structured {
-        /// The JSON Schema of the data.
+        /// The JSON Schema of the content.
         schema: Value,
     },
 }
 
 impl OutputDef {
-    /// Data with this schema, which goes through [`schema::output`].
+    /// Creates structured content. Normalizes the schema with [`schema::normalize_output`].
     pub fn structured(schema: Value) -> Self {
-        Self::Structured { schema: schema::output(schema) }
+        Self::Structured { schema: schema::normalize_output(schema) }
     }
 
-    /// Data that `T` is written as.
-    pub fn of<T: JsonSchema>() -> Self {
+    /// Creates structured content with the schema of a serialized `T`.
+    pub fn from_type<T: JsonSchema>() -> Self {
         let settings = SchemaSettings::draft2020_12().for_serialize();
         Self::structured(settings.into_generator().into_root_schema_for::<T>().to_value())
     }
 
-    /// The schema, when it is data.
+    /// Returns the schema of structured content.
     pub fn schema(&self) -> Option<&Value> {
         match self {
             Self::Structured { schema } => Some(schema),

@@ -1,74 +1,74 @@
-//! A parameter that travels as text: in a URI, in a query, as an argument of a prompt.
+//! Parameters that are transmitted as text: variables of a URI and arguments of a prompt.
 //!
-//! Only what is flat can: a scalar, a choice, or a list of those.
+//! Their values are scalars, choices, or lists of those.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::ArgsDef;
-use crate::setter::setters;
+use switchboard_protocol::setters;
 
-/// One parameter that travels as text.
+/// A parameter that is transmitted as text.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ParamDef {
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// Its name for people.
+    /// The display name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// What it is for.
+    /// The description.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// What its text is read as.
+    /// The type that its text is parsed as.
     #[serde(flatten)]
     pub kind: ParamKind,
-    /// Whether it is a list, given by repeating it.
+    /// Whether it is a list; the parameter is repeated for each item.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub repeated: bool,
-    /// Whether it must be given. A required list that is not given is empty.
+    /// Whether it is required. An absent required list is empty.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub required: bool,
-    /// What it is when it is not given.
+    /// The value of an absent parameter.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub default: Option<Value>,
 }
 
-/// What the text of a parameter is read as.
+/// The type that the text of a parameter is parsed as.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", rename_all_fields = "camelCase", tag = "kind")]
 #[non_exhaustive]
 pub enum ParamKind {
     /// `true` or `false`.
     Boolean,
-    /// A whole number.
+    /// An integer.
     Integer,
     /// A number.
     Number,
-    /// Text, whatever it looks like: `007` stays `007`.
+    /// A string, taken literally: `007` stays `"007"`.
     #[default]
     Text,
-    /// One of these texts.
+    /// One of a fixed set of strings.
     Choice {
-        /// The texts.
+        /// The strings.
         values: Vec<String>,
     },
-    /// Untyped: a boolean, a whole number, a number or text, whichever it looks like; repeated, a list.
+    /// Untyped: a boolean, an integer, a number or a string, inferred from the text. A repeated parameter is a list.
     Any,
 }
 
-/// A parameter that cannot travel as text.
+/// The error for a parameter that cannot be transmitted as text.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("parameter `{name}` is neither a scalar, a choice, nor a list of those")]
-pub struct NotFlat {
-    /// Which one.
+#[error("parameter `{name}` is not a scalar, a choice, or a list of those")]
+pub struct NestedParamError {
+    /// The name of the parameter.
     pub name: String,
 }
 
 impl ParamDef {
-    /// An optional parameter of this kind.
+    /// Creates an optional parameter.
     pub fn new(name: impl Into<String>, kind: ParamKind) -> Self {
         Self {
             name: name.into(),
@@ -81,25 +81,25 @@ impl ParamDef {
         }
     }
 
-    /// The parameters that these arguments are, in order of declaration.
+    /// Converts arguments to parameters, in order of declaration.
     ///
     /// # Errors
-    /// Names the first argument that cannot travel as text.
-    pub fn all(args: &ArgsDef) -> Result<Vec<Self>, NotFlat> {
+    /// Names the first argument that cannot be transmitted as text.
+    pub fn from_args(args: &ArgsDef) -> Result<Vec<Self>, NestedParamError> {
         let read = |name: &str| {
             let schema = args.property(name).unwrap_or(&Value::Bool(true));
-            let mut param = Self::read(name, schema)?;
+            let mut param = Self::from_schema(name, schema)?;
             param.required = args.requires(name);
             Ok(param)
         };
         args.names().into_iter().map(read).collect()
     }
 
-    fn read(name: &str, schema: &Value) -> Result<Self, NotFlat> {
-        let not_flat = || NotFlat { name: name.to_owned() };
+    fn from_schema(name: &str, schema: &Value) -> Result<Self, NestedParamError> {
+        let nested = || NestedParamError { name: name.to_owned() };
         let repeated = schema.get("type").is_some_and(|kind| kind == "array");
-        let one = if repeated { schema.get("items").unwrap_or(&Value::Bool(true)) } else { schema };
-        let mut param = Self::new(name, ParamKind::read(one).ok_or_else(not_flat)?);
+        let item = if repeated { schema.get("items").unwrap_or(&Value::Bool(true)) } else { schema };
+        let mut param = Self::new(name, ParamKind::from_schema(item).ok_or_else(nested)?);
         param.repeated = repeated;
         let text = |key: &str| schema.get(key).and_then(Value::as_str).map(str::to_owned);
         (param.title, param.description) = (text("title"), text("description"));
@@ -109,8 +109,8 @@ impl ParamDef {
 }
 
 impl ParamKind {
-    /// What a flat schema asks for; nothing when it is not flat.
-    fn read(schema: &Value) -> Option<Self> {
+    /// Returns the type that a schema describes; `None` if its values cannot be transmitted as text.
+    fn from_schema(schema: &Value) -> Option<Self> {
         if let Some(values) = schema.get("enum").and_then(Value::as_array) {
             let texts: Option<Vec<String>> =
                 values.iter().map(|value| value.as_str().map(str::to_owned)).collect();
@@ -134,7 +134,7 @@ impl ParamKind {
         }
     }
 
-    /// What was expected, for people.
+    /// Describes the expected value, for messages: `a whole number`.
     pub fn expected(&self) -> String {
         match self {
             Self::Boolean => "true or false".into(),

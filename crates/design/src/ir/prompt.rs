@@ -1,4 +1,4 @@
-//! A prompt of a service.
+//! Prompts.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -7,58 +7,58 @@ use switchboard_protocol::{Icon, Role};
 
 use super::{ParamDef, ParamKind};
 use crate::schema;
-use crate::setter::setters;
+use switchboard_protocol::setters;
 
-/// A text the service offers to start from.
+/// A prompt: a message template that a user can select.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[non_exhaustive]
 pub struct PromptDef {
-    /// Its name on the wire.
+    /// The name on the wire.
     pub name: String,
-    /// The method it is in Rust.
+    /// The name of the Rust method.
     pub rust_name: String,
-    /// Its name for people.
+    /// The display name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// What it is for. May not be empty.
+    /// The description. Must not be empty.
     pub description: String,
-    /// What it can be filled in with, in order of declaration. They travel as text.
+    /// The arguments, in order of declaration. They are transmitted as text.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub arguments: Vec<ParamDef>,
-    /// Where its messages come from.
+    /// The source of its messages.
     #[serde(default)]
     pub body: PromptBody,
-    /// Pictures.
+    /// The icons.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(with = "Vec<Map<String, Value>>")]
     pub icons: Vec<Icon>,
-    /// Arguments that its author gave as an example.
+    /// Example arguments, written by the author.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub example: Option<Value>,
-    /// The version of the service that had it first.
+    /// The version of the service that introduced it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub since: Option<String>,
-    /// Why not to use it any more.
+    /// The reason for its deprecation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deprecated: Option<String>,
-    /// What a caller must be allowed; who is not does not see it.
+    /// The scopes that a caller needs. Callers without them do not see the item.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub scopes: Vec<String>,
-    /// Words to group it by.
+    /// Tags for grouping.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<String>,
 }
 
-/// Where the messages of a prompt come from.
+/// The source of the messages of a prompt.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", rename_all_fields = "camelCase", tag = "kind", deny_unknown_fields)]
 #[non_exhaustive]
 pub enum PromptBody {
-    /// The method is called.
+    /// The result of the method.
     #[default]
     Dynamic,
-    /// The design has them.
+    /// Fixed messages in the design.
     Static {
         /// The messages.
         messages: Vec<PromptText>,
@@ -70,22 +70,22 @@ pub enum PromptBody {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[non_exhaustive]
 pub struct PromptText {
-    /// Who says it: `user` or `assistant`; the protocol has no other role.
+    /// The role: `user` or `assistant`.
     #[schemars(with = "String")]
     pub role: Role,
-    /// What is said.
+    /// The text.
     pub text: String,
 }
 
 impl PromptText {
-    /// Someone says something.
+    /// Creates a text message.
     pub fn new(role: Role, text: impl Into<String>) -> Self {
         Self { role, text: text.into() }
     }
 }
 
 impl PromptDef {
-    /// A dynamic prompt without arguments; its method has the same name.
+    /// Creates a dynamic prompt without arguments. Its Rust method has the same name.
     pub fn new(name: impl Into<String>, description: impl Into<String>) -> Self {
         let name = name.into();
         Self {
@@ -106,7 +106,7 @@ impl PromptDef {
 }
 
 impl PromptDef {
-    /// The JSON Schema of its arguments as they travel: texts.
+    /// Returns the JSON Schema of the arguments as transmitted: an object of strings.
     pub fn schema(&self) -> Value {
         let property = |argument: &ParamDef| {
             let mut schema = json!({"type": "string"});
@@ -125,7 +125,7 @@ impl PromptDef {
         if !required.is_empty() {
             schema["required"] = json!(required);
         }
-        schema::canonical(schema)
+        schema::canonicalize(schema)
     }
 }
 

@@ -1,4 +1,4 @@
-//! A resource of a service, or a family of them.
+//! Resources and resource templates.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -6,66 +6,66 @@ use serde_json::{Map, Value};
 use switchboard_protocol::{CacheScope, Icon};
 
 use super::{OutputDef, ParamDef};
-use crate::setter::setters;
+use switchboard_protocol::setters;
 
-/// Something the service lets others read.
+/// A resource, or a resource template if its URI has variables.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[non_exhaustive]
 pub struct ResourceDef {
-    /// Its name on the wire.
+    /// The name on the wire.
     pub name: String,
-    /// The method it is in Rust.
+    /// The name of the Rust method.
     pub rust_name: String,
-    /// Where it is, as written; see [`UriPattern`](crate::UriPattern).
+    /// The URI, or a URI with variables; see [`UriPattern`](crate::UriPattern).
     pub uri: String,
-    /// Its name for people.
+    /// The display name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// What it is. May not be empty.
+    /// The description. Must not be empty.
     pub description: String,
-    /// Its media type.
+    /// The media type.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mime: Option<String>,
-    /// Its parameters, in order of declaration; those that the path does not name are in the query.
+    /// The parameters, in order of declaration. Those that are not in the path of the URI are in its query.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub params: Vec<ParamDef>,
-    /// What it holds.
+    /// The content.
     #[serde(default)]
     pub output: OutputDef,
-    /// The method that lists its members, when its URI has variables.
+    /// The Rust method that lists the concrete resources of a template.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub list: Option<String>,
-    /// Whether others may subscribe to it.
+    /// Whether clients can subscribe to it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub watch: bool,
-    /// How many milliseconds it stays fresh.
+    /// The cache lifetime in milliseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ttl_ms: Option<u64>,
-    /// Who may share it.
+    /// Whether a cached copy may be shared between users.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<String>")]
     pub cache_scope: Option<CacheScope>,
-    /// Pictures.
+    /// The icons.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(with = "Vec<Map<String, Value>>")]
     pub icons: Vec<Icon>,
-    /// The version of the service that had it first.
+    /// The version of the service that introduced it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub since: Option<String>,
-    /// Why not to use it any more.
+    /// The reason for its deprecation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deprecated: Option<String>,
-    /// What a caller must be allowed; who is not does not see it.
+    /// The scopes that a caller needs. Callers without them do not see the item.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub scopes: Vec<String>,
-    /// Words to group it by.
+    /// Tags for grouping.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<String>,
 }
 
 impl ResourceDef {
-    /// A resource without parameters; its method has the same name.
+    /// Creates a text resource without parameters. Its Rust method has the same name.
     pub fn new(name: impl Into<String>, uri: impl Into<String>, description: impl Into<String>) -> Self {
         let name = name.into();
         Self {

@@ -1,4 +1,4 @@
-//! A tool of a service.
+//! Tools.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -6,81 +6,81 @@ use serde_json::{Map, Value};
 use switchboard_protocol::{Icon, TaskSupport, ToolAnnotations};
 
 use super::{ArgsDef, OutputDef};
-use crate::setter::setters;
+use switchboard_protocol::setters;
 
-/// Something the service can be asked to do.
+/// A tool: an operation that a model can call.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[non_exhaustive]
 pub struct ToolDef {
-    /// Its name on the wire.
+    /// The name on the wire.
     pub name: String,
-    /// The method it is in Rust.
+    /// The name of the Rust method.
     pub rust_name: String,
-    /// Its name for people.
+    /// The display name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// What it does, for the model. May not be empty.
+    /// The description for the model. Must not be empty.
     pub description: String,
-    /// What it is called with.
+    /// The arguments.
     #[serde(default)]
     pub args: ArgsDef,
-    /// What it answers with.
+    /// The result.
     #[serde(default)]
     pub output: OutputDef,
-    /// The schema of the events it sends while it works; with one, it is a streaming tool.
+    /// The schema of the events that a streaming tool sends during a call.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub events: Option<Value>,
-    /// What it says of its effects.
+    /// The hints about its effects.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<Map<String, Value>>")]
     pub annotations: Option<ToolAnnotations>,
-    /// Pictures.
+    /// The icons.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(with = "Vec<Map<String, Value>>")]
     pub icons: Vec<Icon>,
-    /// Arguments that its author gave as an example.
+    /// Example arguments, written by the author.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub example: Option<Value>,
-    /// The version of the service that had it first.
+    /// The version of the service that introduced it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub since: Option<String>,
-    /// Why not to use it any more.
+    /// The reason for its deprecation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deprecated: Option<String>,
-    /// What a caller must be allowed; who is not does not see it.
+    /// The scopes that a caller needs. Callers without them do not see the item.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub scopes: Vec<String>,
-    /// Words to group it by.
+    /// Tags for grouping.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<String>,
-    /// Whether it is run as a task.
+    /// Whether calls run as tasks.
     #[serde(default, skip_serializing_if = "TaskRule::is_never")]
     pub task: TaskRule,
 }
 
-/// Whether a tool is run as a task.
+/// Whether the calls of a tool run as tasks.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum TaskRule {
     /// Never.
     #[default]
     Never,
-    /// When the caller can follow one.
+    /// If the caller supports tasks.
     Allowed,
-    /// Always: who cannot follow a task cannot call it.
+    /// Always. Callers without support for tasks cannot call the tool.
     Required,
-    /// When the method says so: it may ask before it becomes one.
+    /// When the method decides so during the call. It can ask the user first.
     Later,
 }
 
 impl TaskRule {
-    /// Whether it is never run as a task.
+    /// Returns whether calls never run as tasks.
     pub fn is_never(&self) -> bool {
         *self == Self::Never
     }
 
-    /// As the protocol lists it; nothing for a tool that is never a task.
+    /// Returns the `taskSupport` to list; `None` for [`TaskRule::Never`].
     pub fn support(self) -> Option<TaskSupport> {
         match self {
             Self::Never => None,
@@ -91,13 +91,13 @@ impl TaskRule {
 }
 
 impl From<bool> for TaskRule {
-    fn from(may: bool) -> Self {
-        if may { Self::Allowed } else { Self::Never }
+    fn from(allowed: bool) -> Self {
+        if allowed { Self::Allowed } else { Self::Never }
     }
 }
 
 impl ToolDef {
-    /// A tool without arguments that answers nothing; its method has the same name.
+    /// Creates a tool without arguments and without a result. Its Rust method has the same name.
     pub fn new(name: impl Into<String>, description: impl Into<String>) -> Self {
         let name = name.into();
         Self {

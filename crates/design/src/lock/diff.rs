@@ -1,22 +1,23 @@
-//! What a new design changes, and for whom.
+//! Compares two designs and classifies the changes.
 
 use std::fmt;
 
-use super::compare::{Flow, Pools, compare};
-use crate::check::{ItemKind, Place};
+use super::schema_diff::{PoolVersions, diff_schemas};
+use crate::check::{DesignLocation, ItemKind};
 use crate::ir::{
     Design, MethodDef, MethodScope, NotificationDef, OutputDef, ParamDef, ParamKind, PromptDef, ResourceDef,
     TaskRule, ToolDef,
 };
+use crate::schema::SchemaRole;
 
-/// What a change means to those who use the service. Greater is worse.
+/// The effect of a change on callers of the service. Ordered by severity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Class {
-    /// Only what is said about things.
+pub enum ChangeClass {
+    /// Documentation only.
     Docs,
-    /// Whoever worked with the old design works with the new one.
+    /// Compatible: callers of the old design work with the new one.
     Additive,
-    /// Somebody who worked with the old design may not work with the new one.
+    /// Breaking: some callers of the old design may fail with the new one.
     Breaking,
 }
 
@@ -24,15 +25,15 @@ pub enum Class {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Change {
-    /// What it means.
-    pub class: Class,
-    /// Where.
-    pub place: Place,
-    /// What changed there.
-    pub what: String,
+    /// The effect on callers.
+    pub class: ChangeClass,
+    /// The item that changed.
+    pub location: DesignLocation,
+    /// The change, like `was removed`.
+    pub description: String,
 }
 
-impl fmt::Display for Class {
+impl fmt::Display for ChangeClass {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Docs => "docs",
@@ -44,45 +45,55 @@ impl fmt::Display for Class {
 
 impl fmt::Display for Change {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {} {}", self.class, self.place, self.what)
+        write!(f, "{}: {} {}", self.class, self.location, self.description)
     }
 }
 
-/// What a new design changes of an old one: the service itself, then what was there, then what is new.
+/// Returns the changes between two designs: those of the service itself, then of existing items, then new items.
 ///
-/// The worst of it is `changes.iter().map(|change| change.class).max()`. Methods of Rust are no part of the promise; one
-/// whose name on the wire changed counts as renamed.
+/// `changes.iter().map(|change| change.class).max()` is the most severe class. Names of Rust methods are not compared,
+/// except to recognize renamed items.
 pub fn diff(old: &Design, new: &Design) -> Vec<Change> {
-    let pools = Pools { old: &old.types, new: &new.types };
-    let mut found = Found { pools, place: Place::Design, changes: Vec::new() };
-    found.service(old, new);
-    found.each(ItemKind::Tool, &old.tools, &new.tools, Found::tool);
-    found.each(ItemKind::Resource, &old.resources, &new.resources, Found::resource);
-    found.each(ItemKind::Prompt, &old.prompts, &new.prompts, Found::prompt);
-    found.each(ItemKind::Notification, &old.notifications, &new.notifications, Found::notification);
+    let pools = PoolVersions { old: &old.types, new: &new.types };
+    let mut comparison = DesignComparison { pools, location: DesignLocation::Design, changes: Vec::new() };
+    comparison.compare_service(old, new);
+    comparison.compare_items(ItemKind::Tool, &old.tools, &new.tools, DesignComparison::compare_tool);
+    comparison.compare_items(
+        ItemKind::Resource,
+        &old.resources,
+        &new.resources,
+        DesignComparison::compare_resource,
+    );
+    comparison.compare_items(ItemKind::Prompt, &old.prompts, &new.prompts, DesignComparison::compare_prompt);
+    comparison.compare_items(
+        ItemKind::Notification,
+        &old.notifications,
+        &new.notifications,
+        DesignComparison::compare_notification,
+    );
     let shared = |design: &Design| -> Vec<MethodDef> {
         design.rpc_only.iter().filter(|method| method.scope == MethodScope::Rpc).cloned().collect()
     };
-    found.each(ItemKind::Method, &shared(old), &shared(new), Found::method);
-    found.changes
+    comparison.compare_items(ItemKind::Method, &shared(old), &shared(new), DesignComparison::compare_method);
+    comparison.changes
 }
 
-struct Found<'a> {
-    pools: Pools<'a>,
-    /// Where changes are being looked for.
-    place: Place,
+struct DesignComparison<'a> {
+    pools: PoolVersions<'a>,
+    /// The item being compared.
+    location: DesignLocation,
     changes: Vec<Change>,
 }
 
-/// What is offered under a name.
-trait Named: PartialEq {
+/// An item with a name on the wire and a Rust method.
+trait NamedItem: PartialEq {
     fn name(&self) -> &str;
     fn rust_name(&self) -> &str;
 }
 
-macro_rules! named {
+macro_rules! named_items {
     ($($type:ident),+) => {$(
-        impl Named for $type {
+        impl NamedItem for $type {
             fn name(&self) -> &str {
                 &self.name
             }
@@ -94,154 +105,166 @@ macro_rules! named {
     )+};
 }
 
-named!(ToolDef, ResourceDef, PromptDef, NotificationDef, MethodDef);
+named_items!(ToolDef, ResourceDef, PromptDef, NotificationDef, MethodDef);
 
-impl Found<'_> {
-    fn add(&mut self, class: Class, what: impl Into<String>) {
-        self.changes.push(Change { class, place: self.place.clone(), what: what.into() });
+impl DesignComparison<'_> {
+    fn add(&mut self, class: ChangeClass, description: impl Into<String>) {
+        self.changes.push(Change { class, location: self.location.clone(), description: description.into() });
     }
 
-    /// A promise: giving it is compatible, taking it back is breaking.
-    fn promise(&mut self, old: bool, new: bool, [kept, broken]: [&str; 2]) {
+    /// Compares a guarantee: giving it is compatible, withdrawing it is breaking.
+    fn compare_guarantee(&mut self, old: bool, new: bool, [given, withdrawn]: [&str; 2]) {
         match (old, new) {
-            (false, true) => self.add(Class::Additive, kept),
-            (true, false) => self.add(Class::Breaking, broken),
+            (false, true) => self.add(ChangeClass::Additive, given),
+            (true, false) => self.add(ChangeClass::Breaking, withdrawn),
             (true, true) | (false, false) => {}
         }
     }
 
-    fn docs(&mut self, differ: bool) {
+    fn compare_docs(&mut self, differ: bool) {
         if differ {
-            self.add(Class::Docs, "is described differently");
+            self.add(ChangeClass::Docs, "is described differently");
         }
     }
 
-    fn service(&mut self, old: &Design, new: &Design) {
+    fn compare_service(&mut self, old: &Design, new: &Design) {
         if old.name != new.name {
-            self.add(Class::Breaking, format!("is called `{}` instead of `{}`", new.name, old.name));
+            self.add(ChangeClass::Breaking, format!("is called `{}` instead of `{}`", new.name, old.name));
         }
         if old.version != new.version {
-            self.add(Class::Docs, format!("has version {} instead of {}", new.version, old.version));
+            self.add(ChangeClass::Docs, format!("has version {} instead of {}", new.version, old.version));
         }
         let docs =
             |design: &Design| (design.title.clone(), design.description.clone(), design.instructions.clone());
-        self.docs(docs(old) != docs(new));
+        self.compare_docs(docs(old) != docs(new));
         for name in old.protocols.iter().filter(|name| !new.protocols.contains(name)) {
-            // An empty list accepts everything.
-            let class = if new.protocols.is_empty() { Class::Additive } else { Class::Breaking };
+            // An empty list accepts all revisions.
+            let class = if new.protocols.is_empty() { ChangeClass::Additive } else { ChangeClass::Breaking };
             self.add(class, format!("no longer lists the protocol revision {name}"));
         }
         for name in new.protocols.iter().filter(|name| !old.protocols.contains(name)) {
-            let class = if old.protocols.is_empty() { Class::Breaking } else { Class::Additive };
+            let class = if old.protocols.is_empty() { ChangeClass::Breaking } else { ChangeClass::Additive };
             self.add(class, format!("lists the protocol revision {name}"));
         }
         match (&old.rpc, &new.rpc) {
             (Some(old), Some(new)) if old != new => {
-                self.add(Class::Breaking, format!("has its RPC endpoint at {new} instead of {old}"));
+                self.add(ChangeClass::Breaking, format!("has its RPC endpoint at {new} instead of {old}"));
             }
             (old, new) => {
-                let said = ["has an RPC endpoint now", "has no RPC endpoint any more"];
-                self.promise(old.is_some(), new.is_some(), said);
+                let descriptions = ["has an RPC endpoint now", "has no RPC endpoint any more"];
+                self.compare_guarantee(old.is_some(), new.is_some(), descriptions);
             }
         }
     }
 
-    /// Looks at what is there under the same name, and at what came and went.
-    fn each<T: Named>(&mut self, kind: ItemKind, old: &[T], new: &[T], look: fn(&mut Self, &T, &T)) {
+    /// Compares items with the same name, and reports removed, renamed and added items.
+    fn compare_items<T: NamedItem>(
+        &mut self,
+        kind: ItemKind,
+        old: &[T],
+        new: &[T],
+        compare: fn(&mut Self, &T, &T),
+    ) {
         let known = |list: &[T], name: &str| list.iter().any(|item| item.name() == name);
         let renamed = |item: &T| {
             let same = |other: &&T| other.rust_name() == item.rust_name() && !known(old, other.name());
             new.iter().find(same)
         };
-        let mut taken: Vec<&str> = Vec::new();
+        let mut renamed_names: Vec<&str> = Vec::new();
         for item in old {
-            self.place = Place::Item(kind, item.name().to_owned());
+            self.location = DesignLocation::Item(kind, item.name().to_owned());
             match new.iter().find(|other| other.name() == item.name()) {
                 Some(other) if item == other && self.pools.old == self.pools.new => {}
-                Some(other) => look(self, item, other),
+                Some(other) => compare(self, item, other),
                 None => match renamed(item) {
                     Some(other) => {
-                        taken.push(other.name());
-                        self.add(Class::Breaking, format!("was renamed to `{}`", other.name()));
+                        renamed_names.push(other.name());
+                        self.add(ChangeClass::Breaking, format!("was renamed to `{}`", other.name()));
                     }
-                    None => self.add(Class::Breaking, "was removed"),
+                    None => self.add(ChangeClass::Breaking, "was removed"),
                 },
             }
         }
-        for item in new.iter().filter(|item| !known(old, item.name()) && !taken.contains(&item.name())) {
-            self.place = Place::Item(kind, item.name().to_owned());
-            self.add(Class::Additive, "was added");
+        for item in
+            new.iter().filter(|item| !known(old, item.name()) && !renamed_names.contains(&item.name()))
+        {
+            self.location = DesignLocation::Item(kind, item.name().to_owned());
+            self.add(ChangeClass::Additive, "was added");
         }
     }
 
-    fn tool(&mut self, old: &ToolDef, new: &ToolDef) {
+    fn compare_tool(&mut self, old: &ToolDef, new: &ToolDef) {
         let notes = |tool: &ToolDef| {
             let tool = tool.clone();
             (tool.title, tool.description, tool.icons, tool.example, tool.since, tool.deprecated, tool.tags)
         };
-        self.docs(notes(old) != notes(new));
+        self.compare_docs(notes(old) != notes(new));
         let effects = |tool: &ToolDef| tool.annotations.clone().unwrap_or_default();
         let (before, after) = (effects(old), effects(new));
-        let said = ["is read-only now", "is no longer read-only"];
-        self.promise(before.is_read_only(), after.is_read_only(), said);
+        let descriptions = ["is read-only now", "is no longer read-only"];
+        self.compare_guarantee(before.is_read_only(), after.is_read_only(), descriptions);
         if before.is_read_only() == after.is_read_only() {
-            let said = ["is idempotent now", "is no longer idempotent"];
-            self.promise(before.is_idempotent(), after.is_idempotent(), said);
-            let said = ["is not destructive any more", "may be destructive now"];
-            self.promise(!before.is_destructive(), !after.is_destructive(), said);
+            let descriptions = ["is idempotent now", "is no longer idempotent"];
+            self.compare_guarantee(before.is_idempotent(), after.is_idempotent(), descriptions);
+            let descriptions = ["is not destructive any more", "may be destructive now"];
+            self.compare_guarantee(!before.is_destructive(), !after.is_destructive(), descriptions);
         }
-        let said = ["stays within its own world now", "may deal with the world outside now"];
-        self.promise(!before.is_open_world(), !after.is_open_world(), said);
-        self.promise(
+        let descriptions = ["no longer accesses external systems", "may access external systems now"];
+        self.compare_guarantee(!before.is_open_world(), !after.is_open_world(), descriptions);
+        self.compare_guarantee(
             !old.task.is_never(),
             !new.task.is_never(),
             ["may be run as a task now", "may no longer be run as a task"],
         );
         let only = |task: TaskRule| task == TaskRule::Required;
-        self.promise(
+        self.compare_guarantee(
             !only(old.task),
             !only(new.task),
             ["may be run without a task now", "can only be run as a task now"],
         );
-        self.scopes(&old.scopes, &new.scopes);
-        self.schemas(Flow::In, "argument", [&old.args.schema, &new.args.schema]);
-        self.output("result", &old.output, &new.output);
+        self.compare_scopes(&old.scopes, &new.scopes);
+        self.compare_schemas(SchemaRole::Input, "argument", [&old.args.schema, &new.args.schema]);
+        self.compare_output("result", &old.output, &new.output);
         match (&old.events, &new.events) {
-            (Some(old), Some(new)) => self.schemas(Flow::Out, "event", [old, new]),
+            (Some(old), Some(new)) => self.compare_schemas(SchemaRole::Output, "event", [old, new]),
             (old, new) => {
-                self.promise(old.is_some(), new.is_some(), ["sends events now", "sends no events any more"]);
+                self.compare_guarantee(
+                    old.is_some(),
+                    new.is_some(),
+                    ["sends events now", "sends no events any more"],
+                );
             }
         }
     }
 
-    fn scopes(&mut self, old: &[String], new: &[String]) {
+    fn compare_scopes(&mut self, old: &[String], new: &[String]) {
         for scope in new.iter().filter(|scope| !old.contains(scope)) {
-            self.add(Class::Breaking, format!("needs the scope `{scope}` now"));
+            self.add(ChangeClass::Breaking, format!("needs the scope `{scope}` now"));
         }
         for scope in old.iter().filter(|scope| !new.contains(scope)) {
-            self.add(Class::Additive, format!("no longer needs the scope `{scope}`"));
+            self.add(ChangeClass::Additive, format!("no longer needs the scope `{scope}`"));
         }
     }
 
-    fn schemas(&mut self, flow: Flow, subject: &'static str, schemas: [&serde_json::Value; 2]) {
-        for (class, what) in compare(self.pools, flow, subject, schemas) {
-            self.add(class, format!("has a change: {what}"));
+    fn compare_schemas(&mut self, role: SchemaRole, subject: &'static str, schemas: [&serde_json::Value; 2]) {
+        for (class, description) in diff_schemas(self.pools, role, subject, schemas) {
+            self.add(class, format!("has a change: {description}"));
         }
     }
 
-    fn output(&mut self, subject: &'static str, old: &OutputDef, new: &OutputDef) {
+    fn compare_output(&mut self, subject: &'static str, old: &OutputDef, new: &OutputDef) {
         match (old, new) {
             (OutputDef::Structured { schema: old }, OutputDef::Structured { schema: new }) => {
-                self.schemas(Flow::Out, subject, [old, new]);
+                self.compare_schemas(SchemaRole::Output, subject, [old, new]);
             }
             (old, new) if old == new => {}
-            (OutputDef::Nothing, _) => self.add(Class::Additive, format!("has a {subject} now")),
-            (_, OutputDef::Nothing) => self.add(Class::Breaking, format!("has no {subject} any more")),
-            _ => self.add(Class::Breaking, format!("has a {subject} of another kind")),
+            (OutputDef::Nothing, _) => self.add(ChangeClass::Additive, format!("has a {subject} now")),
+            (_, OutputDef::Nothing) => self.add(ChangeClass::Breaking, format!("has no {subject} any more")),
+            _ => self.add(ChangeClass::Breaking, format!("has a {subject} of another kind")),
         }
     }
 
-    fn resource(&mut self, old: &ResourceDef, new: &ResourceDef) {
+    fn compare_resource(&mut self, old: &ResourceDef, new: &ResourceDef) {
         let notes = |resource: &ResourceDef| {
             let resource = resource.clone();
             (
@@ -253,86 +276,92 @@ impl Found<'_> {
                 resource.tags,
             )
         };
-        self.docs(notes(old) != notes(new));
+        self.compare_docs(notes(old) != notes(new));
         let same = match (old.pattern(), new.pattern()) {
             (Ok(old), Ok(new)) => old.has_same_uris(&new),
             (Err(_), _) | (_, Err(_)) => old.uri == new.uri,
         };
         if !same {
-            self.add(Class::Breaking, format!("is at `{}` instead of `{}`", new.uri, old.uri));
+            self.add(ChangeClass::Breaking, format!("is at `{}` instead of `{}`", new.uri, old.uri));
         }
         if old.mime != new.mime {
-            self.add(Class::Breaking, "has another media type");
+            self.add(ChangeClass::Breaking, "has another media type");
         }
         if (old.ttl_ms, old.cache_scope) != (new.ttl_ms, new.cache_scope) {
-            self.add(Class::Additive, "may be cached differently");
+            self.add(ChangeClass::Additive, "may be cached differently");
         }
-        self.promise(old.watch, new.watch, ["can be watched now", "can no longer be watched"]);
-        self.scopes(&old.scopes, &new.scopes);
-        self.params("parameter", &old.params, &new.params);
-        self.output("content", &old.output, &new.output);
+        self.compare_guarantee(old.watch, new.watch, ["can be watched now", "can no longer be watched"]);
+        self.compare_scopes(&old.scopes, &new.scopes);
+        self.compare_params("parameter", &old.params, &new.params);
+        self.compare_output("content", &old.output, &new.output);
     }
 
-    fn prompt(&mut self, old: &PromptDef, new: &PromptDef) {
+    fn compare_prompt(&mut self, old: &PromptDef, new: &PromptDef) {
         let notes = |prompt: &PromptDef| {
             let prompt = prompt.clone();
-            let told = (prompt.title, prompt.description, prompt.icons, prompt.example);
-            (told, prompt.since, prompt.deprecated, prompt.tags, prompt.body)
+            let docs = (prompt.title, prompt.description, prompt.icons, prompt.example);
+            (docs, prompt.since, prompt.deprecated, prompt.tags, prompt.body)
         };
-        self.docs(notes(old) != notes(new));
-        self.scopes(&old.scopes, &new.scopes);
-        self.params("argument", &old.arguments, &new.arguments);
+        self.compare_docs(notes(old) != notes(new));
+        self.compare_scopes(&old.scopes, &new.scopes);
+        self.compare_params("argument", &old.arguments, &new.arguments);
     }
 
-    fn params(&mut self, subject: &str, old: &[ParamDef], new: &[ParamDef]) {
+    fn compare_params(&mut self, subject: &str, old: &[ParamDef], new: &[ParamDef]) {
         for param in old {
             match new.iter().find(|other| other.name == param.name) {
-                Some(other) => self.param(subject, param, other),
-                None => self.add(Class::Breaking, format!("has no {subject} `{}` any more", param.name)),
+                Some(other) => self.compare_param(subject, param, other),
+                None => {
+                    self.add(ChangeClass::Breaking, format!("has no {subject} `{}` any more", param.name))
+                }
             }
         }
         for param in new.iter().filter(|param| !old.iter().any(|other| other.name == param.name)) {
-            let (class, need) =
-                if param.required { (Class::Breaking, "required") } else { (Class::Additive, "optional") };
+            let (class, need) = if param.required {
+                (ChangeClass::Breaking, "required")
+            } else {
+                (ChangeClass::Additive, "optional")
+            };
             self.add(class, format!("has the {need} {subject} `{}` now", param.name));
         }
     }
 
-    fn param(&mut self, subject: &str, old: &ParamDef, new: &ParamDef) {
+    fn compare_param(&mut self, subject: &str, old: &ParamDef, new: &ParamDef) {
         let name = &new.name;
         if (&old.title, &old.description) != (&new.title, &new.description) {
-            self.add(Class::Docs, format!("describes the {subject} `{name}` differently"));
+            self.add(ChangeClass::Docs, format!("describes the {subject} `{name}` differently"));
         }
         let required = format!("requires the {subject} `{name}` now");
         let optional = format!("no longer requires the {subject} `{name}`");
-        self.promise(!old.required, !new.required, [&optional, &required]);
-        // What was given once is a list of one.
+        self.compare_guarantee(!old.required, !new.required, [&optional, &required]);
+        // A single value is accepted as a list of one item.
         let list = format!("takes several of the {subject} `{name}` now");
         let single = format!("takes only one of the {subject} `{name}` now");
-        self.promise(old.repeated, new.repeated, [&list, &single]);
+        self.compare_guarantee(old.repeated, new.repeated, [&list, &single]);
         if old.default != new.default {
-            self.add(Class::Additive, format!("has another default for the {subject} `{name}`"));
+            self.add(ChangeClass::Additive, format!("has another default for the {subject} `{name}`"));
         }
         if old.kind != new.kind {
-            let class = if takes_all(&new.kind, &old.kind) { Class::Additive } else { Class::Breaking };
+            let class =
+                if accepts_all(&new.kind, &old.kind) { ChangeClass::Additive } else { ChangeClass::Breaking };
             self.add(class, format!("expects {} for the {subject} `{name}` now", new.kind.expected()));
         }
     }
 
-    fn notification(&mut self, old: &NotificationDef, new: &NotificationDef) {
-        self.docs(old.description != new.description);
-        self.schemas(Flow::Out, "payload", [&old.payload, &new.payload]);
+    fn compare_notification(&mut self, old: &NotificationDef, new: &NotificationDef) {
+        self.compare_docs(old.description != new.description);
+        self.compare_schemas(SchemaRole::Output, "payload", [&old.payload, &new.payload]);
     }
 
-    fn method(&mut self, old: &MethodDef, new: &MethodDef) {
-        self.docs(old.description != new.description);
-        self.schemas(Flow::In, "argument", [&old.args.schema, &new.args.schema]);
-        self.output("result", &old.output, &new.output);
+    fn compare_method(&mut self, old: &MethodDef, new: &MethodDef) {
+        self.compare_docs(old.description != new.description);
+        self.compare_schemas(SchemaRole::Input, "argument", [&old.args.schema, &new.args.schema]);
+        self.compare_output("result", &old.output, &new.output);
     }
 }
 
-/// Whether every text that was taken is taken still.
-fn takes_all(new: &ParamKind, old: &ParamKind) -> bool {
+/// Returns whether every text that was valid for the old type is valid for the new one.
+fn accepts_all(new: &ParamKind, old: &ParamKind) -> bool {
     match (new, old) {
         (ParamKind::Any | ParamKind::Text, _) | (ParamKind::Number, ParamKind::Integer) => true,
         (ParamKind::Choice { values: new }, ParamKind::Choice { values: old }) => {

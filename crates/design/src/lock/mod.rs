@@ -1,10 +1,10 @@
-//! A design as it was promised, and what a new one breaks of that.
+//! Detects breaking changes of a published design.
 //!
-//! [`Lock`] is the text that is kept beside the code; [`diff`] tells breaking from compatible changes, one line each.
+//! [`Lock`] is the published design as a file beside the code; [`diff`] classifies changes as breaking or compatible.
 
-mod compare;
 mod diff;
-mod file;
+mod lock_file;
+mod schema_diff;
 
-pub use diff::{Change, Class, diff};
-pub use file::{Lock, LockError};
+pub use diff::{Change, ChangeClass, diff};
+pub use lock_file::{Lock, LockError};

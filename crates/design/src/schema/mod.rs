@@ -1,29 +1,30 @@
-//! Passes that make a JSON Schema one that every client can read.
+//! JSON Schema: normalization for clients, and validation.
 //!
-//! Clients are picky in different ways, and most drop all tools of a server for one schema they do not like. What comes
-//! out of [`input`] and [`output`] has none of what is known to break one: no `$schema`, no `$ref` or combination at the
-//! root, no `type` that is a list, no `const`, no boolean in the place of a schema, no foreign `format`.
+//! Clients support different subsets of JSON Schema, and many drop all tools of a server because of one unsupported
+//! schema. Schemas returned by [`normalize_input`] and [`normalize_output`] avoid the known problems: no `$schema`, no `$ref`
+//! or combination at the root, no `type` array, no `const`, no boolean schemas, no unknown `format`.
 //!
-//! Objects in arguments are closed at every level (`additionalProperties: false`) unless they say otherwise; results stay
-//! open, so that a service may add members to them.
+//! Objects in arguments are closed at every level (`additionalProperties: false`) unless they say otherwise. Results stay
+//! open, so that a service can add members later.
 //!
-//! Invariants: a pass is idempotent; keys come out sorted, whatever features `serde_json` was built with; whatever fits
-//! the result of [`input`] fits the schema that was given, but for roots that are a choice, which are merged; whatever
-//! fits the schema given to [`output`] fits its result.
+//! Invariants: normalization is idempotent; keys are sorted, independent of the features of `serde_json`; every value that is
+//! valid for the result of [`normalize_input`] is valid for the original schema, except for a choice at the root, whose
+//! branches are merged; every value that is valid for the original of [`normalize_output`] is valid for its result.
 
-mod additional;
 mod canonical;
-mod defs;
-mod fit;
-mod ordered;
-mod passes;
+mod close_objects;
+mod declared_order;
+mod normalize;
+mod pool;
 mod simplify;
+mod validation_issues;
 mod validator;
 
-pub use canonical::canonical;
-pub use defs::Schemas;
-pub(crate) use defs::name_of as referred_name;
-pub use fit::misfits;
-pub(crate) use ordered::ordered_text;
-pub use passes::{NotAnObject, input, is_object, output, wrapped};
+pub use canonical::canonicalize;
+pub(crate) use declared_order::declared_order_text;
+pub use normalize::{NotAnObjectError, is_object, normalize_input, normalize_output, wrap_in_result};
+pub use pool::SchemaPool;
+pub(crate) use pool::definition_name;
+pub(crate) use simplify::SchemaRole;
+pub use validation_issues::validation_issues;
 pub use validator::{OverBudget, PatternBudget, SchemaError, ValidationOutcome, Validator, ValidatorOptions};

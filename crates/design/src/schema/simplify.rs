@@ -1,20 +1,20 @@
-//! One schema written plainly, from the leaves up.
+//! Rewrites a schema with fewer keywords, bottom up.
 //!
-//! Says the same with fewer words of JSON Schema. Only where a property is optional and [`Side::Input`] is simplified does
-//! it say less: `null` is then another way to leave it out, and is not told.
+//! The result is equivalent, except for optional properties of [`SchemaRole::Input`], which no longer accept `null`:
+//! callers omit them instead.
 
 use serde_json::{Map, Value, json};
 
-/// Who writes the values that a schema describes.
+/// Whether a schema describes arguments or results.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Side {
-    /// The caller: values may be narrowed.
+pub(crate) enum SchemaRole {
+    /// Values that callers write. Normalization may narrow them.
     Input,
-    /// The service: every value must go on fitting.
+    /// Values that callers read. Every value must stay valid.
     Output,
 }
 
-/// The formats that JSON Schema defines; others mean nothing to a client, or are refused by it.
+/// The formats that JSON Schema defines. Some clients reject others.
 const FORMATS: [&str; 19] = [
     "date-time",
     "date",
@@ -37,81 +37,82 @@ const FORMATS: [&str; 19] = [
     "regex",
 ];
 
-/// What is said about a value rather than asked of it.
-pub(super) const NOTES: [&str; 8] =
+/// The annotation keywords, which do not constrain values.
+pub(super) const ANNOTATIONS: [&str; 8] =
     ["title", "description", "default", "examples", "deprecated", "readOnly", "writeOnly", "$comment"];
 
-/// Simplifies a schema that describes something that must be there.
-pub(super) fn simplify(schema: &mut Value, side: Side) {
+/// Simplifies the schema of a required value.
+pub(super) fn simplify(schema: &mut Value, role: SchemaRole) {
     match schema {
         Value::Bool(true) => *schema = json!({}),
         Value::Bool(false) => *schema = json!({"not": {}}),
         Value::Object(map) => {
             map.remove("$schema");
-            // Older validators refuse a list of nothing.
+            // Validators of older drafts reject an empty array.
             if map.get("required").and_then(Value::as_array).is_some_and(Vec::is_empty) {
                 map.remove("required");
             }
-            children(map, side);
-            constants(map);
-            choices(map);
-            formats(map);
-            types(map);
+            simplify_subschemas(map, role);
+            replace_const(map);
+            merge_enum_branches(map);
+            remove_unknown_format(map);
+            simplify_type(map);
         }
         Value::Null | Value::Number(_) | Value::String(_) | Value::Array(_) => {}
     }
 }
 
-/// Simplifies a schema whose value may be left out: `null` is another way to do that.
-fn simplify_optional(schema: &mut Value, side: Side) {
-    simplify(schema, side);
-    if let (Side::Input, Value::Object(map)) = (side, schema) {
-        without_null(map);
-        // What is left may be plainer than it was with the null.
-        choices(map);
-        types(map);
+/// Simplifies the schema of an optional value: in arguments, `null` is removed.
+fn simplify_optional(schema: &mut Value, role: SchemaRole) {
+    simplify(schema, role);
+    if let (SchemaRole::Input, Value::Object(map)) = (role, schema) {
+        remove_null(map);
+        // Without `null`, further simplification may be possible.
+        merge_enum_branches(map);
+        simplify_type(map);
     }
 }
 
-fn children(map: &mut Map<String, Value>, side: Side) {
-    let required: Vec<String> = names(map, "required");
+fn simplify_subschemas(map: &mut Map<String, Value>, role: SchemaRole) {
+    let required: Vec<String> = string_list(map, "required");
     for (key, value) in map.iter_mut() {
         match (key.as_str(), value) {
             ("properties", Value::Object(members)) => {
                 for (name, member) in members {
                     if required.contains(name) {
-                        simplify(member, side)
+                        simplify(member, role)
                     } else {
-                        simplify_optional(member, side)
+                        simplify_optional(member, role)
                     }
                 }
             }
             ("patternProperties" | "dependentSchemas" | "$defs", Value::Object(members)) => {
-                members.values_mut().for_each(|member| simplify(member, side));
+                members.values_mut().for_each(|member| simplify(member, role));
             }
             ("anyOf" | "oneOf" | "allOf" | "prefixItems", Value::Array(members)) => {
-                members.iter_mut().for_each(|member| simplify(member, side));
+                members.iter_mut().for_each(|member| simplify(member, role));
             }
-            // A boolean is the usual way to say these two, and every client knows it.
+            // Every client supports booleans for these two keywords.
             ("additionalProperties" | "unevaluatedProperties", value) if !value.is_boolean() => {
-                simplify(value, side);
+                simplify(value, role);
             }
             (
                 "items" | "contains" | "propertyNames" | "not" | "if" | "then" | "else" | "unevaluatedItems",
                 value,
-            ) => simplify(value, side),
+            ) => simplify(value, role),
             _ => {}
         }
     }
 }
 
-pub(super) fn names(map: &Map<String, Value>, key: &str) -> Vec<String> {
+/// Returns the strings in an array, such as `required`.
+pub(super) fn string_list(map: &Map<String, Value>, key: &str) -> Vec<String> {
     let names = map.get(key).and_then(Value::as_array).into_iter().flatten();
     names.filter_map(Value::as_str).map(str::to_owned).collect()
 }
 
-/// `const` is an `enum` of one.
-fn constants(map: &mut Map<String, Value>) {
+/// Replaces `const` with an `enum` of one value.
+fn replace_const(map: &mut Map<String, Value>) {
     if let Some(value) = map.remove("const") {
         let fits = map.get("enum").and_then(Value::as_array).is_none_or(|values| values.contains(&value));
         let values = if fits { json!([value]) } else { json!([]) };
@@ -119,8 +120,8 @@ fn constants(map: &mut Map<String, Value>) {
     }
 }
 
-/// A choice of fixed values is one `enum`; what is said of each goes into the description.
-fn choices(map: &mut Map<String, Value>) {
+/// Merges a choice of fixed values to one `enum`. Descriptions of the values move to the description.
+fn merge_enum_branches(map: &mut Map<String, Value>) {
     for key in ["oneOf", "anyOf"] {
         let fixed = |member: &Value| {
             let member = member.as_object()?;
@@ -133,37 +134,37 @@ fn choices(map: &mut Map<String, Value>) {
         let Some(members) = map.get(key).and_then(Value::as_array) else { continue };
         let Some(members) = members.iter().map(fixed).collect::<Option<Vec<_>>>() else { continue };
         let values: Vec<&Value> = members.iter().flat_map(|(values, _)| values).collect();
-        let twice = values.iter().enumerate().any(|(at, value)| values[..at].contains(value));
-        if members.is_empty() || twice || map.contains_key("enum") || map.contains_key("type") {
+        let has_duplicates = values.iter().enumerate().any(|(at, value)| values[..at].contains(value));
+        if members.is_empty() || has_duplicates || map.contains_key("enum") || map.contains_key("type") {
             continue;
         }
         let values: Vec<Value> = values.into_iter().cloned().collect();
-        let mut notes: Vec<String> =
+        let mut annotations: Vec<String> =
             map.get("description").and_then(Value::as_str).map(str::to_owned).into_iter().collect();
-        let told: Vec<String> = members
+        let value_lines: Vec<String> = members
             .iter()
             .filter_map(|(values, note)| Some((values, note.as_ref()?.as_str()?)))
             .map(|(values, note)| {
-                format!("- {}: {note}", values.iter().map(shown).collect::<Vec<_>>().join(", "))
+                format!("- {}: {note}", values.iter().map(value_text).collect::<Vec<_>>().join(", "))
             })
             .collect();
-        notes.extend((!told.is_empty()).then(|| told.join("\n")));
-        if !notes.is_empty() {
-            map.insert("description".into(), notes.join("\n\n").into());
+        annotations.extend((!value_lines.is_empty()).then(|| value_lines.join("\n")));
+        if !annotations.is_empty() {
+            map.insert("description".into(), annotations.join("\n\n").into());
         }
         map.remove(key);
         map.insert("enum".into(), Value::Array(values));
     }
 }
 
-fn shown(value: &Value) -> String {
+fn value_text(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), |text| format!("`{text}`"))
 }
 
-/// `type` is one name: known from an `enum` where it is missing, and a choice where it is several.
-fn types(map: &mut Map<String, Value>) {
+/// Makes `type` a single name: infers it from `enum` if absent, and converts a `type` array to `anyOf`.
+fn simplify_type(map: &mut Map<String, Value>) {
     if let (None, Some(Value::Array(values))) = (map.get("type"), map.get("enum")) {
-        let kinds: Vec<&str> = values.iter().map(kind).collect();
+        let kinds: Vec<&str> = values.iter().map(type_name).collect();
         if let [first, rest @ ..] = kinds.as_slice()
             && rest.iter().all(|kind| kind == first)
         {
@@ -176,30 +177,32 @@ fn types(map: &mut Map<String, Value>) {
         map.insert("type".into(), kind.clone());
         return;
     }
-    // A keyword asks nothing of values it is not about, so each member may have them all.
-    let (notes, mut asked): (Map<_, _>, Map<_, _>) =
-        std::mem::take(map).into_iter().partition(|(key, _)| NOTES.contains(&key.as_str()));
-    asked.remove("type");
-    let member = |named: &Value| {
-        let mut member = asked.clone();
+    // A keyword does not constrain values of other types, so every branch can have all keywords.
+    let (annotations, mut constraints): (Map<_, _>, Map<_, _>) =
+        std::mem::take(map).into_iter().partition(|(key, _)| ANNOTATIONS.contains(&key.as_str()));
+    constraints.remove("type");
+    let member = |name: &Value| {
+        let mut member = constraints.clone();
         if let Some(Value::Array(values)) = member.get_mut("enum") {
-            values.retain(|value| named == kind(value) || (named == "number" && kind(value) == "integer"));
+            values.retain(|value| {
+                name == type_name(value) || (name == "number" && type_name(value) == "integer")
+            });
             if values.is_empty() {
                 return None;
             }
         }
-        if named == "null" {
+        if name == "null" {
             member.clear();
         }
-        member.insert("type".into(), named.clone());
+        member.insert("type".into(), name.clone());
         Some(Value::Object(member))
     };
-    *map = notes;
+    *map = annotations;
     map.insert("anyOf".into(), kinds.iter().filter_map(member).collect());
 }
 
-/// The `type` of a value.
-pub(super) fn kind(value: &Value) -> &'static str {
+/// Returns the JSON Schema type of a value.
+pub(super) fn type_name(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
         Value::Bool(_) => "boolean",
@@ -211,7 +214,8 @@ pub(super) fn kind(value: &Value) -> &'static str {
     }
 }
 
-fn formats(map: &mut Map<String, Value>) {
+/// Removes a `format` that JSON Schema does not define.
+fn remove_unknown_format(map: &mut Map<String, Value>) {
     let known = |format: &Value| format.as_str().is_some_and(|format| FORMATS.contains(&format));
     if map.get("format").is_some_and(|format| !known(format)) {
         map.remove("format");
@@ -222,7 +226,8 @@ pub(super) fn is_null(schema: &Value) -> bool {
     schema.get("type").is_some_and(|kind| kind == "null")
 }
 
-fn without_null(map: &mut Map<String, Value>) {
+/// Removes `null` from the values, the default and the branches of a schema.
+fn remove_null(map: &mut Map<String, Value>) {
     if map.get("default").is_some_and(Value::is_null) {
         map.remove("default");
     }
@@ -230,7 +235,7 @@ fn without_null(map: &mut Map<String, Value>) {
         && values.len() > 1
     {
         values.retain(|value| !value.is_null());
-        types(map);
+        simplify_type(map);
     }
     for key in ["anyOf", "oneOf"] {
         let Some(Value::Array(members)) = map.get_mut(key) else { continue };
@@ -239,9 +244,9 @@ fn without_null(map: &mut Map<String, Value>) {
         }
         members.retain(|member| !is_null(member));
         for member in members.iter_mut().filter_map(Value::as_object_mut) {
-            without_null(member);
-            choices(member);
-            types(member);
+            remove_null(member);
+            merge_enum_branches(member);
+            simplify_type(member);
         }
         if let [Value::Object(only)] = members.as_mut_slice() {
             let only = std::mem::take(only);
@@ -251,19 +256,20 @@ fn without_null(map: &mut Map<String, Value>) {
     }
 }
 
-/// Adds what a schema asks to another; notes that are there already stay, beside what is said of the values of a choice.
+/// Merges another schema into `map`, as `allOf` if keywords conflict. Existing annotations win, but lines about enum values
+/// are appended to the description.
 pub(super) fn merge(map: &mut Map<String, Value>, other: Map<String, Value>) {
-    let clash = |(key, value): (&String, &Value)| {
-        !NOTES.contains(&key.as_str()) && map.get(key).is_some_and(|known| known != value)
+    let conflicts = |(key, value): (&String, &Value)| {
+        !ANNOTATIONS.contains(&key.as_str()) && map.get(key).is_some_and(|known| known != value)
     };
-    if other.iter().any(clash) {
+    if other.iter().any(conflicts) {
         let all = map.entry("allOf").or_insert_with(|| json!([]));
         if let Value::Array(members) = all {
             members.push(Value::Object(other));
         }
         return;
     }
-    let values = other.get("description").and_then(Value::as_str).and_then(value_notes).map(str::to_owned);
+    let values = other.get("description").and_then(Value::as_str).and_then(value_lines_of).map(str::to_owned);
     if let (Some(values), Some(Value::String(own))) = (values, map.get_mut("description"))
         && !own.contains(&values)
     {
@@ -275,8 +281,8 @@ pub(super) fn merge(map: &mut Map<String, Value>, other: Map<String, Value>) {
     }
 }
 
-/// The lines of a description that are about the values of a choice, as [`choices`] writes them.
-fn value_notes(description: &str) -> Option<&str> {
+/// Returns the lines about enum values in a description, as [`merge_enum_branches`] writes them.
+fn value_lines_of(description: &str) -> Option<&str> {
     let start = if description.starts_with("- `") { 0 } else { description.find("\n- `")? + 1 };
     Some(&description[start..])
 }

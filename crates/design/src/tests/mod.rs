@@ -3,7 +3,7 @@
 mod random;
 pub(crate) mod sample;
 
-/// Whether a value is valid, where the schema is known to be one.
+/// Returns whether a value is valid under a valid schema.
 pub(crate) fn is_valid(schema: &serde_json::Value, value: &serde_json::Value) -> bool {
     crate::schema::Validator::new(schema).unwrap().is_valid(value).unwrap()
 }

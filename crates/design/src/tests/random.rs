@@ -1,4 +1,4 @@
-//! What holds for any design, right or wrong.
+//! Properties of arbitrary designs, valid or not.
 
 use proptest::collection::vec;
 use proptest::option;
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use switchboard_protocol::ToolAnnotations;
 
 use crate::example::random_object;
-use crate::schema::{Schemas, Validator};
+use crate::schema::{SchemaPool, Validator};
 use crate::*;
 
 fn name() -> impl Strategy<Value = String> {
@@ -95,14 +95,14 @@ fn design() -> impl Strategy<Value = Design> {
                 .with_notifications(rest.0)
                 .with_rpc_only(rest.1)
                 .with_watches(rest.2)
-                .with_types(Schemas::new());
+                .with_types(SchemaPool::new());
             (design.rpc, design.title) = (rpc, title);
             design
         },
     )
 }
 
-/// The schema of a design, compiled once: it takes longer than everything else here.
+/// Returns the compiled JSON Schema of a design. Compiled once, because it takes longest.
 fn validator() -> &'static Validator {
     static VALIDATOR: std::sync::OnceLock<Validator> = std::sync::OnceLock::new();
     VALIDATOR.get_or_init(|| Validator::new(&Design::json_schema()).expect("a schema"))
@@ -110,18 +110,18 @@ fn validator() -> &'static Validator {
 
 proptest! {
     #[test]
-    fn a_design_survives_being_written(design in design()) {
+    fn a_design_round_trips(design in design()) {
         let text = serde_json::to_string(&design).unwrap();
         prop_assert_eq!(&serde_json::from_str::<Design>(&text).unwrap(), &design);
-        let written: Value = serde_json::from_str(&text).unwrap();
-        prop_assert!(validator().is_valid(&written).unwrap(), "{written:#}");
-        let lock = Lock::of(&design);
+        let json: Value = serde_json::from_str(&text).unwrap();
+        prop_assert!(validator().is_valid(&json).unwrap(), "{json:#}");
+        let lock = Lock::new(&design);
         prop_assert_eq!(&lock.to_string().parse::<Lock>().unwrap(), &lock);
     }
 
     #[test]
-    fn a_design_does_not_differ_from_itself(design in design()) {
-        // Of two things with one name only the first is compared, which is itself.
+    fn a_design_has_no_changes_against_itself(design in design()) {
+        // Of two items with one name only the first is compared.
         let unique = |names: Vec<&String>| (1..names.len()).all(|at| !names[..at].contains(&names[at]));
         prop_assume!(unique(design.tools.iter().map(|tool| &tool.name).collect()));
         prop_assume!(unique(design.resources.iter().map(|resource| &resource.name).collect()));
@@ -133,15 +133,15 @@ proptest! {
         for prompt in &design.prompts {
             prop_assume!(unique(prompt.arguments.iter().map(|param| &param.name).collect()));
         }
-        prop_assert_eq!(Lock::of(&design).changes(&design), []);
-        prop_assert_eq!(Lock::of(&design).changes(&design.clone().pooled()), []);
+        prop_assert_eq!(Lock::new(&design).changes(&design), []);
+        prop_assert_eq!(Lock::new(&design).changes(&design.clone().with_pooled_types()), []);
     }
 
     #[test]
-    fn any_design_can_be_looked_at(design in design()) {
+    fn any_design_can_be_checked_and_listed(design in design()) {
         let _ = design.check();
         let policy = UriPolicy::default();
-        let listed = design.list_tools(OutputRule::Wrapped);
+        let listed = design.list_tools(OutputSchemaPolicy::Wrapped);
         prop_assert_eq!(listed.len(), design.tools.len());
         for tool in listed {
             let schema: Value = tool.output_schema.map(|schema| schema.decode().unwrap()).unwrap_or(json!({"type": "object"}));
@@ -153,7 +153,7 @@ proptest! {
     }
 
     #[test]
-    fn a_resource_whose_uri_is_a_pattern_is_listed(resource in resource()) {
+    fn a_resource_with_a_valid_uri_is_listed(resource in resource()) {
         let design = Design::new("d", "1").with_resources([resource]);
         let policy = UriPolicy::default();
         let listed = design.list_resources(&policy).len() + design.list_templates(&policy).len();

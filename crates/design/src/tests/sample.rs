@@ -1,11 +1,11 @@
-//! The assistant service as a design, for the tests of this crate.
+//! The design of the assistant service, for tests.
 
 use serde_json::json;
 use switchboard_protocol::{Role, ToolAnnotations};
 
 use crate::ir::*;
 
-/// A design with one of everything and no mistakes.
+/// Returns a valid design with items of every kind.
 pub(crate) fn assistant() -> Design {
     Design::new("assistant-mcp", "1.0.0")
         .with_title("Assistant")
@@ -36,7 +36,7 @@ pub(crate) fn assistant() -> Design {
             json!({"type": "object", "properties": {"type": {"type": "string"}}, "required": ["type"]}),
         )])
         .with_rpc_only([MethodDef::new("reindex").with_description("Rebuild the index")])
-        .pooled()
+        .with_pooled_types()
 }
 
 fn tools() -> Vec<ToolDef> {

@@ -1,23 +1,24 @@
-//! Globs over the bases of URIs: `*` is anything within a segment, `**` anything at all.
+//! Globs over URIs without their query: `*` matches within a segment, `**` matches everything.
 //!
-//! Every glob has two forms, and so has every URI: as normalised, and *flat*: decoded, without empty and dot segments,
-//! authority and path alike. A handler may decode `%2F` or ignore a trailing slash; the flat form sees what it would.
+//! Globs and URIs are compared in two forms: normalized, and *flat*, which is decoded and has no empty and dot segments in
+//! authority and path. A handler may decode `%2F` or ignore a trailing slash; the flat form covers these readings.
 
-use super::address::{ResourceUri, split_scheme};
-use super::pattern::{Part, UriPattern, Width};
+use super::pattern::{PatternPart, UriPattern, VariableWidth};
+use super::resource_uri::ResourceUri;
 use crate::percent;
+use crate::uri_syntax;
 
-/// A text that is not a glob over URIs.
+/// The error of parsing a URI glob.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{glob}` is not a glob over URIs: it needs a scheme, and neither a query nor `.` and `..` segments")]
+#[error("`{glob}` is not a URI glob: it must have a scheme, and neither a query nor `.` or `..` segments")]
 pub struct GlobError {
-    /// The text.
+    /// The rejected text.
     pub glob: String,
 }
 
-/// Both forms of a glob, of a URI, or of a pattern with its variables as wildcards.
+/// The two forms of a glob, a URI, or a pattern whose variables are wildcards.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Forms {
+pub(super) struct UriForms {
     normal: Vec<Token>,
     flat: Vec<Token>,
 }
@@ -25,62 +26,64 @@ pub(super) struct Forms {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Token {
     Char(char),
-    /// Anything within a segment.
+    /// `*`: any characters within a segment.
     Star,
-    /// Anything.
-    Deep,
+    /// `**`: any characters.
+    DoubleStar,
 }
 
-impl Forms {
-    pub(super) fn of_glob(text: &str) -> Result<Self, GlobError> {
+impl UriForms {
+    pub(super) fn from_glob(text: &str) -> Result<Self, GlobError> {
         let bad = || GlobError { glob: text.to_owned() };
-        let (scheme, _) = split_scheme(text).ok_or_else(bad)?;
+        let (scheme, _) = uri_syntax::split_scheme(text).ok_or_else(bad)?;
         let uri: ResourceUri = text.parse().map_err(|_| bad())?;
         let spelled = format!("{}{}", scheme.to_ascii_lowercase(), &text[scheme.len()..]);
-        let normal = percent::normal(&spelled).ok_or_else(bad)?;
+        let normal = percent::normalize(&spelled).ok_or_else(bad)?;
         if text.contains('?') || normal != uri.base() {
             return Err(bad());
         }
-        Ok(Self { normal: tokens(&normal), flat: flat(&tokens(&normal)) })
+        Ok(Self { normal: tokens(&normal), flat: flatten(&tokens(&normal)) })
     }
 
-    pub(super) fn of_uri(uri: &ResourceUri) -> Self {
+    pub(super) fn from_uri(uri: &ResourceUri) -> Self {
         let normal: Vec<Token> = uri.base().chars().map(Token::Char).collect();
-        Self { flat: flat(&normal), normal }
+        Self { flat: flatten(&normal), normal }
     }
 
-    /// The variables of a pattern are wildcards.
-    pub(super) fn of_pattern(pattern: &UriPattern) -> Self {
+    /// Converts a pattern; its variables become wildcards.
+    pub(super) fn from_pattern(pattern: &UriPattern) -> Self {
         let mut normal = Vec::new();
         for part in pattern.parts() {
             match part {
-                Part::Literal(text) => normal.extend(text.chars().map(Token::Char)),
-                Part::Var { width: Width::Segment, .. } => normal.push(Token::Star),
-                Part::Var { width: Width::Segments, .. } => normal.push(Token::Deep),
+                PatternPart::Literal(text) => normal.extend(text.chars().map(Token::Char)),
+                PatternPart::Variable { width: VariableWidth::Segment, .. } => normal.push(Token::Star),
+                PatternPart::Variable { width: VariableWidth::Segments, .. } => {
+                    normal.push(Token::DoubleStar)
+                }
             }
         }
-        Self { flat: flat(&normal), normal }
+        Self { flat: flatten(&normal), normal }
     }
 
-    /// Whether everything that `other` stands for is covered in one of the forms.
+    /// Returns whether this glob matches everything that `other` matches, in at least one form.
     pub(super) fn covers_either(&self, other: &Self) -> bool {
         covers(&self.normal, &other.normal) || self.covers_flat(other)
     }
 
-    /// Whether everything that `other` stands for is covered in both forms.
+    /// Returns whether this glob matches everything that `other` matches, in both forms.
     pub(super) fn covers_both(&self, other: &Self) -> bool {
         covers(&self.normal, &other.normal) && self.covers_flat(other)
     }
 
-    /// Without its trailing slash, a folder is what `folder/**` stands for.
+    /// Compares the flat forms. `folder/**` also matches `folder`, whose trailing slash the flat form drops.
     fn covers_flat(&self, other: &Self) -> bool {
-        let folder = self.flat.strip_suffix(&[Token::Char('/'), Token::Deep]);
+        let folder = self.flat.strip_suffix(&[Token::Char('/'), Token::DoubleStar]);
         covers(&self.flat, &other.flat) || folder.is_some_and(|folder| covers(folder, &other.flat))
     }
 
-    /// Whether there may be a URI that both stand for.
-    pub(super) fn meets(&self, other: &Self) -> bool {
-        meets(&self.normal, &other.normal)
+    /// Returns whether some URI may match both.
+    pub(super) fn intersects(&self, other: &Self) -> bool {
+        intersects(&self.normal, &other.normal)
     }
 }
 
@@ -90,9 +93,9 @@ fn tokens(text: &str) -> Vec<Token> {
         match (letter, tokens.last()) {
             ('*', Some(Token::Star)) => {
                 tokens.pop();
-                tokens.push(Token::Deep);
+                tokens.push(Token::DoubleStar);
             }
-            ('*', Some(Token::Deep)) => {}
+            ('*', Some(Token::DoubleStar)) => {}
             ('*', _) => tokens.push(Token::Star),
             _ => tokens.push(Token::Char(letter)),
         }
@@ -100,9 +103,9 @@ fn tokens(text: &str) -> Vec<Token> {
     tokens
 }
 
-/// Decoded, and without empty and dot segments after the scheme.
-fn flat(normal: &[Token]) -> Vec<Token> {
-    let decoded = decoded(normal);
+/// Returns the flat form: decoded, without empty and dot segments after the scheme.
+fn flatten(normal: &[Token]) -> Vec<Token> {
+    let decoded = decode_tokens(normal);
     let colon = decoded.iter().position(|token| *token == Token::Char(':')).map_or(0, |at| at + 1);
     let (scheme, rest) = decoded.split_at(colon);
     let mut segments: Vec<&[Token]> = Vec::new();
@@ -118,8 +121,8 @@ fn flat(normal: &[Token]) -> Vec<Token> {
     flat
 }
 
-/// Each run of characters decoded; wildcards stay.
-fn decoded(tokens: &[Token]) -> Vec<Token> {
+/// Percent-decodes each run of characters between wildcards.
+fn decode_tokens(tokens: &[Token]) -> Vec<Token> {
     let mut out = Vec::with_capacity(tokens.len());
     let mut run = String::new();
     for token in tokens.iter().map(Some).chain([None]) {
@@ -127,7 +130,7 @@ fn decoded(tokens: &[Token]) -> Vec<Token> {
             run.push(*letter);
             continue;
         }
-        // A run that cannot be decoded stays as it is; the bases of URIs always can.
+        // A run that cannot be decoded stays unchanged. The base of a URI can always be decoded.
         let text = percent::decode(&run).unwrap_or_else(|| run.clone());
         out.extend(text.chars().map(Token::Char));
         run.clear();
@@ -136,27 +139,27 @@ fn decoded(tokens: &[Token]) -> Vec<Token> {
     out
 }
 
-/// Whether a wildcard takes this token.
-fn takes(wildcard: Token, token: Token) -> bool {
+/// Returns whether a token of a glob matches a token of a text.
+fn matches_token(wildcard: Token, token: Token) -> bool {
     match wildcard {
         Token::Char(_) => wildcard == token,
-        Token::Star => token != Token::Char('/') && token != Token::Deep,
-        Token::Deep => true,
+        Token::Star => token != Token::Char('/') && token != Token::DoubleStar,
+        Token::DoubleStar => true,
     }
 }
 
-/// Whether the glob matches the text, whose wildcards only a wildcard takes. Costs one times the other.
+/// Returns whether the glob matches the text. A wildcard in the text is matched only by a wildcard. O(glob × text).
 fn covers(glob: &[Token], text: &[Token]) -> bool {
-    // `row[j]`: the rest of the glob covers the text from `j` on.
+    // `row[j]`: the rest of the glob matches the text from `j` on.
     let mut row = vec![false; text.len() + 1];
     row[text.len()] = true;
     for token in glob.iter().rev() {
         let mut next = vec![false; text.len() + 1];
         for at in (0..=text.len()).rev() {
-            let taken = text.get(at).is_some_and(|found| takes(*token, *found));
+            let is_match = text.get(at).is_some_and(|found| matches_token(*token, *found));
             next[at] = match token {
-                Token::Char(_) => taken && row[at + 1],
-                Token::Star | Token::Deep => row[at] || (taken && next[at + 1]),
+                Token::Char(_) => is_match && row[at + 1],
+                Token::Star | Token::DoubleStar => row[at] || (is_match && next[at + 1]),
             };
         }
         row = next;
@@ -164,8 +167,8 @@ fn covers(glob: &[Token], text: &[Token]) -> bool {
     row[0]
 }
 
-/// Whether two globs may have a text in common. Costs one times the other.
-fn meets(one: &[Token], other: &[Token]) -> bool {
+/// Returns whether some text matches both globs. O(one × other).
+fn intersects(one: &[Token], other: &[Token]) -> bool {
     let mut row = vec![false; other.len() + 1];
     for at in (0..=one.len()).rev() {
         let mut next = vec![false; other.len() + 1];
@@ -177,10 +180,10 @@ fn meets(one: &[Token], other: &[Token]) -> bool {
                 (Some(_), None) => row[to],
                 (None, Some(_)) => next[to + 1],
                 (Some(Token::Char(letter)), Some(wild)) => {
-                    next[to + 1] || (takes(*wild, Token::Char(*letter)) && row[to])
+                    next[to + 1] || (matches_token(*wild, Token::Char(*letter)) && row[to])
                 }
                 (Some(wild), Some(Token::Char(letter))) => {
-                    row[to] || (takes(*wild, Token::Char(*letter)) && next[to + 1])
+                    row[to] || (matches_token(*wild, Token::Char(*letter)) && next[to + 1])
                 }
                 (Some(_), Some(_)) => row[to] || next[to + 1],
             };
@@ -199,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn wildcards_take_what_they_may() {
+    fn wildcards_match_within_their_limits() {
         for (pattern, text, fits) in [
             ("a:*", "a:b", true),
             ("a:*", "a:", true),
@@ -217,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn globs_meet_when_one_text_fits_both() {
+    fn globs_intersect_if_one_text_matches_both() {
         for (one, other, meet) in [
             ("a:*", "a:b", true),
             ("a:b*", "a:*c", true),
@@ -227,8 +230,8 @@ mod tests {
             ("a:*/y", "a:x/*", true),
             ("b:**", "a:**", false),
         ] {
-            assert_eq!(meets(&glob(one), &glob(other)), meet, "{one} {other}");
-            assert_eq!(meets(&glob(other), &glob(one)), meet, "{other} {one}");
+            assert_eq!(intersects(&glob(one), &glob(other)), meet, "{one} {other}");
+            assert_eq!(intersects(&glob(other), &glob(one)), meet, "{other} {one}");
         }
     }
 }

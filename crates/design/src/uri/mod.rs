@@ -1,18 +1,17 @@
-//! URIs of resources: normalised once, matched by patterns, gated by a policy, and typed by parameters.
+//! Resource URIs: normalized once, matched by patterns, checked by a policy, and decoded to typed arguments.
 //!
-//! Invariant: policy and pattern read the same [`ResourceUri`], so nothing is allowed in one spelling and read in
-//! another.
+//! Invariant: policy and pattern use the same normalized [`ResourceUri`], so no spelling evades the policy.
 
-mod address;
 mod glob;
 mod pattern;
 mod policy;
 mod query;
+mod resource_uri;
 mod route;
 
-pub use address::{ResourceUri, UriError};
 pub use glob::GlobError;
 pub use pattern::{PatternError, UriPattern};
 pub use policy::UriPolicy;
 pub use query::{coerce, decode_query, encode_query};
+pub use resource_uri::{ResourceUri, UriError};
 pub use route::{EncodeError, Route};

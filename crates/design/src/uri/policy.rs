@@ -1,15 +1,15 @@
-//! Which resources may be read at all.
+//! [`UriPolicy`]: allow and deny lists for resource URIs.
 //!
-//! Invariants: denying wins; an empty allow list allows all; a URI is denied if *any* reading of it is, and allowed only
-//! if *every* reading of it is. No request can widen a policy: it has no input but the URI.
+//! Invariants: deny wins over allow; an empty allow list allows everything; a URI is denied if *any* form of it is denied,
+//! and allowed only if *every* form of it is allowed. The decision depends on the URI alone.
 
-use super::address::ResourceUri;
-use super::glob::{Forms, GlobError};
+use super::glob::{GlobError, UriForms};
 use super::pattern::UriPattern;
+use super::resource_uri::ResourceUri;
 
-/// Which resources may be read, by globs over their base URIs.
+/// Allow and deny lists of globs over resource URIs.
 ///
-/// `*` is anything within a segment and `**` anything at all; queries do not count. Denying `x/**` denies `x` as well.
+/// `*` matches within a segment and `**` matches everything; the query is ignored. Denying `x/**` also denies `x`.
 ///
 /// ```
 /// use switchboard::design::UriPolicy;
@@ -21,41 +21,47 @@ use super::pattern::UriPattern;
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct UriPolicy {
-    allow: Vec<Forms>,
-    deny: Vec<Forms>,
+    allow: Vec<UriForms>,
+    deny: Vec<UriForms>,
 }
 
 impl UriPolicy {
-    /// What is denied, is; of the rest, what is allowed, or everything when nothing is listed.
+    /// Parses the allow and deny lists. An empty allow list allows everything that is not denied.
     ///
     /// # Errors
-    /// Names the first text that is not a glob over URIs.
+    /// Names the first text that is not a URI glob.
     pub fn new<A: AsRef<str>, D: AsRef<str>>(
         allow: impl IntoIterator<Item = A>,
         deny: impl IntoIterator<Item = D>,
     ) -> Result<Self, GlobError> {
         Ok(Self {
-            allow: allow.into_iter().map(|glob| Forms::of_glob(glob.as_ref())).collect::<Result<_, _>>()?,
-            deny: deny.into_iter().map(|glob| Forms::of_glob(glob.as_ref())).collect::<Result<_, _>>()?,
+            allow: allow
+                .into_iter()
+                .map(|glob| UriForms::from_glob(glob.as_ref()))
+                .collect::<Result<_, _>>()?,
+            deny: deny
+                .into_iter()
+                .map(|glob| UriForms::from_glob(glob.as_ref()))
+                .collect::<Result<_, _>>()?,
         })
     }
 
-    /// Whether this resource may be read.
+    /// Returns whether a resource may be read.
     pub fn allows(&self, uri: &ResourceUri) -> bool {
         if self.allow.is_empty() && self.deny.is_empty() {
             return true;
         }
-        let uri = Forms::of_uri(uri);
+        let uri = UriForms::from_uri(uri);
         let denied = self.deny.iter().any(|glob| glob.covers_either(&uri));
         let allowed = self.allow.is_empty() || self.allow.iter().any(|glob| glob.covers_both(&uri));
         !denied && allowed
     }
 
-    /// Whether a resource of this pattern may be shown in a list: some URI of it may be readable.
+    /// Returns whether a resource may be listed: some URI of its pattern may be readable.
     pub fn shows(&self, pattern: &UriPattern) -> bool {
-        let pattern = Forms::of_pattern(pattern);
+        let pattern = UriForms::from_pattern(pattern);
         let denied = self.deny.iter().any(|glob| glob.covers_either(&pattern));
-        let allowed = self.allow.is_empty() || self.allow.iter().any(|glob| glob.meets(&pattern));
+        let allowed = self.allow.is_empty() || self.allow.iter().any(|glob| glob.intersects(&pattern));
         !denied && allowed
     }
 }
@@ -90,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn no_spelling_slips_through() {
+    fn no_equivalent_spelling_evades_the_policy() {
         for uri in [
             "file:///etc/passwd",
             "FILE:///etc/passwd",
@@ -110,12 +116,12 @@ mod tests {
             assert!(!allows(&["file:///pub/**"], &[], uri), "{uri} is not allowed");
         }
         assert!(allows(&["file:///pub/**"], &["file:///etc/**"], "file:///pub/a%20b"));
-        // Decoded once, as a handler would: this is a file with a strange name.
+        // Decoded once, as a handler would do: a file with an unusual name.
         assert!(allows(&[], &["file:///etc/**"], "file:///%252e%252e/etc"));
     }
 
     #[test]
-    fn lists_show_what_may_be_readable() {
+    fn lists_show_readable_resources() {
         let policy = UriPolicy::new(["doc://pub/*", "doc://list"], ["doc://pub/hidden", "log://**"]).unwrap();
         let shows = |text: &str| policy.shows(&text.parse().unwrap());
         assert!(shows("doc://list"));
@@ -127,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_glob_is_refused() {
+    fn invalid_globs_are_rejected() {
         for text in ["doc", "doc://a?x", "doc://a/../b", "doc://%zz"] {
             assert_eq!(UriPolicy::new([text], [""; 0]).unwrap_err().glob, text);
         }
@@ -135,7 +141,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn encoding_more_never_opens(path in "([a-c.]{1,3}/?){0,4}", escaped in proptest::collection::vec(any::<bool>(), 16)) {
+        fn more_encoding_never_widens_access(path in "([a-c.]{1,3}/?){0,4}", escaped in proptest::collection::vec(any::<bool>(), 16)) {
             let spelled: String = path
                 .chars()
                 .zip(escaped)

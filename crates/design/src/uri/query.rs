@@ -1,31 +1,31 @@
-//! Queries, typed by the parameters.
+//! Encodes and decodes query strings by the declared parameters.
 //!
-//! Reading follows the parameter and not the looks of a value, so `tag=007` is text and `nums=1` is a list. Only an
-//! untyped parameter is read by its looks. What is not declared is ignored; what does not fit is an [`Issue`], never a
-//! default.
+//! The type of a value is that of its parameter, so `tag=007` is a string and `nums=1` is a list; it is inferred only for
+//! untyped parameters. Unknown keys are ignored. An invalid value is an [`Issue`], never replaced by a default.
 
 use serde_json::{Map, Number, Value};
 
 use crate::ir::{ParamDef, ParamKind};
 use crate::percent;
 use crate::repair::Issue;
+use crate::uri_syntax;
 
-/// Reads a query into one object. Keys that no parameter has are ignored.
+/// Decodes a query to an object. Unknown keys are ignored.
 ///
 /// # Errors
-/// Everything that does not fit, all at once.
+/// Returns all issues.
 pub fn decode_query(query: &str, params: &[ParamDef]) -> Result<Map<String, Value>, Vec<Issue>> {
     let mut issues = Vec::new();
     let mut pairs = Vec::new();
     for pair in query.split('&').filter(|pair| !pair.is_empty()) {
         let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
-        // A space may be written as `+`, as forms do; a plus is always written as %2B.
+        // Forms encode a space as `+` and a plus as `%2B`.
         let decoded = |text: &str| percent::decode(&text.replace('+', " "));
         let Some(key) = decoded(key) else { continue };
         match decoded(value) {
             Some(value) => pairs.push((key, value)),
             None if params.iter().any(|param| param.name == key) => {
-                issues.push(Issue::at(&key, "is not percent-encoded text"));
+                issues.push(Issue::for_member(&key, "is not percent-encoded text"));
             }
             None => {}
         }
@@ -46,16 +46,16 @@ pub fn decode_query(query: &str, params: &[ParamDef]) -> Result<Map<String, Valu
     if issues.is_empty() { Ok(values) } else { Err(issues) }
 }
 
-/// Writes the values of the parameters as a query, in order of declaration, without the `?`.
+/// Encodes values as a query in order of declaration, without the `?`.
 ///
-/// A value that is missing or null, and a list that is empty, is not written.
+/// Absent values, nulls and empty lists are omitted.
 ///
 /// # Errors
-/// When a value does not fit its parameter.
+/// When a value is invalid for its parameter.
 pub fn encode_query(values: &Map<String, Value>, params: &[ParamDef]) -> Result<String, Issue> {
     let mut query = String::new();
     for param in params {
-        for text in texts(param, values.get(&param.name))? {
+        for text in encode_values(param, values.get(&param.name))? {
             if !query.is_empty() {
                 query.push('&');
             }
@@ -67,88 +67,92 @@ pub fn encode_query(values: &Map<String, Value>, params: &[ParamDef]) -> Result<
     Ok(query)
 }
 
-/// Reads the texts that were given for a parameter: its default when there is none, nothing when it has no default.
+/// Converts the texts of a parameter to its value. Without texts, returns the default or `None`.
 ///
 /// # Errors
-/// When a text does not fit, a required parameter has none, or one that is no list has several.
+/// When a text is invalid, a required parameter is absent, or a parameter that is not a list has several texts.
 pub fn coerce(param: &ParamDef, texts: &[&str]) -> Result<Option<Value>, Issue> {
     match texts {
         [] if param.default.is_some() => Ok(param.default.clone()),
         [] if param.required && param.repeated => Ok(Some(Value::Array(Vec::new()))),
-        [] if param.required => Err(Issue::at(&param.name, "is required")),
+        [] if param.required => Err(Issue::for_member(&param.name, "is required")),
         [] => Ok(None),
-        [text] if !param.repeated => one(param, text).map(Some),
+        [text] if !param.repeated => coerce_one(param, text).map(Some),
         texts if param.repeated || param.kind == ParamKind::Any => {
-            Ok(Some(texts.iter().map(|text| one(param, text)).collect::<Result<_, _>>()?))
+            Ok(Some(texts.iter().map(|text| coerce_one(param, text)).collect::<Result<_, _>>()?))
         }
-        _ => Err(Issue::at(&param.name, "must be given once")),
+        _ => Err(Issue::for_member(&param.name, "must be given once")),
     }
 }
 
 impl ParamDef {
-    /// Whether a value is one that the parameter could have been read as.
-    pub fn takes(&self, value: &Value) -> bool {
-        !value.is_null() && texts(self, Some(value)).is_ok()
+    /// Returns whether a value is valid for the parameter.
+    pub fn accepts(&self, value: &Value) -> bool {
+        !value.is_null() && encode_values(self, Some(value)).is_ok()
     }
 }
 
-fn one(param: &ParamDef, text: &str) -> Result<Value, Issue> {
+fn coerce_one(param: &ParamDef, text: &str) -> Result<Value, Issue> {
     let value = match &param.kind {
-        ParamKind::Boolean => boolean(text),
-        ParamKind::Integer => integer(text),
-        ParamKind::Number => number(text),
+        ParamKind::Boolean => parse_boolean(text),
+        ParamKind::Integer => parse_integer(text),
+        ParamKind::Number => parse_number(text),
         ParamKind::Text => Some(text.into()),
         ParamKind::Choice { values } => values.iter().any(|value| value == text).then(|| text.into()),
-        ParamKind::Any => Some(by_looks(text)),
+        ParamKind::Any => Some(infer(text)),
     };
-    value.ok_or_else(|| Issue::at(&param.name, format!("got {text:?}")).expecting(param.kind.expected()))
+    value.ok_or_else(|| {
+        Issue::for_member(&param.name, format!("got {text:?}")).with_expected(param.kind.expected())
+    })
 }
 
-fn boolean(text: &str) -> Option<Value> {
+fn parse_boolean(text: &str) -> Option<Value> {
     text.parse::<bool>().ok().map(Value::Bool)
 }
 
-fn integer(text: &str) -> Option<Value> {
+fn parse_integer(text: &str) -> Option<Value> {
     text.parse::<i64>().map(Value::from).or_else(|_| text.parse::<u64>().map(Value::from)).ok()
 }
 
-fn number(text: &str) -> Option<Value> {
-    // Rust also reads `inf` and `nan`, which are no numbers of JSON.
+fn parse_number(text: &str) -> Option<Value> {
+    // Rust also parses `inf` and `nan`, which JSON does not have.
     Number::from_f64(text.parse().ok()?).map(Value::Number)
 }
 
-/// A boolean, a whole number or a number when the text is how one is written, else text: `007` and `+1` are text.
-fn by_looks(text: &str) -> Value {
+/// Infers a boolean, an integer or a number if the text is its JSON form; a string otherwise: `007` and `+1` are strings.
+fn infer(text: &str) -> Value {
     let digits = text.strip_prefix('-').unwrap_or(text);
     let plain = digits.starts_with(|first: char| first.is_ascii_digit())
         && (digits.len() == 1 || !digits.starts_with('0') || digits.starts_with("0."));
-    let numeric = || if plain { integer(text).or_else(|| number(text)) } else { None };
-    boolean(text).or_else(numeric).unwrap_or_else(|| text.into())
+    let numeric = || if plain { parse_integer(text).or_else(|| parse_number(text)) } else { None };
+    parse_boolean(text).or_else(numeric).unwrap_or_else(|| text.into())
 }
 
-/// The texts that stand for a value: none when there is nothing to write.
-pub(super) fn texts(param: &ParamDef, value: Option<&Value>) -> Result<Vec<String>, Issue> {
-    let unfit = || Issue::at(&param.name, format!("must be {}", param.kind.expected()));
+/// Returns the texts of a value; empty for an absent value or null.
+pub(super) fn encode_values(param: &ParamDef, value: Option<&Value>) -> Result<Vec<String>, Issue> {
+    let invalid = || Issue::for_member(&param.name, format!("must be {}", param.kind.expected()));
     let values: &[Value] = match value {
         None | Some(Value::Null) => return Ok(Vec::new()),
         Some(Value::Array(values)) if param.repeated || param.kind == ParamKind::Any => values,
-        Some(_) if param.repeated => return Err(unfit()),
+        Some(_) if param.repeated => return Err(invalid()),
         Some(value) => std::slice::from_ref(value),
     };
     let text = |value: &Value| {
         let text = match value {
             Value::String(text) => text.clone(),
             Value::Bool(_) | Value::Number(_) => value.to_string(),
-            Value::Null | Value::Array(_) | Value::Object(_) => return Err(unfit()),
+            Value::Null | Value::Array(_) | Value::Object(_) => return Err(invalid()),
         };
         let fits = match &param.kind {
             ParamKind::Any => true,
-            ParamKind::Text | ParamKind::Choice { .. } => value.is_string() && one(param, &text).is_ok(),
+            ParamKind::Text | ParamKind::Choice { .. } => {
+                value.is_string() && coerce_one(param, &text).is_ok()
+            }
             ParamKind::Boolean | ParamKind::Integer | ParamKind::Number => {
-                !value.is_string() && one(param, &text).is_ok()
+                !value.is_string() && coerce_one(param, &text).is_ok()
             }
         };
-        if fits { Ok(text) } else { Err(unfit()) }
+        if fits { Ok(text) } else { Err(invalid()) }
     };
     values.iter().map(text).collect()
 }
@@ -177,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn a_query_is_typed_by_its_parameters() {
+    fn query_values_have_the_types_of_the_parameters() {
         for (query, expected) in [
             ("", json!({"limit": 20, "nums": []})),
             ("limit=3", json!({"limit": 3, "nums": []})),
@@ -199,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn an_untyped_parameter_is_read_by_its_looks() {
+    fn the_type_of_an_untyped_parameter_is_inferred() {
         for (text, expected) in [
             ("true", json!(true)),
             ("false", json!(false)),
@@ -225,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn everything_that_does_not_fit_is_told_at_once() {
+    fn all_issues_are_reported_at_once() {
         let mut params = params();
         params.push(param("id", ParamKind::Text).with_required(true));
         let query = "limit=x&limit=2&flag=1&nums=nan&sort=left&q=%zz&tag=a";
@@ -246,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn values_that_do_not_fit_are_not_written() {
+    fn invalid_values_are_not_encoded() {
         for (name, value) in [
             ("limit", json!("3")),
             ("limit", json!(1.5)),
@@ -261,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_are_written_in_order_of_declaration() {
+    fn keys_are_encoded_in_order_of_declaration() {
         let values = json!({"tag": ["b", "a"], "q": "a b+/&=é", "flag": true, "limit": 3, "nums": [1.0]});
         let query = encode_query(values.as_object().unwrap(), &params()).unwrap();
         assert_eq!(query, "limit=3&flag=true&nums=1.0&q=a%20b%2B%2F%26%3D%C3%A9&tag=b&tag=a");
@@ -295,13 +299,13 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_written_is_read_back(values in values()) {
+        fn encoded_values_decode_to_the_same_values(values in values()) {
             let query = encode_query(values.as_object().unwrap(), &params()).unwrap();
             prop_assert_eq!(decode_query(&query, &params()).map(Value::Object), Ok(values));
         }
 
         #[test]
-        fn reading_never_panics(query in "[ -~é]{0,40}") {
+        fn decoding_never_panics(query in "[ -~é]{0,40}") {
             let _ = decode_query(&query, &params());
         }
     }

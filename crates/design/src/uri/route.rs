@@ -1,17 +1,17 @@
-//! From a URI to the arguments of a resource, and back.
+//! [`Route`]: converts between the URI of a resource and its arguments.
 //!
-//! Invariant: what [`Route::encode`] writes, [`Route::decode`] reads back as the same values; what could not be read back
-//! is not written.
+//! Invariant: [`Route::decode`] returns the values that were passed to [`Route::encode`]; values for which this would not
+//! hold are rejected by `encode`.
 
 use serde_json::{Map, Value};
 
-use super::address::ResourceUri;
 use super::pattern::{PatternError, UriPattern};
-use super::query::{coerce, decode_query, encode_query, texts};
+use super::query::{coerce, decode_query, encode_query, encode_values};
+use super::resource_uri::ResourceUri;
 use crate::ir::{ParamDef, ResourceDef};
 use crate::repair::Issue;
 
-/// How the URIs of one resource carry its arguments.
+/// The mapping between the URIs of one resource and its arguments.
 ///
 /// ```
 /// use serde_json::json;
@@ -36,26 +36,26 @@ pub struct Route {
     query: Vec<ParamDef>,
 }
 
-/// Arguments that no URI of the resource can carry.
+/// The error of encoding arguments as a URI.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum EncodeError {
-    /// A value does not fit its parameter.
+    /// A value is invalid for its parameter.
     #[error("{0}")]
-    Unfit(Issue),
-    /// A variable of the path has no value.
+    InvalidValue(Issue),
+    /// A path variable has no value.
     #[error("the URI needs a value for `{0}`")]
     Missing(String),
-    /// The URI would be read as something else: a variable is empty, `.` or `..`, or holds the text that should end it.
-    #[error("no URI of `{0}` can carry these values")]
+    /// The URI would decode to other values: a variable is empty, `.` or `..`, or contains the text that follows it.
+    #[error("no URI of `{0}` can represent these values")]
     Ambiguous(String),
 }
 
 impl ResourceDef {
-    /// The pattern of its URIs: as written, and with a query for the parameters that are not in it.
+    /// Returns the pattern of the URIs: the declared one, with a query for the parameters that it lacks.
     ///
     /// # Errors
-    /// When the URI is not a pattern.
+    /// When the URI is not a valid pattern.
     pub fn pattern(&self) -> Result<UriPattern, PatternError> {
         let pattern: UriPattern = self.uri.parse()?;
         Ok(pattern.with_query(self.params.iter().map(|param| (param.name.as_str(), param.repeated))))
@@ -63,10 +63,10 @@ impl ResourceDef {
 }
 
 impl Route {
-    /// How the URIs of this resource carry its arguments.
+    /// Creates the route of a resource.
     ///
     /// # Errors
-    /// When its URI is not a pattern.
+    /// When its URI is not a valid pattern.
     pub fn new(resource: &ResourceDef) -> Result<Self, PatternError> {
         let pattern = resource.pattern()?;
         let in_path = |param: &ParamDef| pattern.path_variables().any(|name| name == param.name);
@@ -74,21 +74,21 @@ impl Route {
         Ok(Self { pattern, path, query })
     }
 
-    /// The pattern, with its query.
+    /// Returns the pattern with its query.
     pub fn pattern(&self) -> &UriPattern {
         &self.pattern
     }
 
-    /// Whether it can be read at its fixed URI, without arguments.
-    pub fn is_plain(&self) -> bool {
+    /// Returns whether the resource can be read at a fixed URI without arguments.
+    pub fn needs_no_arguments(&self) -> bool {
         let needed = |param: &ParamDef| param.required && !param.repeated && param.default.is_none();
-        self.pattern.fixed().is_some() && !self.query.iter().any(needed)
+        self.pattern.fixed_uri().is_some() && !self.query.iter().any(needed)
     }
 
-    /// The arguments in a URI; nothing when it is not one of this resource.
+    /// Decodes the arguments in a URI; `None` if the URI does not match the pattern.
     ///
     /// # Errors
-    /// Everything that does not fit, all at once.
+    /// Returns all issues.
     pub fn decode(&self, uri: &ResourceUri) -> Option<Result<Map<String, Value>, Vec<Issue>>> {
         let captures = self.pattern.captures(uri)?;
         let (mut values, mut issues) = match decode_query(uri.query(), &self.query) {
@@ -105,30 +105,30 @@ impl Route {
         Some(if issues.is_empty() { Ok(values) } else { Err(issues) })
     }
 
-    /// The URI that carries these arguments; those that are no parameters are left out.
+    /// Encodes arguments as a URI. Arguments that are not parameters are ignored.
     ///
     /// # Errors
-    /// When no URI can carry them.
+    /// When no URI can represent them.
     pub fn encode(&self, values: &Map<String, Value>) -> Result<String, EncodeError> {
-        let given = |name: &str| {
+        let value = |name: &str| {
             let missing = || EncodeError::Missing(name.to_owned());
             let param = self.path.iter().find(|param| param.name == name).ok_or_else(missing)?;
-            let mut texts = texts(param, values.get(name)).map_err(EncodeError::Unfit)?;
+            let mut texts = encode_values(param, values.get(name)).map_err(EncodeError::InvalidValue)?;
             if texts.len() > 1 {
                 return Err(EncodeError::Ambiguous(self.pattern.to_string()));
             }
             texts.pop().ok_or_else(missing)
         };
-        let base = self.pattern.write_base(given)?;
+        let base = self.pattern.write_base(value)?;
         let ambiguous = || EncodeError::Ambiguous(self.pattern.to_string());
         let uri: ResourceUri = base.parse().map_err(|_| ambiguous())?;
         let read = self.pattern.captures(&uri).ok_or_else(ambiguous)?;
         for (name, text) in read {
-            if given(name)? != text {
+            if value(name)? != text {
                 return Err(ambiguous());
             }
         }
-        let query = encode_query(values, &self.query).map_err(EncodeError::Unfit)?;
+        let query = encode_query(values, &self.query).map_err(EncodeError::InvalidValue)?;
         Ok(if query.is_empty() { base } else { format!("{base}?{query}") })
     }
 }
@@ -170,13 +170,16 @@ mod tests {
     }
 
     #[test]
-    fn what_would_be_read_as_something_else_is_not_written() {
+    fn ambiguous_values_are_not_encoded() {
         let ambiguous = |values| matches!(encode(&files(), values), Err(EncodeError::Ambiguous(_)));
         assert!(ambiguous(json!({"area": 1, "path": "../2/secret"})));
         assert!(ambiguous(json!({"area": 1, "path": "a/./b"})));
         assert!(ambiguous(json!({"area": 1, "path": ""})));
         assert_eq!(encode(&files(), json!({"area": 1})), Err(EncodeError::Missing("path".into())));
-        assert!(matches!(encode(&files(), json!({"area": "1", "path": "a"})), Err(EncodeError::Unfit(_))));
+        assert!(matches!(
+            encode(&files(), json!({"area": "1", "path": "a"})),
+            Err(EncodeError::InvalidValue(_))
+        ));
         let named = route(
             "x://{name}.{kind}",
             [ParamDef::new("name", ParamKind::Text), ParamDef::new("kind", ParamKind::Text)],
@@ -186,17 +189,17 @@ mod tests {
     }
 
     #[test]
-    fn plain_is_what_needs_no_arguments() {
+    fn a_fixed_uri_needs_no_arguments() {
         let limit = ParamDef::new("limit", ParamKind::Integer);
-        assert!(route("doc://list", []).is_plain());
-        assert!(route("doc://list", [limit.clone()]).is_plain());
-        assert!(!route("doc://list", [limit.clone().with_required(true)]).is_plain());
-        assert!(!route("doc://{limit}", [limit]).is_plain());
+        assert!(route("doc://list", []).needs_no_arguments());
+        assert!(route("doc://list", [limit.clone()]).needs_no_arguments());
+        assert!(!route("doc://list", [limit.clone().with_required(true)]).needs_no_arguments());
+        assert!(!route("doc://{limit}", [limit]).needs_no_arguments());
     }
 
     proptest! {
         #[test]
-        fn what_is_written_is_read_back(area in any::<i64>(), path in "(\\PC|/){1,12}", tag in proptest::collection::vec("\\PC*", 0..3)) {
+        fn encoded_values_decode_to_the_same_values(area in any::<i64>(), path in "(\\PC|/){1,12}", tag in proptest::collection::vec("\\PC*", 0..3)) {
             let values = json!({"area": area, "path": path, "tag": tag});
             if let Ok(uri) = encode(&files(), values.clone()) {
                 let read = files().decode(&uri.parse().unwrap()).unwrap().unwrap();

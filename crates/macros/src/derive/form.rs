@@ -1,41 +1,44 @@
-//! `#[derive(Form)]`: the fields of a struct as what a user is asked.
+//! `#[derive(Form)]`: a struct as an elicitation form.
 
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::{Data, DeriveInput, Field, Fields, Type};
 
-use super::{Names, runtime};
+use super::{SerdeAttributes, runtime_path};
+use crate::diagnostics::Diagnostics;
 use crate::docs::Docs;
-use crate::options::Options;
-use crate::problems::Problems;
-use crate::ty;
+use crate::options::AttributeOptions;
+use crate::type_syntax;
 
+/// Expands `#[derive(Form)]`.
 pub(crate) fn form(input: &DeriveInput) -> TokenStream {
-    let mut problems = Problems::default();
+    let mut diagnostics = Diagnostics::default();
     let mut krate = None;
     for attr in input.attrs.iter().filter(|attr| attr.path().is_ident("form")) {
-        let mut options = Options::of(attr, &mut problems);
-        krate = options.literal("crate", &mut problems);
-        options.finish("`#[form]` on a struct", &["crate"], &mut problems);
+        let mut options = AttributeOptions::from_attribute(attr, &mut diagnostics);
+        krate = options.string_literal("crate", &mut diagnostics);
+        options.reject_unknown("`#[form]` on a struct", &["crate"], &mut diagnostics);
     }
-    let rt = runtime(krate, &mut problems);
+    let rt = runtime_path(krate, &mut diagnostics);
     if !input.generics.params.is_empty() {
-        problems.at(&input.generics, "a form cannot be generic");
+        diagnostics.error_at(&input.generics, "a form cannot be generic");
     }
     let Data::Struct(data) = &input.data else {
-        problems.at(&input.ident, "a form is a struct with named fields; for an enum derive `FormChoice`");
-        return problems.into_tokens();
+        diagnostics
+            .error_at(&input.ident, "a form is a struct with named fields; for an enum derive `FormChoice`");
+        return diagnostics.into_tokens();
     };
     let Fields::Named(fields) = &data.fields else {
-        problems.at(&input.ident, "a form is a struct with named fields: the names are shown to the user");
-        return problems.into_tokens();
+        diagnostics
+            .error_at(&input.ident, "a form is a struct with named fields: the names are shown to the user");
+        return diagnostics.into_tokens();
     };
-    let names = Names::of(&input.attrs);
+    let names = SerdeAttributes::parse(&input.attrs);
     let fields: Vec<TokenStream> =
-        fields.named.iter().filter_map(|field| asked(&rt, field, &names, &mut problems)).collect();
-    if !problems.is_empty() {
-        return problems.into_tokens();
+        fields.named.iter().filter_map(|field| form_field(&rt, field, &names, &mut diagnostics)).collect();
+    if !diagnostics.is_empty() {
+        return diagnostics.into_tokens();
     }
     let ident = &input.ident;
     quote! {
@@ -47,87 +50,94 @@ pub(crate) fn form(input: &DeriveInput) -> TokenStream {
     }
 }
 
-/// What a field looks like; anything may be a choice.
+/// The type of a field, by its name. `Other` may be a choice.
 #[derive(PartialEq)]
-enum Looks {
+enum FieldShape {
     Text,
     Number,
-    Truth,
+    Boolean,
     Other,
 }
 
-fn looks(ty: &Type) -> Looks {
-    let Some(word) = ty::last_word(ty) else { return Looks::Other };
-    let name = word.ident.to_string();
+/// Classifies the type of a field.
+fn shape(ty: &Type) -> FieldShape {
+    let Some(segment) = type_syntax::last_segment(ty) else { return FieldShape::Other };
+    let name = segment.ident.to_string();
     match name.as_str() {
-        "Option" => ty::argument(word).map_or(Looks::Other, looks),
-        "String" => Looks::Text,
-        "bool" => Looks::Truth,
-        _ if ty::is_primitive(ty) => Looks::Number,
-        _ => Looks::Other,
+        "Option" => type_syntax::first_type_argument(segment).map_or(FieldShape::Other, shape),
+        "String" => FieldShape::Text,
+        "bool" => FieldShape::Boolean,
+        _ if type_syntax::is_primitive(ty) => FieldShape::Number,
+        _ => FieldShape::Other,
     }
 }
 
-fn asked(rt: &TokenStream, field: &Field, all: &Names, problems: &mut Problems) -> Option<TokenStream> {
+/// Returns the form field of a struct field; `None` if it is skipped.
+fn form_field(
+    rt: &TokenStream,
+    field: &Field,
+    all: &SerdeAttributes,
+    diagnostics: &mut Diagnostics,
+) -> Option<TokenStream> {
     let ident = field.ident.as_ref()?;
-    let names = Names::of(&field.attrs);
+    let names = SerdeAttributes::parse(&field.attrs);
     if names.skip {
         return None;
     }
     let name = ident.unraw().to_string();
     let name = names.rename.unwrap_or_else(|| match all.rename_all {
-        Some(rule) => rule.field(&name),
+        Some(rule) => rule.apply_to_field(&name),
         None => name,
     });
-    let (ty, looks) = (&field.ty, looks(&field.ty));
-    let mut made = quote_spanned!(ty::at(ty)=> #rt::form_field::<#ty>(#name));
-    if let Some(docs) = Docs::of(&field.attrs) {
-        let docs = docs.tokens();
-        made.extend(quote!(.description(#docs)));
+    let (ty, shape) = (&field.ty, shape(&field.ty));
+    let mut builder = quote_spanned!(type_syntax::call_site_span(ty)=> #rt::form_field::<#ty>(#name));
+    if let Some(docs) = Docs::from_attributes(&field.attrs) {
+        let docs = docs.to_expr();
+        builder.extend(quote!(.description(#docs)));
     }
     if names.default || all.default {
-        made.extend(quote!(.optional()));
+        builder.extend(quote!(.optional()));
     }
     for attr in field.attrs.iter().filter(|attr| attr.path().is_ident("form")) {
-        let mut options = Options::of(attr, problems);
-        if let Some(title) = options.text("title", problems) {
-            made.extend(quote!(.title(#title)));
+        let mut options = AttributeOptions::from_attribute(attr, diagnostics);
+        if let Some(title) = options.expr("title", diagnostics) {
+            builder.extend(quote!(.title(#title)));
         }
         for (key, wanted, what, cast) in [
-            ("min", Looks::Number, "a number", Some(quote!(f64))),
-            ("max", Looks::Number, "a number", Some(quote!(f64))),
-            ("min_length", Looks::Text, "a text", None),
-            ("max_length", Looks::Text, "a text", None),
-            ("format", Looks::Text, "a text", None),
+            ("min", FieldShape::Number, "a number", Some(quote!(f64))),
+            ("max", FieldShape::Number, "a number", Some(quote!(f64))),
+            ("min_length", FieldShape::Text, "a string", None),
+            ("max_length", FieldShape::Text, "a string", None),
+            ("format", FieldShape::Text, "a string", None),
         ] {
-            let Some(value) = options.text(key, problems) else { continue };
-            if looks != wanted {
-                problems.at(&value, format_args!("`{key}` is for {what}, which `{ident}` is not"));
+            let Some(value) = options.expr(key, diagnostics) else { continue };
+            if shape != wanted {
+                diagnostics.error_at(&value, format_args!("`{key}` is for {what}, which `{ident}` is not"));
             }
             if key == "format" {
-                check_format(&value, problems);
+                check_format(&value, diagnostics);
             }
             let setter = proc_macro2::Ident::new(key, proc_macro2::Span::call_site());
             let cast = cast.map(|cast| quote!(as #cast));
-            made.extend(quote!(.#setter(#value #cast)));
+            builder.extend(quote!(.#setter(#value #cast)));
         }
-        if let Some(default) = options.text("default", problems) {
-            made.extend(quote!(.default(#rt::serde_json::json!(#default))));
+        if let Some(default) = options.expr("default", diagnostics) {
+            builder.extend(quote!(.default(#rt::serde_json::json!(#default))));
         }
-        options.finish(
+        options.reject_unknown(
             "`#[form]` on a field",
             &["title", "min", "max", "min_length", "max_length", "format", "default"],
-            problems,
+            diagnostics,
         );
     }
-    Some(made)
+    Some(builder)
 }
 
-fn check_format(value: &syn::Expr, problems: &mut Problems) {
+fn check_format(value: &syn::Expr, diagnostics: &mut Diagnostics) {
     let known = ["email", "uri", "date", "date-time"];
     if let syn::Expr::Lit(syn::ExprLit { lit: syn::Lit::Str(text), .. }) = value
         && !known.contains(&text.value().as_str())
     {
-        problems.at(text, "the formats of a form are `email`, `uri`, `date` and `date-time`");
+        diagnostics.error_at(text, "the formats of a form are `email`, `uri`, `date` and `date-time`");
     }
 }

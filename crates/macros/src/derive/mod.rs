@@ -1,38 +1,38 @@
-//! The derives: forms, choices, and errors that survive the wire.
+//! The derive macros: forms, form choices and service errors.
 
-mod choice;
-mod error;
 mod form;
+mod form_choice;
+mod service_error;
 
-pub(crate) use choice::choice;
-pub(crate) use error::service_error;
 pub(crate) use form::form;
+pub(crate) use form_choice::form_choice;
+pub(crate) use service_error::service_error;
 
 use proc_macro2::TokenStream;
 use quote::quote;
 use syn::parse::Parser;
 use syn::{Attribute, LitStr, Path, Token};
 
-use crate::case::Rename;
-use crate::problems::Problems;
+use crate::case::RenameRule;
+use crate::diagnostics::Diagnostics;
 
-/// What serde is told about names.
+/// The `#[serde]` attributes that determine names.
 #[derive(Default)]
-struct Names {
-    rename_all: Option<Rename>,
+struct SerdeAttributes {
+    rename_all: Option<RenameRule>,
     rename: Option<String>,
     default: bool,
     skip: bool,
 }
 
-impl Names {
-    fn of(attrs: &[Attribute]) -> Self {
+impl SerdeAttributes {
+    fn parse(attrs: &[Attribute]) -> Self {
         let mut names = Self::default();
         for attr in attrs.iter().filter(|attr| attr.path().is_ident("serde")) {
-            // What is wrong here is serde's to tell.
+            // serde reports errors in its attributes.
             let _ = attr.parse_nested_meta(|meta| {
-                let word = meta.path.get_ident().map(ToString::to_string).unwrap_or_default();
-                match word.as_str() {
+                let segment = meta.path.get_ident().map(ToString::to_string).unwrap_or_default();
+                match segment.as_str() {
                     "default" => names.default = true,
                     "skip" | "skip_deserializing" => names.skip = true,
                     _ => {}
@@ -40,9 +40,9 @@ impl Names {
                 if meta.input.peek(Token![=]) {
                     let value = meta.value()?.parse::<syn::Lit>()?;
                     if let syn::Lit::Str(text) = value {
-                        match word.as_str() {
+                        match segment.as_str() {
                             "rename" => names.rename = Some(text.value()),
-                            "rename_all" => names.rename_all = Rename::of(&text.value()),
+                            "rename_all" => names.rename_all = RenameRule::from_serde(&text.value()),
                             _ => {}
                         }
                     }
@@ -58,13 +58,13 @@ impl Names {
     }
 }
 
-/// What generated code refers to: `switchboard`, unless the attribute says another path.
-fn runtime(path: Option<LitStr>, problems: &mut Problems) -> TokenStream {
+/// Returns the path of the runtime module: in `switchboard`, unless the attribute names another crate path.
+fn runtime_path(path: Option<LitStr>, diagnostics: &mut Diagnostics) -> TokenStream {
     let Some(path) = path else { return quote!(::switchboard::__rt) };
     match Path::parse_mod_style.parse_str(&path.value()) {
         Ok(read) => quote!(#read::__rt),
         Err(_) => {
-            problems.at(
+            diagnostics.error_at(
                 &path,
                 "`crate` is the path of the crate `switchboard`, like `\"my_crate::switchboard\"`",
             );

@@ -1,29 +1,31 @@
-//! `XClient`: the trait over a session, and `XUnmapped`: what it needs for methods without a role in MCP.
+//! `XClient`: the typed client over a session, and `XUnmapped`: its fallback for methods that are not mapped to MCP.
 
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote, quote_spanned};
 use syn::ext::IdentExt;
 
-use super::contract::calls;
-use super::{declared, future, passed, types};
-use crate::method::Method;
+use super::service_trait::callable_methods;
+use super::{method_types, param_declarations, param_names, send_future};
+use crate::method::ServiceMethod;
 use crate::param::{Base64, ParamKind};
 use crate::role::Role;
 use crate::service::Service;
-use crate::ty::at;
+use crate::type_syntax::call_site_span;
 
-fn is_unmapped(method: &Method) -> bool {
+fn is_unmapped(method: &ServiceMethod) -> bool {
     matches!(method.role, Role::Unmapped | Role::Internal)
 }
 
-pub(super) fn open(service: &Service) -> TokenStream {
+pub(super) fn items(service: &Service) -> TokenStream {
     let (vis, ident, rt) = (&service.vis, &service.ident, &service.options.rt);
     let (client, unmapped) = (format_ident!("{ident}Client"), format_ident!("{ident}Unmapped"));
     let docs = format!("Calls [`{ident}`] over MCP.");
     let unmapped_docs = format!("How [`{client}`] calls methods without a role in MCP.");
-    let missing: Vec<String> =
-        calls(service).filter(|method| is_unmapped(method)).map(Method::rust_name).collect();
-    let told = (!missing.is_empty()).then(|| {
+    let missing: Vec<String> = callable_methods(service)
+        .filter(|method| is_unmapped(method))
+        .map(ServiceMethod::rust_name)
+        .collect();
+    let diagnostic = (!missing.is_empty()).then(|| {
         let message = format!("`{{Self}}` cannot call the methods of `{ident}` that are not mapped to MCP");
         let which = format!("not exposed over MCP: {}", missing.join(", "));
         quote! {
@@ -34,8 +36,9 @@ pub(super) fn open(service: &Service) -> TokenStream {
             )]
         }
     });
-    let methods = calls(service).filter(|method| is_unmapped(method)).map(|method| {
-        let (name, declared, future) = (unmapped_name(method), declared(method), future(&method.returns));
+    let methods = callable_methods(service).filter(|method| is_unmapped(method)).map(|method| {
+        let (name, declared, future) =
+            (unmapped_name(method), param_declarations(method), send_future(&method.returns));
         quote! {
             #[doc(hidden)]
             fn #name(&self, #(#declared),*) -> #future;
@@ -45,15 +48,15 @@ pub(super) fn open(service: &Service) -> TokenStream {
         #rt::if_client! {
             #[doc = #docs]
             #[derive(::core::fmt::Debug, ::core::clone::Clone)]
-            #[allow(dead_code, reason = "for whoever calls the service")]
+            #[allow(dead_code, reason = "for callers of the service")]
             #vis struct #client<F = ()> {
                 caller: #rt::ServiceCaller,
                 fallback: F,
             }
 
             #[doc = #unmapped_docs]
-            #told
-            #[allow(dead_code, reason = "for whoever calls the service")]
+            #diagnostic
+            #[allow(dead_code, reason = "for callers of the service")]
             #vis trait #unmapped: ::core::marker::Send + ::core::marker::Sync + 'static {
                 #(#methods)*
             }
@@ -61,25 +64,27 @@ pub(super) fn open(service: &Service) -> TokenStream {
     }
 }
 
-pub(super) fn unmapped_name(method: &Method) -> proc_macro2::Ident {
+pub(super) fn unmapped_name(method: &ServiceMethod) -> proc_macro2::Ident {
     format_ident!("__unmapped_{}", method.ident.unraw())
 }
 
-pub(super) fn hidden(service: &Service) -> TokenStream {
+pub(super) fn impls(service: &Service) -> TokenStream {
     let (vis, ident, rt) = (&service.vis, &service.ident, &service.options.rt);
     let (client, unmapped) = (format_ident!("{ident}Client"), format_ident!("{ident}Unmapped"));
-    let streams = streams(service);
-    let shared = calls(service).filter(|method| is_unmapped(method)).map(|method| {
+    let streams = stream_methods(service);
+    let shared = callable_methods(service).filter(|method| is_unmapped(method)).map(|method| {
         let (own, name) = (&method.ident, unmapped_name(method));
-        let (declared, passed, future) = (declared(method), passed(method), future(&method.returns));
+        let (declared, passed, future) =
+            (param_declarations(method), param_names(method), send_future(&method.returns));
         quote! {
             fn #name(&self, #(#declared),*) -> #future { <__S as #ident>::#own(self, #(#passed),*) }
         }
     });
-    // Without a fallback only the methods that need one fail, and only when they are called.
-    let failing = calls(service).filter(|method| is_unmapped(method)).map(|method| {
-        let (name, own, error) = (unmapped_name(method), method.rust_name(), types::error(rt, method));
-        let (declared, passed, future) = (declared(method), passed(method), future(&method.returns));
+    // Without a fallback, only calls of unmapped methods fail.
+    let failing = callable_methods(service).filter(|method| is_unmapped(method)).map(|method| {
+        let (name, own, error) = (unmapped_name(method), method.rust_name(), method_types::error(rt, method));
+        let (declared, passed, future) =
+            (param_declarations(method), param_names(method), send_future(&method.returns));
         quote! {
             fn #name(&self, #(#declared),*) -> #future {
                 let _ = (#(#passed,)*);
@@ -87,11 +92,11 @@ pub(super) fn hidden(service: &Service) -> TokenStream {
             }
         }
     });
-    let methods = methods(service);
+    let methods = trait_methods(service);
     quote! {
         #rt::if_client! {
             impl #client {
-                /// Calls over this session.
+                /// Creates a client that calls over a session.
                 #vis fn new(session: impl ::core::convert::Into<#rt::ClientSession>) -> Self {
                     let session = session.into();
                     Self { caller: #rt::ServiceCaller::new(session, ::std::sync::Arc::clone(__design())), fallback: () }
@@ -99,12 +104,12 @@ pub(super) fn hidden(service: &Service) -> TokenStream {
             }
 
             impl<F> #client<F> {
-                /// Calls methods without a role in MCP through this. Without a fallback they fail with `Error::Unmapped`.
+                /// Sets the client for methods without a role in MCP. Without a fallback they fail with `Error::Unmapped`.
                 #vis fn with_fallback<G>(self, fallback: G) -> #client<G> {
                     #client { caller: self.caller, fallback }
                 }
 
-                /// What calls.
+                /// Returns the underlying caller.
                 #vis fn caller(&self) -> &#rt::ServiceCaller {
                     &self.caller
                 }
@@ -120,17 +125,17 @@ pub(super) fn hidden(service: &Service) -> TokenStream {
     }
 }
 
-/// The arguments of a call, as they are written.
-pub(super) fn arguments(rt: &TokenStream, method: &Method) -> TokenStream {
+/// Returns the expression that encodes the arguments of a call.
+pub(super) fn encode_arguments(rt: &TokenStream, method: &ServiceMethod) -> TokenStream {
     let is_completion = matches!(method.role, Role::Completion(_));
-    let mut made = quote!(#rt::CallArguments::new());
+    let mut arguments = quote!(#rt::CallArguments::new());
     let mut first = true;
     for param in &method.params {
         let ident = &param.ident;
         match &param.kind {
-            ParamKind::Whole => {
-                let ty = types::argument(rt, &param.ty);
-                return quote_spanned!(at(&param.ty)=> #ty::write_all(&#ident));
+            ParamKind::AllArgs => {
+                let ty = method_types::argument(rt, &param.ty);
+                return quote_spanned!(call_site_span(&param.ty)=> #ty::write_all(&#ident));
             }
             ParamKind::Arg(arg) => {
                 let wire = if is_completion && first { "value" } else { &arg.wire };
@@ -139,19 +144,20 @@ pub(super) fn arguments(rt: &TokenStream, method: &Method) -> TokenStream {
                     Some(Base64::Bytes) => quote!(#rt::Bytes::from(#ident)),
                     Some(Base64::Optional) => quote!(#ident.map(#rt::Bytes::from)),
                 };
-                let ty = types::argument(rt, &param.wire_type(rt));
-                made = quote_spanned!(at(&param.ty)=> #ty::write(&#value, #made, #wire));
+                let ty = method_types::argument(rt, &param.wire_type(rt));
+                arguments =
+                    quote_spanned!(call_site_span(&param.ty)=> #ty::write(&#value, #arguments, #wire));
                 first = false;
             }
-            ParamKind::Cx | ParamKind::Events(_) | ParamKind::Changes => {}
+            ParamKind::Context | ParamKind::Events(_) | ParamKind::Changes => {}
         }
     }
-    made
+    arguments
 }
 
-/// The context of a call, if the method has one.
-pub(super) fn context(method: &Method) -> TokenStream {
-    match method.cx() {
+/// Returns the context of a call as an `Option`.
+pub(super) fn context_option(method: &ServiceMethod) -> TokenStream {
+    match method.context_param() {
         Some(cx) => {
             let cx = &cx.ident;
             quote!(::core::option::Option::Some(#cx))
@@ -160,21 +166,21 @@ pub(super) fn context(method: &Method) -> TokenStream {
     }
 }
 
-/// The sink that the events of a call go to, if the method has events.
-pub(super) fn sink(rt: &TokenStream, method: &Method) -> Option<TokenStream> {
-    let (events, event) = (method.sink()?, types::event(rt, method.events()?));
+/// Returns the event sink of a call, if the method has events.
+pub(super) fn event_sink(rt: &TokenStream, method: &ServiceMethod) -> Option<TokenStream> {
+    let (events, event) = (method.events_param()?, method_types::event(rt, method.event_type()?));
     Some(quote!(#event::into_sink(#events)))
 }
 
-/// A closure that reads the value and the error of a method from what a call answers.
-pub(super) fn finish(rt: &TokenStream, method: &Method, read: &TokenStream) -> TokenStream {
-    let (value, from_error) = (types::value(rt, method), types::from_error(rt, method));
-    quote_spanned! {at(&method.value)=>
+/// Returns the closure that decodes the response of a call to the value and the error of a method.
+pub(super) fn decode_response(rt: &TokenStream, method: &ServiceMethod, read: &TokenStream) -> TokenStream {
+    let (value, from_error) = (method_types::value(rt, method), method_types::from_error(rt, method));
+    quote_spanned! {call_site_span(&method.value)=>
         |answer| answer.and_then(|answer| #value::#read).map_err(#from_error)
     }
 }
 
-fn methods(service: &Service) -> TokenStream {
+fn trait_methods(service: &Service) -> TokenStream {
     let rt = &service.options.rt;
     let mut numbers = [0_usize; 5];
     let mut next = |list: usize| {
@@ -182,43 +188,43 @@ fn methods(service: &Service) -> TokenStream {
         numbers[list] += 1;
         number
     };
-    let methods = calls(service).map(|method| {
-        let (name, declared, future) = (&method.ident, declared(method), future(&method.returns));
-        let (cx, args) = (context(method), arguments(rt, method));
+    let methods = callable_methods(service).map(|method| {
+        let (name, declared, future) = (&method.ident, param_declarations(method), send_future(&method.returns));
+        let (cx, args) = (context_option(method), encode_arguments(rt, method));
         let call = match &method.role {
             Role::Tool(_) => {
                 let number = next(0);
-                let sink = match sink(rt, method) {
+                let sink = match event_sink(rt, method) {
                     Some(sink) => quote!(::core::option::Option::Some(#sink)),
                     None => quote!(::core::option::Option::None),
                 };
-                let finish = finish(rt, method, &quote!(from_tool(answer)));
-                quote_spanned!(at(&method.value)=> self.caller.tool_with(#number, #args, #cx, #sink, #finish))
+                let decode = decode_response(rt, method, &quote!(from_tool(answer)));
+                quote_spanned!(call_site_span(&method.value)=> self.caller.tool_with(#number, #args, #cx, #sink, #decode))
             }
             Role::Resource(_) => {
                 let number = next(1);
-                let finish = finish(rt, method, &quote!(from_resource(answer)));
-                quote_spanned!(at(&method.value)=> self.caller.resource_with(#number, #args, #cx, #finish))
+                let decode = decode_response(rt, method, &quote!(from_resource(answer)));
+                quote_spanned!(call_site_span(&method.value)=> self.caller.resource_with(#number, #args, #cx, #decode))
             }
             Role::Prompt(_) => {
                 let number = next(2);
-                let from_error = types::from_error(rt, method);
-                quote_spanned!(at(&method.value)=> self.caller.prompt_with(#number, #args, #cx, #from_error))
+                let from_error = method_types::from_error(rt, method);
+                quote_spanned!(call_site_span(&method.value)=> self.caller.prompt_with(#number, #args, #cx, #from_error))
             }
             Role::Subscription { .. } => {
                 let number = next(3);
                 let changes = method.params.iter().find(|param| matches!(param.kind, ParamKind::Changes));
                 let changes = changes.map(|param| &param.ident);
-                let from_error = types::from_error(rt, method);
+                let from_error = method_types::from_error(rt, method);
                 quote!(self.caller.watch_with(#number, #cx, #changes, #from_error))
             }
             Role::Completion(_) => {
                 let number = next(4);
-                let from_error = types::from_error(rt, method);
+                let from_error = method_types::from_error(rt, method);
                 quote!(self.caller.complete_with(#number, #args, #cx, #from_error))
             }
-            Role::Unmapped | Role::Internal | Role::Notification { .. } | Role::Broken => {
-                let (name, passed) = (unmapped_name(method), passed(method));
+            Role::Unmapped | Role::Internal | Role::Notification { .. } | Role::Invalid => {
+                let (name, passed) = (unmapped_name(method), param_names(method));
                 quote!(self.fallback.#name(#(#passed),*))
             }
         };
@@ -227,26 +233,26 @@ fn methods(service: &Service) -> TokenStream {
     quote!(#(#methods)*)
 }
 
-/// A method for each streaming tool whose events and result are one stream.
-fn streams(service: &Service) -> TokenStream {
+/// Returns a method for each streaming tool that returns events and result as one stream.
+fn stream_methods(service: &Service) -> TokenStream {
     let (vis, rt) = (&service.vis, &service.options.rt);
-    let tools = service.numbered(|role| matches!(role, Role::Tool(_)).then_some(()));
+    let tools = service.with_numbers(|role| matches!(role, Role::Tool(_)).then_some(()));
     let streams = tools.filter_map(|(number, method, ())| {
-        let event = method.events()?;
+        let event = method.event_type()?;
         let name = format_ident!("{}_stream", method.ident.unraw());
         let value = &method.value;
-        let (result, channel) = (types::value(rt, method), types::event(rt, event));
-        let (cx, args) = (context(method), arguments(rt, method));
+        let (result, channel) = (method_types::value(rt, method), method_types::event(rt, event));
+        let (cx, args) = (context_option(method), encode_arguments(rt, method));
         let declared = method.params.iter().filter(|param| !matches!(param.kind, ParamKind::Events(_)));
         let declared = declared.map(|param| {
             let (ident, ty) = (&param.ident, &param.ty);
             quote!(#ident: #ty)
         });
-        let docs = method.docs.as_ref().map(crate::docs::Docs::attribute);
+        let docs = method.docs.as_ref().map(crate::docs::Docs::to_attribute);
         Some(quote! {
             #docs
             ///
-            /// The events and the result as one stream.
+            /// Returns the events and the result as one stream.
             #vis fn #name(&self, #(#declared),*) -> #rt::CallStream<#event, #value> {
                 #result::stream(&self.caller, #number, #args, #cx, #channel::channel())
             }

@@ -1,30 +1,30 @@
-//! The design, as code that makes it.
+//! The function that builds the design.
 
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 
-use super::types;
+use super::method_types;
 use crate::docs::Docs;
-use crate::method::Method;
+use crate::method::ServiceMethod;
 use crate::param::{Arg, ArgDefault, Base64, Param, ParamKind};
-use crate::role::{Common, Role};
+use crate::role::{CommonOptions, PromptRole, ResourceRole, Role, ToolRole};
 use crate::service::Service;
 
-pub(super) fn hidden(service: &Service) -> TokenStream {
+pub(super) fn impls(service: &Service) -> TokenStream {
     let rt = &service.options.rt;
     let options = &service.options;
     let (name, version) = (&options.name, &options.version);
-    let mut made = quote!(#rt::design::Design::new(#name, #version));
-    made.extend(title(service));
+    let mut builder = quote!(#rt::design::Design::new(#name, #version));
+    builder.extend(title_and_docs(service));
     if !options.protocols.is_empty() {
         let protocols = options.protocols.iter();
-        made.extend(quote!(.with_protocols([#(::std::string::String::from(#protocols)),*])));
+        builder.extend(quote!(.with_protocols([#(::std::string::String::from(#protocols)),*])));
     }
     if let Some(path) = &options.rpc {
-        made.extend(quote!(.with_rpc(#path)));
+        builder.extend(quote!(.with_rpc(#path)));
     }
     if !options.quickstart {
-        made.extend(quote!(.with_quickstart(false)));
+        builder.extend(quote!(.with_quickstart(false)));
     }
     let mut lists: [(&str, &str, Vec<TokenStream>); 7] = [
         ("tools", "ToolDef", Vec::new()),
@@ -42,24 +42,24 @@ pub(super) fn hidden(service: &Service) -> TokenStream {
     }
     for (list, kind, items) in lists.iter().filter(|(_, _, items)| !items.is_empty()) {
         let (with, kind) = (format_ident!("with_{list}"), format_ident!("{kind}"));
-        made.extend(quote!(.#with(#rt::construct_each::<#rt::design::#kind>(&[#(|| #items),*]))));
+        builder.extend(quote!(.#with(#rt::construct_each::<#rt::design::#kind>(&[#(|| #items),*]))));
     }
     quote! {
         fn __design() -> &'static ::std::sync::Arc<#rt::design::Design> {
             static DESIGN: ::std::sync::LazyLock<::std::sync::Arc<#rt::design::Design>> =
-                ::std::sync::LazyLock::new(|| ::std::sync::Arc::new(#made));
+                ::std::sync::LazyLock::new(|| ::std::sync::Arc::new(#builder));
             &DESIGN
         }
     }
 }
 
-/// The title is said in the attribute. The first paragraph of the doc comment is the description, the others are
-/// instructions.
-fn title(service: &Service) -> TokenStream {
+/// Returns the setters of title, description and instructions. The first paragraph of the doc comment is the description,
+/// the others are the instructions.
+fn title_and_docs(service: &Service) -> TokenStream {
     let rt = &service.options.rt;
-    let mut made = TokenStream::new();
+    let mut builder = TokenStream::new();
     if let Some(title) = &service.options.title {
-        made.extend(quote!(.with_title(#title)));
+        builder.extend(quote!(.with_title(#title)));
     }
     match &service.docs {
         None => {}
@@ -68,183 +68,190 @@ fn title(service: &Service) -> TokenStream {
             let rest = text[first.len()..].trim();
             let first = first.lines().map(str::trim).collect::<Vec<_>>().join(" ");
             if !first.is_empty() {
-                made.extend(quote!(.with_description(#first)));
+                builder.extend(quote!(.with_description(#first)));
             }
             if !rest.is_empty() {
-                made.extend(quote!(.with_instructions(#rest)));
+                builder.extend(quote!(.with_instructions(#rest)));
             }
         }
-        Some(Docs::Made(text)) => made.extend(quote! {
+        Some(Docs::Computed(text)) => builder.extend(quote! {
             .with_description(#rt::first_paragraph(#text))
             .with_instructions(#rt::other_paragraphs(#text))
         }),
     }
-    made
+    builder
 }
 
-/// The item of a method, with the number of the list it belongs to.
-fn item(service: &Service, method: &Method) -> Option<(usize, TokenStream)> {
+/// Returns the item of a method, with the index of its list.
+fn item(service: &Service, method: &ServiceMethod) -> Option<(usize, TokenStream)> {
     let rt = &service.options.rt;
     let (rust_name, description) = (method.rust_name(), method.description());
-    let named = |common: &Common| {
-        let name = common.name.as_ref().map(|name| quote!(.with_name(#name)));
-        let others = self::common(rt, common);
-        quote!(#name #others)
-    };
-    let value = types::value(rt, method);
+    let described = || method.docs.as_ref().map(|_| quote!(.with_description(#description)));
     Some(match &method.role {
-        Role::Tool(tool) => {
-            let takes = takes(rt, method);
-            let mut made = quote!(#rt::tool_with_args(#rust_name, #description, #takes, #value::describe()));
-            made.extend(named(&tool.common));
-            made.extend(annotations(rt, tool));
-            if let Some(event) = method.events() {
-                let event = types::event(rt, event);
-                made.extend(quote!(.with_events(#event::describe())));
-            }
-            if let Some(example) = &tool.example {
-                made.extend(quote!(.with_example(#rt::serde_json::json!({ #example }))));
-            }
-            if let Some(rule) = tool.task {
-                let rule = format_ident!("{rule}");
-                made.extend(quote!(.with_task(#rt::design::TaskRule::#rule)));
-            }
-            if let Some(schema) = &tool.schema {
-                made.extend(quote!(.with_args(#rt::args_with_schema(#rust_name, #schema))));
-            }
-            (0, made)
-        }
-        Role::Resource(resource) => {
-            let (takes, uri) = (takes(rt, method), &resource.uri);
-            let mut made = quote! {
-                #rt::resource_with_args(#rust_name, #uri, #description, #takes, #value::describe())
-            };
-            made.extend(named(&resource.common));
-            if let Some(mime) = &resource.mime {
-                made.extend(quote!(.with_mime(#mime)));
-            }
-            if let Some(list) = &resource.list {
-                let list = syn::ext::IdentExt::unraw(list).to_string();
-                made.extend(quote!(.with_list(#list)));
-            }
-            if resource.watch {
-                made.extend(quote!(.with_watch(true)));
-            }
-            if let Some(ttl) = resource.ttl_ms {
-                made.extend(quote!(.with_ttl_ms(#ttl)));
-            }
-            if let Some(public) = resource.public {
-                let scope = if public { quote!(Public) } else { quote!(Private) };
-                made.extend(quote!(.with_cache_scope(#rt::protocol::CacheScope::#scope)));
-            }
-            (1, made)
-        }
-        Role::Prompt(prompt) => {
-            let takes = takes(rt, method);
-            let mut made = quote!(#rt::prompt_with_args(#rust_name, #description, #takes));
-            made.extend(named(&prompt.common));
-            if let Some(example) = &prompt.example {
-                made.extend(quote!(.with_example(#rt::serde_json::json!({ #example }))));
-            }
-            if let Some(text) = &prompt.text {
-                made.extend(quote!(.with_body(#rt::static_prompt(#text))));
-            }
-            (2, made)
-        }
+        Role::Tool(tool) => (0, tool_item(rt, method, tool)),
+        Role::Resource(resource) => (1, resource_item(rt, method, resource)),
+        Role::Prompt(prompt) => (2, prompt_item(rt, method, prompt)),
         Role::Subscription { resource } => {
-            let described = method.docs.as_ref().map(|_| quote!(.with_description(#description)));
+            let described = described();
             (3, quote!(#rt::design::WatchDef::new(#resource, #rust_name) #described))
         }
         Role::Completion(completion) => {
-            let kind = if completion.of_prompt { quote!(Prompt) } else { quote!(Resource) };
-            let (of, argument) = (&completion.of, &completion.argument);
-            let of = quote!(#rt::design::CompletionOf::#kind(::std::string::String::from(#of)));
-            (4, quote!(#rt::design::CompletionDef::new(#of, #argument, #rust_name)))
+            let kind = if completion.is_prompt { quote!(Prompt) } else { quote!(Resource) };
+            let (target, argument) = (&completion.target, &completion.argument);
+            let target = quote!(#rt::design::CompletionTarget::#kind(::std::string::String::from(#target)));
+            (4, quote!(#rt::design::CompletionDef::new(#target, #argument, #rust_name)))
         }
         Role::Notification { name } => {
-            let payload = types::payload(rt, &method.params.first()?.ty);
+            let payload = method_types::payload(rt, &method.params.first()?.ty);
             let name = name.as_ref().map(|name| quote!(.with_name(#name)));
             (5, quote!(#payload::describe(#rust_name, #description) #name))
         }
         Role::Unmapped => {
-            let takes = takes(rt, method);
-            (6, quote!(#rt::method_with_args(#rust_name, #description, #takes, #value::describe())))
+            let (arguments, value) = (arguments(rt, method), method_types::value(rt, method));
+            (6, quote!(#rt::method_with_args(#rust_name, #description, #arguments, #value::describe())))
         }
         Role::Internal => {
-            let described = method.docs.as_ref().map(|_| quote!(.with_description(#description)));
-            (
-                6,
-                quote! {
-                    #rt::design::MethodDef::new(#rust_name)
-                        .with_scope(#rt::design::MethodScope::Internal) #described
-                },
-            )
+            let described = described();
+            let scope = quote!(#rt::design::MethodScope::Internal);
+            (6, quote!(#rt::design::MethodDef::new(#rust_name).with_scope(#scope) #described))
         }
-        Role::Broken => return None,
+        Role::Invalid => return None,
     })
 }
 
-fn common(rt: &TokenStream, common: &Common) -> TokenStream {
-    let mut made = TokenStream::new();
+/// Returns the item of a tool.
+fn tool_item(rt: &TokenStream, method: &ServiceMethod, tool: &ToolRole) -> TokenStream {
+    let (rust_name, description) = (method.rust_name(), method.description());
+    let (arguments, value) = (arguments(rt, method), method_types::value(rt, method));
+    let mut builder = quote!(#rt::tool_with_args(#rust_name, #description, #arguments, #value::describe()));
+    builder.extend(common_setters(rt, &tool.common));
+    builder.extend(annotations(rt, tool));
+    if let Some(event) = method.event_type() {
+        let event = method_types::event(rt, event);
+        builder.extend(quote!(.with_events(#event::describe())));
+    }
+    if let Some(example) = &tool.example {
+        builder.extend(quote!(.with_example(#rt::serde_json::json!({ #example }))));
+    }
+    if let Some(rule) = tool.task {
+        let rule = format_ident!("{rule}");
+        builder.extend(quote!(.with_task(#rt::design::TaskRule::#rule)));
+    }
+    if let Some(schema) = &tool.schema {
+        builder.extend(quote!(.with_args(#rt::args_with_schema(#rust_name, #schema))));
+    }
+    builder
+}
+
+/// Returns the item of a resource.
+fn resource_item(rt: &TokenStream, method: &ServiceMethod, resource: &ResourceRole) -> TokenStream {
+    let (rust_name, description, uri) = (method.rust_name(), method.description(), &resource.uri);
+    let (arguments, value) = (arguments(rt, method), method_types::value(rt, method));
+    let mut builder = quote! {
+        #rt::resource_with_args(#rust_name, #uri, #description, #arguments, #value::describe())
+    };
+    builder.extend(common_setters(rt, &resource.common));
+    if let Some(mime) = &resource.mime {
+        builder.extend(quote!(.with_mime(#mime)));
+    }
+    if let Some(list) = &resource.list {
+        let list = syn::ext::IdentExt::unraw(list).to_string();
+        builder.extend(quote!(.with_list(#list)));
+    }
+    if resource.watch {
+        builder.extend(quote!(.with_watch(true)));
+    }
+    if let Some(ttl) = resource.ttl_ms {
+        builder.extend(quote!(.with_ttl_ms(#ttl)));
+    }
+    if let Some(public) = resource.public {
+        let scope = if public { quote!(Public) } else { quote!(Private) };
+        builder.extend(quote!(.with_cache_scope(#rt::protocol::CacheScope::#scope)));
+    }
+    builder
+}
+
+/// Returns the item of a prompt.
+fn prompt_item(rt: &TokenStream, method: &ServiceMethod, prompt: &PromptRole) -> TokenStream {
+    let (rust_name, description, arguments) =
+        (method.rust_name(), method.description(), arguments(rt, method));
+    let mut builder = quote!(#rt::prompt_with_args(#rust_name, #description, #arguments));
+    builder.extend(common_setters(rt, &prompt.common));
+    if let Some(example) = &prompt.example {
+        builder.extend(quote!(.with_example(#rt::serde_json::json!({ #example }))));
+    }
+    if let Some(text) = &prompt.text {
+        builder.extend(quote!(.with_body(#rt::static_prompt(#text))));
+    }
+    builder
+}
+
+/// Returns the setters of the options that tools, resources and prompts have in common.
+fn common_setters(rt: &TokenStream, common: &CommonOptions) -> TokenStream {
+    let mut builder = TokenStream::new();
+    if let Some(name) = &common.name {
+        builder.extend(quote!(.with_name(#name)));
+    }
     if let Some(title) = &common.title {
-        made.extend(quote!(.with_title(#title)));
+        builder.extend(quote!(.with_title(#title)));
     }
     if let Some(since) = &common.since {
-        made.extend(quote!(.with_since(#since)));
+        builder.extend(quote!(.with_since(#since)));
     }
     if let Some(deprecated) = &common.deprecated {
-        made.extend(quote!(.with_deprecated(#deprecated)));
+        builder.extend(quote!(.with_deprecated(#deprecated)));
     }
     for (with, texts) in [(quote!(with_scopes), &common.scopes), (quote!(with_tags), &common.tags)] {
         if !texts.is_empty() {
-            made.extend(quote!(.#with([#(::std::string::String::from(#texts)),*])));
+            builder.extend(quote!(.#with([#(::std::string::String::from(#texts)),*])));
         }
     }
     if !common.icons.is_empty() {
         let icons = &common.icons;
-        made.extend(quote!(.with_icons([#(#rt::protocol::Icon::new(#icons)),*])));
+        builder.extend(quote!(.with_icons([#(#rt::protocol::Icon::new(#icons)),*])));
     }
-    made
+    builder
 }
 
-fn annotations(rt: &TokenStream, tool: &crate::role::Tool) -> Option<TokenStream> {
+fn annotations(rt: &TokenStream, tool: &ToolRole) -> Option<TokenStream> {
     let hints = [
         (quote!(with_read_only_hint), tool.read_only),
         (quote!(with_destructive_hint), tool.destructive),
         (quote!(with_idempotent_hint), tool.idempotent),
         (quote!(with_open_world_hint), tool.open_world),
     ];
-    let said: Vec<TokenStream> =
-        hints.iter().filter_map(|(with, said)| said.map(|said| quote!(.#with(#said)))).collect();
-    (!said.is_empty()).then(|| quote!(.with_annotations(#rt::protocol::ToolAnnotations::new() #(#said)*)))
+    let setters: Vec<TokenStream> =
+        hints.iter().filter_map(|(with, hint)| hint.map(|hint| quote!(.#with(#hint)))).collect();
+    (!setters.is_empty())
+        .then(|| quote!(.with_annotations(#rt::protocol::ToolAnnotations::new() #(#setters)*)))
 }
 
-/// What a method takes.
-fn takes(rt: &TokenStream, method: &Method) -> TokenStream {
-    if let Some(whole) = method.params.iter().find(|param| matches!(param.kind, ParamKind::Whole)) {
-        let ty = types::argument(rt, &whole.ty);
+/// Returns the declaration of the arguments of a method.
+fn arguments(rt: &TokenStream, method: &ServiceMethod) -> TokenStream {
+    if let Some(whole) = method.params.iter().find(|param| matches!(param.kind, ParamKind::AllArgs)) {
+        let ty = method_types::argument(rt, &whole.ty);
         return quote!(#ty::declare_all());
     }
-    let mut made = quote!(#rt::ArgsBuilder::new());
+    let mut builder = quote!(#rt::ArgsBuilder::new());
     for param in &method.params {
         if let Some(arg) = param.arg() {
-            made = taken(rt, &made, param, arg);
+            builder = declare_argument(rt, &builder, param, arg);
         }
     }
-    made
+    builder
 }
 
-/// The arguments before, and this one.
-fn taken(rt: &TokenStream, before: &TokenStream, param: &Param, arg: &Arg) -> TokenStream {
+/// Appends the declaration of one argument.
+fn declare_argument(rt: &TokenStream, before: &TokenStream, param: &Param, arg: &Arg) -> TokenStream {
     let (wire, ty) = (&arg.wire, param.wire_type(rt));
-    let description = arg.docs.as_ref().map_or_else(|| quote!(""), Docs::tokens);
+    let description = arg.docs.as_ref().map_or_else(|| quote!(""), Docs::to_expr);
     let default = arg.default.as_ref().map(|default| {
         let default = match default {
-            ArgDefault::Own => quote!(<#ty as ::core::default::Default>::default()),
-            ArgDefault::From(path) => quote!(#path()),
-            ArgDefault::Is(expr) => quote!(#expr),
+            ArgDefault::TypeDefault => quote!(<#ty as ::core::default::Default>::default()),
+            ArgDefault::Function(path) => quote!(#path()),
+            ArgDefault::Expr(expr) => quote!(#expr),
         };
-        let default = match arg.base64.filter(|_| !matches!(arg.default, Some(ArgDefault::Own))) {
+        let default = match arg.base64.filter(|_| !matches!(arg.default, Some(ArgDefault::TypeDefault))) {
             None => default,
             Some(Base64::Bytes) => quote!(#rt::Bytes::new(#default)),
             Some(Base64::Optional) => quote!((#default).map(#rt::Bytes::new)),
@@ -252,17 +259,17 @@ fn taken(rt: &TokenStream, before: &TokenStream, param: &Param, arg: &Arg) -> To
         quote!(#rt::default_json::<#ty>(&(#default)))
     });
     let header = arg.header.as_ref().map(|header| quote!(.header(#wire, #header)));
-    let like = (!arg.schema.is_empty()).then(|| like(rt, param, arg));
-    let argument = types::argument(rt, &ty);
-    let made = match default {
+    let like = (!arg.schema.is_empty()).then(|| schema_override(rt, param, arg));
+    let argument = method_types::argument(rt, &ty);
+    let builder = match default {
         None => quote!(#argument::declare(#before #like, #wire, #description)),
         Some(default) => quote!(#argument::declare_or(#before #like, #wire, #description, #default)),
     };
-    quote!(#made #header)
+    quote!(#builder #header)
 }
 
-/// The schema of a parameter that says more of it: that of a struct which has it as its one field.
-fn like(rt: &TokenStream, param: &Param, arg: &Arg) -> TokenStream {
+/// Returns the schema of a parameter with `#[schemars]` attributes: that of a struct with the parameter as its only field.
+fn schema_override(rt: &TokenStream, param: &Param, arg: &Arg) -> TokenStream {
     let (ident, ty, attrs) = (&param.ident, param.wire_type(rt), &arg.schema);
     let krate = quote!(#rt::schemars).to_string().replace(' ', "");
     quote! {

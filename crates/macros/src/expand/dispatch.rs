@@ -1,78 +1,46 @@
-//! How calls by number reach the methods.
+//! The implementation of `Dispatch`: calls methods by number.
 
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote, quote_spanned};
 
-use super::types;
-use crate::method::Method;
+use super::method_types;
+use crate::method::ServiceMethod;
 use crate::param::{Base64, ParamKind};
 use crate::role::Role;
 use crate::service::Service;
-use crate::ty::at;
+use crate::type_syntax::call_site_span;
 
-pub(super) fn hidden(service: &Service) -> TokenStream {
+pub(super) fn impls(service: &Service) -> TokenStream {
     let (ident, rt) = (&service.ident, &service.options.rt);
     let server = format_ident!("{ident}Server");
+    let tools = service.with_numbers(|role| matches!(role, Role::Tool(_)).then_some(()));
+    let tools = tools.map(|(_, method, ())| {
+        let (value, result) = (method_types::value(rt, method), awaited_result(service, method));
+        let work = quote_spanned!(call_site_span(&method.value)=> #value::into_tool_result(#result?, &call));
+        run_future(rt, method, &work)
+    });
+    let resources = service.with_numbers(|role| matches!(role, Role::Resource(_)).then_some(()));
+    let resources = resources.map(|(_, method, ())| {
+        let (value, result) = (method_types::value(rt, method), awaited_result(service, method));
+        let work = quote_spanned!(call_site_span(&method.value)=> #value::into_contents(#result?));
+        run_future(rt, method, &work)
+    });
+    let direct = |(_, method, ())| run_future(rt, method, &awaited_result(service, method));
+    let prompts = service.with_numbers(|role| matches!(role, Role::Prompt(_)).then_some(())).map(direct);
+    let completions =
+        service.with_numbers(|role| matches!(role, Role::Completion(_)).then_some(())).map(direct);
     let mut functions = TokenStream::new();
-    let mut verb = |verb: &str, what: TokenStream, arms: Vec<(TokenStream, TokenStream)>| {
-        let verb = format_ident!("{verb}");
-        if arms.is_empty() {
-            return quote! {
-                fn #verb(&self, _: usize, _: #rt::Call) -> #rt::CallFuture<#what> { #rt::unknown_index() }
-            };
-        }
-        let mut numbers = Vec::new();
-        let mut names = Vec::new();
-        for (number, (pattern, work)) in arms.into_iter().enumerate() {
-            // A function for each, so that no frame has to hold the futures of all.
-            let name = format_ident!("__{verb}_{number}");
-            functions.extend(quote! {
-                fn #name<__S: #ident>(
-                    service: ::std::sync::Arc<__S>,
-                    call: #rt::Call,
-                ) -> #rt::CallFuture<#what> {
-                    #work
-                }
-            });
-            numbers.push(pattern);
-            names.push(name);
-        }
-        quote! {
-            fn #verb(&self, number: usize, call: #rt::Call) -> #rt::CallFuture<#what> {
-                let service = ::std::sync::Arc::clone(&self.0);
-                match number {
-                    #(#numbers => #names(service, call),)*
-                    _ => #rt::unknown_index(),
-                }
-            }
-        }
+    let mut dispatch = |name: &str, output: TokenStream, works: Vec<TokenStream>| {
+        let (method, targets) = numbered_method(service, name, &output, works);
+        functions.extend(targets);
+        method
     };
-    let tools = service.numbered(|role| match role {
-        Role::Tool(tool) => Some(tool),
-        _ => None,
-    });
-    let tools = tools.map(|(number, method, _)| {
-        let (value, returned) = (types::value(rt, method), returned(service, method));
-        let work = quote_spanned!(at(&method.value)=> #value::into_tool_result(#returned?, &call));
-        (number_pattern(number), ran(rt, method, &work))
-    });
-    let tools = verb("call_tool", quote!(#rt::protocol::CallToolResult), tools.collect());
-    let resources = service.numbered(|role| matches!(role, Role::Resource(_)).then_some(()));
-    let resources = resources.map(|(number, method, ())| {
-        let (value, returned) = (types::value(rt, method), returned(service, method));
-        let work = quote_spanned!(at(&method.value)=> #value::into_contents(#returned?));
-        (number_pattern(number), ran(rt, method, &work))
-    });
-    let resources = verb("read_resource", quote!(#rt::Contents), resources.collect());
-    let prompts = service.numbered(|role| matches!(role, Role::Prompt(_)).then_some(()));
-    let prompts = prompts
-        .map(|(number, method, ())| (number_pattern(number), ran(rt, method, &returned(service, method))));
-    let prompts = verb("get_prompt", quote!(#rt::PromptMessages), prompts.collect());
-    let completions = service.numbered(|role| matches!(role, Role::Completion(_)).then_some(()));
-    let completions = completions
-        .map(|(number, method, ())| (number_pattern(number), ran(rt, method, &returned(service, method))));
-    let completions = verb("complete", quote!(::std::vec::Vec<::std::string::String>), completions.collect());
-    let (watch, members) = (watch(service), members(service));
+    let tools = dispatch("call_tool", quote!(#rt::protocol::CallToolResult), tools.collect());
+    let resources = dispatch("read_resource", quote!(#rt::Contents), resources.collect());
+    let prompts = dispatch("get_prompt", quote!(#rt::PromptMessages), prompts.collect());
+    let completions =
+        dispatch("complete", quote!(::std::vec::Vec<::std::string::String>), completions.collect());
+    let (watch, members) = (watch(service), list_members(service));
     let methods = methods(service);
     quote! {
         #functions
@@ -89,18 +57,61 @@ pub(super) fn hidden(service: &Service) -> TokenStream {
     }
 }
 
+/// Returns a method of `Dispatch` that selects one of several futures by number, and the functions that create them.
+fn numbered_method(
+    service: &Service,
+    name: &str,
+    output: &TokenStream,
+    works: Vec<TokenStream>,
+) -> (TokenStream, TokenStream) {
+    let (ident, rt) = (&service.ident, &service.options.rt);
+    let name = format_ident!("{name}");
+    let mut functions = TokenStream::new();
+    if works.is_empty() {
+        let method = quote! {
+            fn #name(&self, _: usize, _: #rt::Call) -> #rt::CallFuture<#output> { #rt::unknown_index() }
+        };
+        return (method, functions);
+    }
+    let mut arms = Vec::new();
+    for (number, work) in works.into_iter().enumerate() {
+        // One function per method, so that no stack frame holds the futures of all methods.
+        let function = format_ident!("__{name}_{number}");
+        functions.extend(quote! {
+            fn #function<__S: #ident>(
+                service: ::std::sync::Arc<__S>,
+                call: #rt::Call,
+            ) -> #rt::CallFuture<#output> {
+                #work
+            }
+        });
+        let number = number_pattern(number);
+        arms.push(quote!(#number => #function(service, call),));
+    }
+    let method = quote! {
+        fn #name(&self, number: usize, call: #rt::Call) -> #rt::CallFuture<#output> {
+            let service = ::std::sync::Arc::clone(&self.0);
+            match number {
+                #(#arms)*
+                _ => #rt::unknown_index(),
+            }
+        }
+    };
+    (method, functions)
+}
+
 fn number_pattern(number: usize) -> TokenStream {
     let number = proc_macro2::Literal::usize_unsuffixed(number);
     quote!(#number)
 }
 
-/// What a call of a method returns, its error converted.
-fn returned(service: &Service, method: &Method) -> TokenStream {
-    types::returned(&service.options.rt, method, &called(service, method))
+/// Returns the awaited result of a method, with its error converted.
+fn awaited_result(service: &Service, method: &ServiceMethod) -> TokenStream {
+    method_types::returned(&service.options.rt, method, &method_call(service, method))
 }
 
-/// The call of a method, with the arguments that the call gives.
-fn called(service: &Service, method: &Method) -> TokenStream {
+/// Returns the call of a method with the decoded arguments.
+fn method_call(service: &Service, method: &ServiceMethod) -> TokenStream {
     let (ident, name, rt) = (&service.ident, &method.ident, &service.options.rt);
     let is_completion = matches!(method.role, Role::Completion(_));
     let mut wires = Vec::new();
@@ -108,52 +119,54 @@ fn called(service: &Service, method: &Method) -> TokenStream {
     for param in &method.params {
         let ty = &param.ty;
         passed.push(match &param.kind {
-            ParamKind::Cx => quote!(&call.cx),
+            ParamKind::Context => quote!(&call.cx),
             ParamKind::Events(event) => {
-                let event = types::event(rt, event);
+                let event = method_types::event(rt, event);
                 quote!(#event::events(&call))
             }
             ParamKind::Changes => quote!(changes),
-            ParamKind::Whole => {
-                let ty = types::argument(rt, ty);
+            ParamKind::AllArgs => {
+                let ty = method_types::argument(rt, ty);
                 quote!(#ty::take_all(&call)?)
             }
             ParamKind::Arg(arg) => {
-                // What was typed so far is the first, whatever it is called.
+                // The first parameter of a completion is the typed text, under any name.
                 wires.push(if is_completion && wires.is_empty() { "value" } else { &arg.wire });
-                let wire = types::argument(rt, &param.wire_type(rt));
-                let taken = match &arg.default {
-                    None => quote_spanned!(at(&ty)=> #wire::take(&mut given)?),
-                    Some(default) => {
-                        let maker = default.maker();
-                        let maker = match arg.base64 {
-                            Some(Base64::Bytes) => quote!(|| (#maker)().into()),
-                            Some(Base64::Optional) => quote!(|| (#maker)().map(::core::convert::Into::into)),
-                            None => maker,
+                let wire = method_types::argument(rt, &param.wire_type(rt));
+                let argument = match &arg.default {
+                    None => quote_spanned!(call_site_span(&ty)=> #wire::take(&mut given)?),
+                    Some(default_value) => {
+                        let default = default_value.to_callable();
+                        let default = match arg.base64 {
+                            Some(Base64::Bytes) => quote!(|| (#default)().into()),
+                            Some(Base64::Optional) => {
+                                quote!(|| (#default)().map(::core::convert::Into::into))
+                            }
+                            None => default,
                         };
-                        quote_spanned!(at(&ty)=> #wire::take_or(&mut given, #maker)?)
+                        quote_spanned!(call_site_span(&ty)=> #wire::take_or(&mut given, #default)?)
                     }
                 };
                 match arg.base64 {
-                    Some(Base64::Bytes) => quote!(#taken.into_vec()),
-                    Some(Base64::Optional) => quote!(#taken.map(::core::convert::Into::into)),
-                    None => taken,
+                    Some(Base64::Bytes) => quote!(#argument.into_vec()),
+                    Some(Base64::Optional) => quote!(#argument.map(::core::convert::Into::into)),
+                    None => argument,
                 }
             }
         });
     }
-    let whole = method.params.iter().any(|param| matches!(param.kind, ParamKind::Whole));
+    let has_all_args = method.params.iter().any(|param| matches!(param.kind, ParamKind::AllArgs));
     let read = if is_completion { quote!(read_known_args) } else { quote!(read_args) };
-    let given = match (whole, wires.is_empty()) {
+    let given = match (has_all_args, wires.is_empty()) {
         (true, _) => TokenStream::new(),
         (false, true) => quote!(call.#read(&[])?;),
         (false, false) => quote!(let mut given = call.#read(&[#(#wires),*])?;),
     };
-    quote_spanned!(at(&method.value)=> { #given <__S as #ident>::#name(&service, #(#passed),*) })
+    quote_spanned!(call_site_span(&method.value)=> { #given <__S as #ident>::#name(&service, #(#passed),*) })
 }
 
-/// The work of a call, where its author wants it run.
-fn ran(rt: &TokenStream, method: &Method, work: &TokenStream) -> TokenStream {
+/// Returns the future of a call: inline, blocking or shielded.
+fn run_future(rt: &TokenStream, method: &ServiceMethod, work: &TokenStream) -> TokenStream {
     let work = quote!(::std::boxed::Box::pin(async move { #work }));
     match &method.role {
         Role::Tool(tool) if tool.blocking && tool.shielded => {
@@ -165,10 +178,10 @@ fn ran(rt: &TokenStream, method: &Method, work: &TokenStream) -> TokenStream {
     }
 }
 
-/// How the members of resources are listed; nothing where none are.
-fn members(service: &Service) -> Option<TokenStream> {
+/// Returns the method that lists the concrete resources of templates; `None` if no template has one.
+fn list_members(service: &Service) -> Option<TokenStream> {
     let (ident, rt) = (&service.ident, &service.options.rt);
-    let resources = service.numbered(|role| match role {
+    let resources = service.with_numbers(|role| match role {
         Role::Resource(resource) => Some(resource),
         _ => None,
     });
@@ -176,17 +189,18 @@ fn members(service: &Service) -> Option<TokenStream> {
         .filter_map(|(number, _, resource)| {
             let list = resource.list.as_ref()?;
             let method = service.methods.iter().find(|method| method.ident == *list)?;
-            let (number, cx) = (number_pattern(number), method.cx().map(|_| quote!(&cx)));
-            let called = quote_spanned!(at(&method.value)=> <__S as #ident>::#list(&service, #cx));
-            let returned = types::returned(rt, method, &called);
-            Some(quote_spanned! {at(&method.value)=>
+            let (number, cx) = (number_pattern(number), method.context_param().map(|_| quote!(&cx)));
+            let called =
+                quote_spanned!(call_site_span(&method.value)=> <__S as #ident>::#list(&service, #cx));
+            let returned = method_types::returned(rt, method, &called);
+            Some(quote_spanned! {call_site_span(&method.value)=>
                 #number => ::std::boxed::Box::pin(async move { #returned }),
             })
         })
         .collect();
     (!arms.is_empty()).then(|| {
         quote! {
-            #[allow(unused_variables, reason = "not every method looks at its context")]
+            #[allow(unused_variables, reason = "not every method uses its context")]
             fn list_members(
                 &self,
                 number: usize,
@@ -201,16 +215,16 @@ fn members(service: &Service) -> Option<TokenStream> {
 
 fn watch(service: &Service) -> TokenStream {
     let (ident, rt) = (&service.ident, &service.options.rt);
-    let arms = service.numbered(|role| matches!(role, Role::Subscription { .. }).then_some(()));
+    let arms = service.with_numbers(|role| matches!(role, Role::Subscription { .. }).then_some(()));
     let arms: Vec<TokenStream> = arms
         .map(|(number, method, ())| {
             let (number, name) = (number_pattern(number), &method.ident);
             let passed = method.params.iter().map(|param| match &param.kind {
-                ParamKind::Cx => quote!(&cx),
+                ParamKind::Context => quote!(&cx),
                 _ => quote!(changes),
             });
             let returned =
-                types::returned(rt, method, &quote!(<__S as #ident>::#name(&service, #(#passed),*)));
+                method_types::returned(rt, method, &quote!(<__S as #ident>::#name(&service, #(#passed),*)));
             quote!(#number => ::std::boxed::Box::pin(async move { #returned }),)
         })
         .collect();
@@ -227,15 +241,15 @@ fn watch(service: &Service) -> TokenStream {
     }
 }
 
-/// Every method by its name, for the plain endpoint; nothing without one.
+/// Returns the method that calls methods by name, for the plain JSON-RPC endpoint; `None` without an endpoint.
 fn methods(service: &Service) -> Option<TokenStream> {
     service.options.rpc.as_ref()?;
     let rt = &service.options.rt;
-    let arms = super::plain::served(service).map(|method| {
+    let arms = super::rpc_client::served_methods(service).map(|method| {
         let (name, value, returned) =
-            (method.rust_name(), types::value(rt, method), returned(service, method));
-        let work = quote_spanned!(at(&method.value)=> #value::into_json(#returned?));
-        let work = ran(rt, method, &work);
+            (method.rust_name(), method_types::value(rt, method), awaited_result(service, method));
+        let work = quote_spanned!(call_site_span(&method.value)=> #value::into_json(#returned?));
+        let work = run_future(rt, method, &work);
         quote!(#name => #work,)
     });
     Some(quote! {

@@ -1,28 +1,31 @@
-//! What is written for a service.
+//! Generates the code of a service.
+//!
+//! `items` functions return the public types beside the trait; `impls` functions return the implementations, which are
+//! within a `const _`.
 
+mod cli;
 mod client;
-mod command;
-mod contract;
 mod design;
 mod dispatch;
-mod dynamic;
-mod news;
-mod own;
-mod plain;
+mod dyn_trait;
+mod events;
+mod inherent_impl;
+mod method_types;
+mod rpc_client;
 mod server;
+mod service_trait;
 #[cfg(test)]
 mod tests;
-mod types;
 
-pub(crate) use own::server;
+pub(crate) use inherent_impl::server;
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, quote};
 use syn::{ItemImpl, ItemTrait};
 
-use crate::problems::Problems;
+use crate::diagnostics::Diagnostics;
 use crate::service::Service;
 
-/// The trait and all that comes from it; only the trait and what is wrong, if something is.
+/// Expands `#[service]`: the trait and the generated code, or the trait and the errors.
 pub(crate) fn service(attr: TokenStream, item: TokenStream) -> TokenStream {
     let item: ItemTrait = match syn::parse2(item.clone()) {
         Ok(item) => item,
@@ -30,7 +33,7 @@ pub(crate) fn service(attr: TokenStream, item: TokenStream) -> TokenStream {
             let error = match syn::parse2::<ItemImpl>(item.clone()) {
                 Ok(found) => syn::Error::new_spanned(
                     found.impl_token,
-                    "`#[service]` stands on a trait; on the methods of a type say `#[server]`",
+                    "`#[service]` applies to a trait; for the methods of a type use `#[server]`",
                 ),
                 Err(_) => error,
             };
@@ -38,57 +41,57 @@ pub(crate) fn service(attr: TokenStream, item: TokenStream) -> TokenStream {
             return quote!(#error #item);
         }
     };
-    of_trait(attr, &item, &item.ident).tokens
+    expand_trait(attr, &item, &item.ident).tokens
 }
 
-/// What is written for a trait.
-struct Written {
+/// The expansion of a trait.
+struct Expansion {
     tokens: TokenStream,
     service: Service,
-    /// Whether nothing was wrong.
-    fine: bool,
+    /// Whether the trait has no errors.
+    is_valid: bool,
 }
 
-/// The same for a trait that was read; `named` is what the service is called after.
-fn of_trait(attr: TokenStream, item: &ItemTrait, named: &Ident) -> Written {
-    let mut problems = Problems::default();
-    let service = Service::read(attr, item, named, &mut problems);
-    let contract = contract::written(item, &service);
-    if !problems.is_empty() {
-        let problems = problems.into_tokens();
-        return Written { tokens: quote!(#problems #contract), service, fine: false };
+/// Expands a parsed trait. `type_name` is the default name of the service.
+fn expand_trait(attr: TokenStream, item: &ItemTrait, type_name: &Ident) -> Expansion {
+    let mut diagnostics = Diagnostics::default();
+    let service = Service::parse(attr, item, type_name, &mut diagnostics);
+    let contract = service_trait::expand(item, &service);
+    if !diagnostics.is_empty() {
+        let diagnostics = diagnostics.into_tokens();
+        return Expansion { tokens: quote!(#diagnostics #contract), service, is_valid: false };
     }
     let open = [
-        Some(server::open(&service)),
-        news::open(&service),
-        Some(client::open(&service)),
-        plain::open(&service),
-        Some(command::open(&service)),
-        dynamic::open(&service),
+        Some(server::items(&service)),
+        events::items(&service),
+        Some(client::items(&service)),
+        rpc_client::items(&service),
+        Some(cli::items(&service)),
+        dyn_trait::items(&service),
     ];
     let hidden = [
-        Some(contract::shared(&service)),
-        Some(design::hidden(&service)),
-        Some(server::hidden(&service)),
-        Some(dispatch::hidden(&service)),
-        news::hidden(&service),
-        Some(client::hidden(&service)),
-        plain::hidden(&service),
-        Some(command::hidden(&service)),
-        dynamic::hidden(&service),
+        Some(service_trait::arc_impl(&service)),
+        Some(design::impls(&service)),
+        Some(server::impls(&service)),
+        Some(dispatch::impls(&service)),
+        events::impls(&service),
+        Some(client::impls(&service)),
+        rpc_client::impls(&service),
+        Some(cli::impls(&service)),
+        dyn_trait::impls(&service),
     ];
     let (open, hidden) = (open.into_iter().flatten(), hidden.into_iter().flatten());
     let tokens = quote! {
         #contract
         #(#open)*
-        #[allow(dead_code, deprecated, clippy::all, clippy::pedantic, missing_docs, reason = "written by a macro")]
+        #[allow(dead_code, deprecated, clippy::all, clippy::pedantic, missing_docs, reason = "generated code")]
         const _: () = { #(#hidden)* };
     };
-    Written { tokens, service, fine: true }
+    Expansion { tokens, service, is_valid: true }
 }
 
-/// The parameters of a method as they are declared, without attributes.
-fn declared(method: &crate::method::Method) -> Vec<TokenStream> {
+/// Returns the parameter declarations of a method, without attributes.
+fn param_declarations(method: &crate::method::ServiceMethod) -> Vec<TokenStream> {
     let one = |param: &crate::param::Param| {
         let (ident, ty) = (&param.ident, &param.ty);
         quote!(#ident: #ty)
@@ -96,12 +99,12 @@ fn declared(method: &crate::method::Method) -> Vec<TokenStream> {
     method.params.iter().map(one).collect()
 }
 
-/// The names of the parameters of a method.
-fn passed(method: &crate::method::Method) -> Vec<TokenStream> {
+/// Returns the parameter names of a method.
+fn param_names(method: &crate::method::ServiceMethod) -> Vec<TokenStream> {
     method.params.iter().map(|param| param.ident.to_token_stream()).collect()
 }
 
-/// What a method returns: a future that can be sent to another thread.
-fn future(returns: &TokenStream) -> TokenStream {
+/// Returns the return type of a method: a future that is `Send`.
+fn send_future(returns: &TokenStream) -> TokenStream {
     quote!(impl ::core::future::Future<Output = #returns> + ::core::marker::Send)
 }

@@ -1,11 +1,11 @@
-//! `XServer`: what serves the trait.
+//! `XServer`: the server of the trait.
 
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 
 use crate::service::Service;
 
-pub(super) fn open(service: &Service) -> TokenStream {
+pub(super) fn items(service: &Service) -> TokenStream {
     let (vis, ident) = (&service.vis, &service.ident);
     let server = format_ident!("{ident}Server");
     let docs = format!("Serves [`{ident}`].");
@@ -16,7 +16,7 @@ pub(super) fn open(service: &Service) -> TokenStream {
     }
 }
 
-pub(super) fn hidden(service: &Service) -> TokenStream {
+pub(super) fn impls(service: &Service) -> TokenStream {
     let (vis, ident, rt) = (&service.vis, &service.ident, &service.options.rt);
     let server = format_ident!("{ident}Server");
     let newest = match service.options.protocols.first() {
@@ -25,17 +25,17 @@ pub(super) fn hidden(service: &Service) -> TokenStream {
     };
     quote! {
         impl #server<()> {
-            /// The revision of the protocol that is spoken unless another is agreed on.
+            /// The default protocol revision.
             #vis const DEFAULT_PROTOCOL_VERSION: &'static str = #newest;
 
-            /// What the service is: no implementation is needed to know.
+            /// Returns the design of the service.
             #vis fn design() -> &'static ::std::sync::Arc<#rt::design::Design> {
                 __design()
             }
         }
 
         impl<__S: #ident> #server<__S> {
-            /// Serves this.
+            /// Creates the builder of a server for this service.
             #vis fn builder(service: __S) -> #rt::ServiceBuilder {
                 #rt::ServiceBuilder::new(::std::sync::Arc::new(Self(::std::sync::Arc::new(service))))
             }

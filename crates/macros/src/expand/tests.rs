@@ -1,6 +1,6 @@
-//! What is written for one small service, word for word.
+//! Compares the expansion of a small service with a golden file.
 //!
-//! Run with `UPDATE_GOLDEN=1` to write it down anew; then read what changed.
+//! `UPDATE_GOLDEN=1` rewrites the file; review the diff.
 
 use quote::quote;
 
@@ -33,7 +33,7 @@ fn expanded() -> String {
             async fn watch_zone(&self, changes: Changes) -> Result<()>;
             /// Asks for a plan.
             #[prompt(text = "Plan my day.")]
-            async fn plan(&self) -> Result<PromptMessages>;
+            async fn plan(&self) -> Result<Prompt>;
             /// Completes a zone.
             #[completion(resource = "zone", argument = "name")]
             async fn complete(&self, typed: String) -> Result<Vec<String>>;
@@ -44,21 +44,21 @@ fn expanded() -> String {
             async fn set(&self, #[args] time: Time) -> Result<()>;
         }
     };
-    let file = syn::parse2(service(attr, item)).expect("what is written is Rust");
+    let file = syn::parse2(service(attr, item)).expect("the expansion is valid Rust");
     prettyplease::unparse(&file)
 }
 
 #[test]
-fn the_same_trait_is_written_out_the_same_twice() {
+fn the_expansion_is_deterministic() {
     assert_eq!(expanded(), expanded());
 }
 
 #[test]
-fn what_is_written_is_what_was_written_before() {
+fn the_expansion_matches_the_golden_file() {
     let golden = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/clock.rs.txt");
     if std::env::var_os("UPDATE_GOLDEN").is_some() {
         std::fs::write(golden, expanded()).expect("the golden file can be written");
     }
-    let before = std::fs::read_to_string(golden).expect("the golden file is there");
-    assert!(before == expanded(), "run with UPDATE_GOLDEN=1 and read what changed");
+    let golden_text = std::fs::read_to_string(golden).expect("the golden file exists");
+    assert!(golden_text == expanded(), "run with UPDATE_GOLDEN=1 and review the diff");
 }

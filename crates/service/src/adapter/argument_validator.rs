@@ -352,7 +352,8 @@ mod tests {
 
     #[test]
     fn v12_unknown_nested_members_are_rejected_or_ignored() {
-        let schema = switchboard_design::schema::input(schemars::schema_for!(Outer).into()).unwrap();
+        let schema =
+            switchboard_design::schema::normalize_input(schemars::schema_for!(Outer).into()).unwrap();
         assert!(!has_constraints(&schema), "{schema:#}");
         let rejecting = validator(schema.clone(), &["inner", "choice"], UnknownArguments::Refuse);
         let ignoring = validator(schema, &["inner", "choice"], UnknownArguments::Ignore);
@@ -405,7 +406,8 @@ mod tests {
         struct Search {
             filter: Filter,
         }
-        let schema = switchboard_design::schema::input(schemars::schema_for!(Search).into()).unwrap();
+        let schema =
+            switchboard_design::schema::normalize_input(schemars::schema_for!(Search).into()).unwrap();
         let validator = validator(schema, &["filter"], UnknownArguments::Refuse);
         let nested = |levels: usize| json!({"filter": (0..levels).fold(json!({}), |inner, _| json!({"args": [inner], "not": true}))});
         let admitted = validator.validate(raw(nested(6))).unwrap();

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
-use switchboard_design::{Asked, CompletionOf, Design, Error, ItemKind, ParamDef, ParamKind};
+use switchboard_design::{CompletionTarget, Design, Error, ItemKind, ParamDef, ParamKind, RequestKind};
 use switchboard_protocol::{CompleteParams, CompleteResult, Completion, Raw, Reference};
 use switchboard_session::server::{self, HandlerOutcome};
 
@@ -34,11 +34,13 @@ impl Core {
     ) -> HandlerOutcome {
         let (of, params_of_item) = match self.completion_target(&params.reference, &cx) {
             Ok(found) => found,
-            Err(error) => return HandlerOutcome::Now(self.adapter_error_reply(&error, Asked::Other, &cx)),
+            Err(error) => {
+                return HandlerOutcome::Now(self.adapter_error_reply(&error, RequestKind::Other, &cx));
+            }
         };
         let CompleteParams { argument, context, meta, .. } = params;
         let is_declared =
-            |def: &switchboard_design::CompletionDef| def.of == of && def.argument == argument.name;
+            |def: &switchboard_design::CompletionDef| def.target == of && def.argument == argument.name;
         let Some(completion) = self.design.completions.iter().position(is_declared) else {
             let param = params_of_item.iter().find(|param| param.name == argument.name);
             let values = param.map(choices).unwrap_or_default();
@@ -55,7 +57,7 @@ impl Core {
         let (core, span) = (Arc::clone(self), tracing::debug_span!("completion/complete"));
         Running::new(work, span, move |outcome| match outcome {
             Ok(values) => Ok(completion_result(values).into()),
-            Err(error) => core.service_error_reply(error, Asked::Other, &reply_cx),
+            Err(error) => core.service_error_reply(error, RequestKind::Other, &reply_cx),
         })
         .handled()
     }
@@ -65,11 +67,11 @@ impl Core {
         &self,
         of: &Reference,
         cx: &server::RequestContext,
-    ) -> Result<(CompletionOf, &[ParamDef]), Error> {
+    ) -> Result<(CompletionTarget, &[ParamDef]), Error> {
         match of {
             Reference::Prompt { name, .. } => {
                 let prompt = self.find_prompt(name, cx)?;
-                Ok((CompletionOf::Prompt(name.clone()), &self.design.prompts[prompt].arguments))
+                Ok((CompletionTarget::Prompt(name.clone()), &self.design.prompts[prompt].arguments))
             }
             Reference::Resource { uri } => {
                 let unknown = || Error::unknown(ItemKind::Resource, uri.clone());
@@ -85,7 +87,7 @@ impl Core {
                 };
                 let def = self.design.resources.get(found).ok_or_else(unknown)?;
                 self.check_scopes(cx.caller(), &def.scopes, ItemKind::Resource, uri)?;
-                Ok((CompletionOf::Resource(def.name.clone()), &def.params))
+                Ok((CompletionTarget::Resource(def.name.clone()), &def.params))
             }
             _ => Err(Error::invalid_params("only arguments of prompts and resources can be completed")),
         }

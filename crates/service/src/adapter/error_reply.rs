@@ -1,6 +1,6 @@
 //! Converts errors to replies, according to the error rules and the protocol revision.
 
-use switchboard_design::{Answer, ArgumentErrors, Asked, Error, ErrorPolicy};
+use switchboard_design::{ArgumentErrors, Error, ErrorPolicy, ErrorResponse, RequestKind};
 use switchboard_protocol::{ErrorCode, RpcError};
 use switchboard_session::server::{self, Reply};
 
@@ -11,7 +11,7 @@ impl Core {
     pub(crate) fn service_error_reply(
         &self,
         error: Error,
-        asked: Asked,
+        asked: RequestKind,
         cx: &server::RequestContext,
     ) -> Reply {
         self.service_error_reply_with(error, asked, by_revision(cx))
@@ -35,7 +35,7 @@ impl Core {
     pub(crate) fn adapter_error_reply(
         &self,
         error: &Error,
-        asked: Asked,
+        asked: RequestKind,
         cx: &server::RequestContext,
     ) -> Reply {
         self.error_reply(error, asked, by_revision(cx))
@@ -47,15 +47,15 @@ impl Core {
             tracing::error!(error = %source, "method failed");
         }
         // Input is not available: reported to the model, which may continue without it.
-        if let (Error::MissingCapability(_), Asked::Tool, ErrorPolicy::Specification) =
+        if let (Error::MissingCapability(_), RequestKind::Tool, ErrorPolicy::Specification) =
             (error, asked, rules.policy)
         {
             let missing = Error::tool("missing_capability", error.public_message());
             return self.error_reply(&missing, asked, arguments);
         }
-        match rules.answer(error, asked) {
-            Answer::Result(result) => Ok(result.into()),
-            Answer::Rpc(error) => Err(error),
+        match rules.respond(error, asked) {
+            ErrorResponse::Result(result) => Ok(result.into()),
+            ErrorResponse::Rpc(error) => Err(error),
             _ => Err(RpcError::new(ErrorCode::INTERNAL_ERROR, "Internal error")),
         }
     }

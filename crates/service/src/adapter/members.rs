@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use switchboard_design::{Asked, Error, ResourceUri};
+use switchboard_design::{Error, RequestKind, ResourceUri};
 use switchboard_protocol::{CacheScope, ListResourcesResult, PageParams, Resource, RpcError};
 use switchboard_session::server::{self, HandlerOutcome, Reply};
 
@@ -35,7 +35,7 @@ impl Core {
             Ok(resources) => {
                 page(resources, params.cursor.as_deref(), core.options.page_size.unwrap_or(DEFAULT_PAGE_SIZE))
             }
-            Err(error) => core.service_error_reply(error, Asked::Other, &reply_cx),
+            Err(error) => core.service_error_reply(error, RequestKind::Other, &reply_cx),
         })
         .handled()
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 use switchboard_design::{
-    Asked, Design, Error, InvalidParams, Issue, ItemKind, PromptBody, PromptDef, coerce,
+    Design, Error, InvalidParams, Issue, ItemKind, PromptBody, PromptDef, RequestKind, coerce,
 };
 use switchboard_protocol::{Content, GetPromptParams, GetPromptResult, OrderedMap, PromptMessage, Raw};
 use switchboard_session::server::{self, CachedResult, HandlerOutcome};
@@ -54,8 +54,8 @@ impl Core {
             Ok(found) => found,
             Err(error) => {
                 let reply = match error {
-                    Error::InvalidParams(_) => self.service_error_reply(error, Asked::Prompt, &cx),
-                    other => self.adapter_error_reply(&other, Asked::Prompt, &cx),
+                    Error::InvalidParams(_) => self.service_error_reply(error, RequestKind::Prompt, &cx),
+                    other => self.adapter_error_reply(&other, RequestKind::Prompt, &cx),
                 };
                 return HandlerOutcome::Now(reply);
             }
@@ -77,7 +77,7 @@ impl Core {
             }
             Err(error) => core.service_error_reply(
                 core.explain_prompt(prompt, error, &prior_args),
-                Asked::Prompt,
+                RequestKind::Prompt,
                 &reply_cx,
             ),
         })
@@ -107,12 +107,9 @@ impl Core {
             let is_known = |name: &str| def.arguments.iter().any(|argument| argument.name == name);
             let names: Vec<&str> = def.arguments.iter().map(|argument| argument.name.as_str()).collect();
             let known_names = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
-            issues.extend(
-                texts
-                    .keys()
-                    .filter(|name| !is_known(name))
-                    .map(|name| Issue::at(name, format!("is not a known argument; known: {known_names}"))),
-            );
+            issues.extend(texts.keys().filter(|name| !is_known(name)).map(|name| {
+                Issue::for_member(name, format!("is not a known argument; known: {known_names}"))
+            }));
         }
         let encoded = || Raw::encode(texts).unwrap_or_else(|_| Raw::empty_object());
         if issues.is_empty() {

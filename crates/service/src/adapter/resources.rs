@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use serde_json::Value;
 use switchboard_design::{
-    Asked, Design, Error, InvalidParams, ItemKind, Operation, OutputDef, PatternError, Repair, ResourceDef,
-    ResourceUri, Route, UriPolicy,
+    Design, Error, InvalidParams, ItemKind, Operation, OutputDef, PatternError, Repair, RequestKind,
+    ResourceDef, ResourceUri, Route, UriPolicy,
 };
 use switchboard_protocol::{
     CacheScope, Content, ErrorCode, Raw, ReadResourceParams, ReadResourceResult, ResourceBody,
@@ -34,7 +34,7 @@ impl ResourceTable {
     pub(crate) fn new(design: &Design, policy: UriPolicy) -> Result<Self, PatternError> {
         let routes = design.resources.iter().map(Route::new).collect::<Result<Vec<_>, _>>()?;
         let fixed = routes.iter().enumerate().filter_map(|(index, route)| {
-            let uri: ResourceUri = route.pattern().fixed()?.parse().ok()?;
+            let uri: ResourceUri = route.pattern().fixed_uri()?.parse().ok()?;
             Some((uri.base().to_owned(), index))
         });
         Ok(Self { policy, fixed: fixed.collect(), routes })
@@ -70,8 +70,8 @@ impl Core {
             Ok(found) => found,
             Err(error) => {
                 let reply = match error {
-                    Error::InvalidParams(_) => self.service_error_reply(error, Asked::Resource, &cx),
-                    other => self.adapter_error_reply(&other, Asked::Resource, &cx),
+                    Error::InvalidParams(_) => self.service_error_reply(error, RequestKind::Resource, &cx),
+                    other => self.adapter_error_reply(&other, RequestKind::Resource, &cx),
                 };
                 return HandlerOutcome::Now(reply);
             }
@@ -86,7 +86,7 @@ impl Core {
             Err(error) => {
                 let reply = core.service_error_reply(
                     core.explain_resource(resource, error, &prior_args),
-                    Asked::Resource,
+                    RequestKind::Resource,
                     &reply_cx,
                 );
                 reply.map_err(|error| with_uri(error, &uri))
@@ -154,8 +154,8 @@ impl Core {
     /// Checks that a resource may be subscribed to: the policy allows reading it, and it can be watched.
     pub(crate) fn may_subscribe(&self, uri: &str, caller: Option<&Caller>) -> Result<(), RpcError> {
         let rules = self.options.rules;
-        let reject = |error: &Error| match rules.answer(error, Asked::Resource) {
-            switchboard_design::Answer::Rpc(error) => error,
+        let reject = |error: &Error| match rules.respond(error, RequestKind::Resource) {
+            switchboard_design::ErrorResponse::Rpc(error) => error,
             _ => RpcError::invalid_params(error.to_string()),
         };
         let (resource, _) = self.resolve_uri(uri).map_err(|error| reject(&error))?;

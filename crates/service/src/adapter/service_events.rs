@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::Value;
-use switchboard_design::schema::misfits;
-use switchboard_design::{Asked, Design, Error, InvalidParams, NotificationDef};
+use switchboard_design::schema::validation_issues;
+use switchboard_design::{Design, Error, InvalidParams, NotificationDef, RequestKind};
 use switchboard_protocol::{EmptyResult, ErrorCode, Raw, RpcError};
 use switchboard_session::server::layer::AccessEvent;
 use switchboard_session::server::{self, HandlerOutcome};
@@ -32,7 +32,7 @@ impl Core {
         if let Some(event) = publishable_event(&self.design, &self.options, method) {
             return HandlerOutcome::Now(match self.publish_from_client(event, params) {
                 Ok(()) => Ok(EmptyResult::default().into()),
-                Err(error) => self.adapter_error_reply(&error, Asked::Other, &cx),
+                Err(error) => self.adapter_error_reply(&error, RequestKind::Other, &cx),
             });
         }
         if method == EVENTS_METHOD {

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use switchboard_design::{Asked, Design, Error, ItemKind, OutputDef, OutputRule, schema};
+use switchboard_design::{Design, Error, ItemKind, OutputDef, OutputSchemaPolicy, RequestKind, schema};
 use switchboard_protocol::{CallToolParams, CallToolResult, Raw, RpcError, ServerResult};
 use switchboard_session::server::{self, HandlerOutcome, Reply};
 
@@ -40,7 +40,7 @@ impl ToolTable {
             design.tools.iter().enumerate().map(|(index, tool)| (tool.name.clone(), index)).collect();
         let tool = |tool: &switchboard_design::ToolDef| {
             let streams = tool.events.is_some();
-            let schema = design.types.close(&tool.args.schema);
+            let schema = design.types.bundle(&tool.args.schema);
             let marked = |property: &serde_json::Value| property.get(MIRRORED).is_some();
             let properties = schema.get("properties").and_then(serde_json::Value::as_object);
             let mirrored = properties
@@ -61,13 +61,13 @@ impl ToolTable {
 }
 
 /// Returns how the result of a tool is encoded.
-fn data_encoding(output: &OutputDef, rule: OutputRule) -> DataEncoding {
+fn data_encoding(output: &OutputDef, rule: OutputSchemaPolicy) -> DataEncoding {
     match (output.schema(), rule) {
         (None, _) => DataEncoding::Inferred,
         (Some(schema), _) if schema::is_object(schema) => DataEncoding::Structured,
-        (Some(_), OutputRule::AsIs) => DataEncoding::Structured,
-        (Some(_), OutputRule::ObjectsOnly) => DataEncoding::TextOnly,
-        (Some(_), OutputRule::Wrapped) => DataEncoding::Wrapped,
+        (Some(_), OutputSchemaPolicy::AsIs) => DataEncoding::Structured,
+        (Some(_), OutputSchemaPolicy::ObjectsOnly) => DataEncoding::TextOnly,
+        (Some(_), OutputSchemaPolicy::Wrapped) => DataEncoding::Wrapped,
     }
 }
 
@@ -83,7 +83,7 @@ impl Core {
             // Not invalid arguments but a malformed request, so a protocol error.
             let reply = self.service_error_reply(
                 Error::invalid_params("arguments must be an object"),
-                Asked::Other,
+                RequestKind::Other,
                 &cx,
             );
             return HandlerOutcome::Now(reply);
@@ -95,8 +95,8 @@ impl Core {
             Err(error) => {
                 let reply = match error {
                     // The error mapper also applies to invalid arguments.
-                    Error::InvalidParams(_) => self.service_error_reply(error, Asked::Tool, &cx),
-                    other => self.adapter_error_reply(&other, Asked::Tool, &cx),
+                    Error::InvalidParams(_) => self.service_error_reply(error, RequestKind::Tool, &cx),
+                    other => self.adapter_error_reply(&other, RequestKind::Tool, &cx),
                 };
                 return HandlerOutcome::Now(reply);
             }
@@ -185,7 +185,9 @@ impl Core {
     ) -> Reply {
         match outcome {
             Ok(result) => Ok(result.into()),
-            Err(error) => self.service_error_reply(self.explain_tool(tool, error, args), Asked::Tool, cx),
+            Err(error) => {
+                self.service_error_reply(self.explain_tool(tool, error, args), RequestKind::Tool, cx)
+            }
         }
     }
 

@@ -148,7 +148,7 @@ mod tests {
             .schema_of_field(MaxArg::json_schema)
             .arg::<Option<u32>>("max", "")
             .arg::<Location>("location", "");
-        let derived = ArgsDef::of::<DerivedArgs>().unwrap().with_order(["text", "max", "location"]);
+        let derived = ArgsDef::from_type::<DerivedArgs>().unwrap().with_order(["text", "max", "location"]);
         assert_eq!(args.into_def(), derived);
     }
 

@@ -6,7 +6,7 @@ use std::io::Read;
 
 use clap::ArgMatches;
 use serde_json::{Map, Value, json};
-use switchboard_design::schema::misfits;
+use switchboard_design::schema::validation_issues;
 use switchboard_design::{Flag, FlagKind, InvalidParams, Issue};
 
 use super::error::CliError;
@@ -43,7 +43,7 @@ pub(super) fn parse_arguments(
             Err(message) => {
                 // Keeps the argument from being reported as missing, too.
                 arguments.insert(flag.name.clone(), Value::Null);
-                issues.push(Issue::at(&flag.name, message));
+                issues.push(Issue::for_member(&flag.name, message));
             }
         }
     }
@@ -60,7 +60,7 @@ pub(super) fn parse_arguments(
             &built
         }
     };
-    for issue in misfits(schema, &Value::Object(arguments.clone())) {
+    for issue in validation_issues(schema, &Value::Object(arguments.clone())) {
         if !is_known(&issue, &issues) {
             issues.push(issue);
         }
@@ -95,7 +95,7 @@ fn value(matches: &ArgMatches, flag: &Flag) -> Result<Option<Value>, String> {
 /// Parses one value of a flag. Binary data is read from `@FILE` (`@-` is stdin) or given as base64.
 fn parse_value(flag: &Flag, text: &str) -> Result<Value, String> {
     if flag.kind != FlagKind::Bytes {
-        return flag.read(text);
+        return flag.parse(text);
     }
     let bytes = match text.strip_prefix('@') {
         Some("-") => read_bytes(std::io::stdin().lock()).map(Bytes::new),
@@ -107,18 +107,18 @@ fn parse_value(flag: &Flag, text: &str) -> Result<Value, String> {
         }
     };
     let bytes = bytes.map_err(|error| format!("cannot read {text}: {error}"))?;
-    flag.read(&bytes.to_base64())
+    flag.parse(&bytes.to_base64())
 }
 
 /// Describes each issue in terms of its flag.
 fn describe_issues(issues: &[Issue], flags: &[Flag]) -> Vec<String> {
     let line = |issue: &Issue| {
         let concerns = |flag: &&Flag| {
-            let at = Issue::at(&flag.name, "").pointer;
+            let at = Issue::for_member(&flag.name, "").pointer;
             issue.pointer.strip_prefix(&at).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
         };
         let Some(flag) = flags.iter().find(concerns) else { return issue.to_string() };
-        let at = Issue::at(&flag.name, "").pointer;
+        let at = Issue::for_member(&flag.name, "").pointer;
         let mut issue = issue.clone();
         issue.pointer.drain(..at.len());
         match issue.pointer.is_empty() {

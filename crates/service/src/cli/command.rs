@@ -121,7 +121,7 @@ fn rpc(design: &Design) -> Option<Command> {
 fn notify(design: &Design) -> Option<Command> {
     let event = |event: &switchboard_design::NotificationDef| {
         let payload = Arg::new("payload").required(true).value_name("JSON").help("The payload of the event");
-        let schema = design.types.close(&event.payload);
+        let schema = design.types.bundle(&event.payload);
         Command::new(event.name.clone())
             .about(event.description.clone())
             .arg(payload)

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
-use switchboard_design::{Class, Design};
+use switchboard_design::{ChangeClass, Design};
 use switchboard_terminal::{LockCheckError, LockOutcome, check_lock};
 
 use super::error::CliError;
@@ -69,7 +69,7 @@ fn check(design: &Design, matches: &ArgMatches) -> Result<(), CliError> {
     }
     match changes.iter().map(|change| change.class).max() {
         None => print::text("nothing has changed\n"),
-        Some(Class::Breaking) => Err(CliError::AlreadyReported(1)),
+        Some(ChangeClass::Breaking) => Err(CliError::AlreadyReported(1)),
         Some(_) => Ok(()),
     }
 }

@@ -164,7 +164,7 @@ fn status(error: &Error) -> u8 {
     match error {
         Error::InvalidParams(_) => USAGE,
         Error::Tool(_) => TOOL,
-        Error::MissingCapability(_) | Error::Suspended | Error::Unauthorised { .. } => INTERACTION,
+        Error::MissingCapability(_) | Error::Suspended | Error::Unauthorized { .. } => INTERACTION,
         Error::Rpc(error) if error.code == ErrorCode::MISSING_CLIENT_CAPABILITY => INTERACTION,
         Error::Transport(source) => match source.downcast_ref::<CallError>() {
             Some(CallError::InputRefused(_) | CallError::Link(LinkError::Challenged(_))) => INTERACTION,

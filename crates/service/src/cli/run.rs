@@ -164,7 +164,7 @@ impl CliRequest {
                 let index = design.rpc_only.iter().position(|method| method.name == name);
                 let index = index.ok_or_else(unknown)?;
                 let method = &design.rpc_only[index];
-                let schema = design.types.close(&method.args.schema);
+                let schema = design.types.bundle(&method.args.schema);
                 let args = arguments::parse_arguments(matches, &design.method_flags(method), Some(&schema))?;
                 Ok(Self::Method(index, args))
             }
@@ -186,7 +186,7 @@ impl CliRequest {
             (name, _) => {
                 let index = index_of(design.tool_commands(), name)?;
                 let tool = &design.tools[index];
-                let schema = design.types.close(&tool.args.schema);
+                let schema = design.types.bundle(&tool.args.schema);
                 let args = arguments::parse_arguments(matches, &design.tool_flags(tool), Some(&schema));
                 let repair = |message: &str| design.repair_tool(&tool.name, message);
                 Ok(Self::Tool(index, args.map_err(|error| error.with_repair(repair))?))
@@ -202,7 +202,8 @@ fn notification(design: &Design, name: &str, matches: &ArgMatches) -> Result<Cli
     let text = matches.get_one::<String>("payload").map_or("null", String::as_str);
     let payload: Value = serde_json::from_str(text)
         .map_err(|error| CliError::usage(format!("the payload is not JSON: {error}")))?;
-    let issues = switchboard_design::schema::misfits(&design.types.close(&event.payload), &payload);
+    let issues =
+        switchboard_design::schema::validation_issues(&design.types.bundle(&event.payload), &payload);
     if issues.is_empty() {
         return Ok(CliRequest::Notify { event: event.name.clone(), payload: Raw::from(payload) });
     }
@@ -382,7 +383,7 @@ async fn next(subscription: &mut Option<switchboard_session::client::Subscriptio
 /// Returns the URIs that can be watched without arguments.
 fn watchable_uris(design: &Design) -> Vec<String> {
     let fixed =
-        |resource: &switchboard_design::ResourceDef| resource.pattern().ok()?.fixed().map(str::to_owned);
+        |resource: &switchboard_design::ResourceDef| resource.pattern().ok()?.fixed_uri().map(str::to_owned);
     design.resources.iter().filter(|resource| resource.watch).filter_map(fixed).collect()
 }
 

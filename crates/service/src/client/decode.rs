@@ -4,7 +4,7 @@
 //! its revision allows only objects, is unwrapped. Decoding is the only validation.
 
 use serde_json::Value;
-use switchboard_design::schema::{is_object, misfits};
+use switchboard_design::schema::{is_object, validation_issues};
 use switchboard_design::{Design, Error, OutputDef};
 use switchboard_protocol::{CallToolResult, Content, DecodeError, Raw, ReadResourceResult, ResourceBody};
 
@@ -73,7 +73,7 @@ fn unwrap_result(json: &Raw, schema: &Value, design: &Design) -> Raw {
     let mut members = json.fields();
     match (members.next(), members.next()) {
         (Some((name, inner)), None) if name == WRAPPER_MEMBER && !is_object(schema) => {
-            let fits = |whole: Value| misfits(&design.types.close(schema), &whole).is_empty();
+            let fits = |whole: Value| validation_issues(&design.types.bundle(schema), &whole).is_empty();
             if json.decode().is_ok_and(fits) { json.clone() } else { inner }
         }
         _ => json.clone(),
@@ -167,7 +167,7 @@ mod tests {
 
     #[test]
     fn unstructured_data_is_decoded_from_its_item() {
-        let optional = OutputDef::of::<Option<String>>();
+        let optional = OutputDef::from_type::<Option<String>>();
         assert_eq!(read::<Option<String>>(text("\"a\""), &optional).unwrap(), "a");
         assert_eq!(read::<Option<String>>(text("a"), &optional).unwrap(), "a");
         assert_eq!(read::<Option<String>>(text("null"), &optional), None);
@@ -175,17 +175,20 @@ mod tests {
             let item = json.item(&Raw::parse("[1,2]").unwrap()).unwrap();
             // As it comes over the wire.
             let item: Content = Raw::encode(&item).unwrap().decode().unwrap();
-            assert_eq!(read::<Vec<u32>>(CallToolResult::new([item]), &OutputDef::of::<Vec<u32>>()), [1, 2]);
+            assert_eq!(
+                read::<Vec<u32>>(CallToolResult::new([item]), &OutputDef::from_type::<Vec<u32>>()),
+                [1, 2]
+            );
         }
     }
 
     #[test]
     fn wrapped_data_is_unwrapped() {
-        let list = OutputDef::of::<Vec<u32>>();
+        let list = OutputDef::from_type::<Vec<u32>>();
         assert_eq!(read::<Vec<u32>>(structured(json!({"result": [1, 2]})), &list), [1, 2]);
         assert_eq!(read::<Vec<u32>>(structured(json!([1, 2])), &list), [1, 2]);
         assert_eq!(read::<Vec<u32>>(text("[1,2]"), &list), [1, 2]);
-        let optional = OutputDef::of::<Option<String>>();
+        let optional = OutputDef::from_type::<Option<String>>();
         assert_eq!(read::<Option<String>>(structured(json!({"result": "a"})), &optional).unwrap(), "a");
         assert_eq!(read::<Option<String>>(structured(json!({"result": null})), &optional), None);
     }
@@ -202,7 +205,7 @@ mod tests {
     fn text_resources_are_not_decoded_as_json() {
         let result = |text: &str| ReadResourceResult::new([ResourceContents::text("x://y", text)]);
         assert_eq!(from_resource::<String>(result("\"q\""), &OutputDef::Text).unwrap(), "\"q\"");
-        let data = OutputDef::of::<Vec<u32>>();
+        let data = OutputDef::from_type::<Vec<u32>>();
         assert_eq!(from_resource::<Vec<u32>>(result("[1]"), &data).unwrap(), [1]);
         let blob = ReadResourceResult::new([ResourceContents::blob("x://y", "aGk=")]);
         assert!(matches!(from_resource::<String>(blob, &OutputDef::Text), Err(Error::Malformed(_))));

@@ -78,7 +78,7 @@ pub(crate) fn to_error(
             if challenge.error.as_deref() == Some("insufficient_scope") =>
         {
             let scopes = challenge.scope.as_deref().unwrap_or_default();
-            Error::Unauthorised { scopes: scopes.split_ascii_whitespace().map(str::to_owned).collect() }
+            Error::Unauthorized { scopes: scopes.split_ascii_whitespace().map(str::to_owned).collect() }
         }
         CallError::TimedOut { .. } => Error::Timeout,
         CallError::Cancelled => Error::Cancelled,
@@ -142,7 +142,7 @@ mod tests {
         challenge.error = Some("insufficient_scope".into());
         challenge.scope = Some("a b".into());
         let forbidden = convert(CallError::Link(LinkError::Challenged(std::sync::Arc::new(challenge))));
-        assert!(matches!(forbidden, Error::Unauthorised { scopes } if scopes == ["a", "b"]));
+        assert!(matches!(forbidden, Error::Unauthorized { scopes } if scopes == ["a", "b"]));
         let internal = convert(CallError::Remote(RpcError::internal("boom")));
         assert!(matches!(internal, Error::Rpc(error) if error.message == "boom"));
     }

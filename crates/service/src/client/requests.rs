@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use switchboard_design::{CompletionOf, EncodeError, Error, InvalidParams, Issue, Repair, ServiceError};
+use switchboard_design::{CompletionTarget, EncodeError, Error, InvalidParams, Issue, Repair, ServiceError};
 use switchboard_protocol::{
     CompleteParams, FromRaw, GetPromptParams, GetPromptResult, Meta, OrderedMap, Raw, ReadResourceParams,
     ReadResourceResult, Reference,
@@ -65,9 +65,9 @@ impl ServiceCaller {
         let route = self.routes.get(resource).ok_or_else(|| unknown_index("resource"))?;
         let route = route.as_ref().map_err(|error| Error::internal(error.clone()))?;
         route.encode(&args.into_map()?).map_err(|error| match error {
-            EncodeError::Unfit(issue) => Error::InvalidParams(InvalidParams::from_issues(vec![issue])),
+            EncodeError::InvalidValue(issue) => Error::InvalidParams(InvalidParams::from_issues(vec![issue])),
             EncodeError::Missing(name) => {
-                let issue = Issue::at(&name, "is required by the URI");
+                let issue = Issue::for_member(&name, "is required by the URI");
                 Error::InvalidParams(InvalidParams::from_issues(vec![issue]))
             }
             other => Error::invalid_params(other.to_string()),
@@ -196,9 +196,9 @@ impl ServiceCaller {
         cx: Option<&Cx>,
     ) -> Result<Vec<String>, Error> {
         let def = self.design.completions.get(completion).ok_or_else(|| unknown_index("completion"))?;
-        let reference = match &def.of {
-            CompletionOf::Prompt(name) => Reference::prompt(name),
-            CompletionOf::Resource(name) => {
+        let reference = match &def.target {
+            CompletionTarget::Prompt(name) => Reference::prompt(name),
+            CompletionTarget::Resource(name) => {
                 let index = self.design.resources.iter().position(|resource| resource.name == *name);
                 let route = index.and_then(|index| self.routes[index].as_ref().ok());
                 let pattern = route.map(|route| route.pattern().to_string());

@@ -36,7 +36,7 @@ impl ServiceCaller {
         let _ = cx;
         let watching = async {
             let resource = self.watched_resource(watch)?;
-            let uris = match self.route(resource)?.pattern().fixed() {
+            let uris = match self.route(resource)?.pattern().fixed_uri() {
                 Some(uri) => vec![uri.to_owned()],
                 None => self.members(resource).await?,
             };

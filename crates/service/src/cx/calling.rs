@@ -35,7 +35,7 @@ impl CallCx {
 
     /// Builds the context.
     pub fn build(self) -> Cx {
-        Cx::of(CallSide::Calling(Arc::new(self)))
+        Cx::from_side(CallSide::Client(Arc::new(self)))
     }
 
     pub(super) fn call_options(&self) -> &CallOptions {
@@ -64,7 +64,7 @@ impl CallCx {
         }
         let capability =
             if matches!(request, ElicitParams::Url(_)) { "elicitation.url" } else { "elicitation" };
-        let handler = self.options.handler.as_ref().ok_or_else(|| super::nobody(capability, key))?;
+        let handler = self.options.handler.as_ref().ok_or_else(|| super::missing_handler(capability, key))?;
         let refused =
             |refusal: switchboard_session::client::HandlerError| Error::tool("refused", refusal.to_string());
         handler.elicit(request, &RequestingServer::new(None)).await.map_err(refused)
@@ -78,7 +78,7 @@ impl CallCx {
         if let Some(canned) = self.canned.get(key) {
             return Ok(Raw::from(canned.clone()).decode()?);
         }
-        let handler = self.options.handler.as_ref().ok_or_else(|| super::nobody("sampling", key))?;
+        let handler = self.options.handler.as_ref().ok_or_else(|| super::missing_handler("sampling", key))?;
         let refused =
             |refusal: switchboard_session::client::HandlerError| Error::tool("refused", refusal.to_string());
         handler.sample(request, &RequestingServer::new(None)).await.map_err(refused)

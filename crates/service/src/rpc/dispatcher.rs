@@ -9,8 +9,8 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 use switchboard_design::{
-    Answer, Asked, Design, Error, ErrorPolicy, ErrorRules, GlobError, InvalidParams, Issue, NotificationDef,
-    Route, UriPolicy,
+    Design, Error, ErrorPolicy, ErrorResponse, ErrorRules, GlobError, InvalidParams, Issue, NotificationDef,
+    RequestKind, Route, UriPolicy,
 };
 use switchboard_protocol::{Raw, RpcError};
 use switchboard_session::server::layer::AccessEvent;
@@ -233,8 +233,8 @@ impl RpcDispatcher {
         if let Error::Internal(source) = &error {
             tracing::error!(error = %source, "method failed");
         }
-        match self.inner.rules.answer(&error, Asked::Other) {
-            Answer::Rpc(error) => error,
+        match self.inner.rules.respond(&error, RequestKind::Other) {
+            ErrorResponse::Rpc(error) => error,
             // These rules map every error to a code.
             _ => RpcError::internal("Internal error"),
         }

@@ -1,7 +1,7 @@
 //! A method of a design, found by its Rust name, whatever its role in MCP.
 
 use serde_json::{Map, Value, json};
-use switchboard_design::schema::canonical;
+use switchboard_design::schema::canonicalize;
 use switchboard_design::{
     Design, MethodDef, MethodScope, Operation, ParamDef, ParamKind, PromptDef, Repair, ResourceDef, ToolDef,
     example,
@@ -95,8 +95,8 @@ impl<'a> RpcMethod<'a> {
     /// Returns the schema of the arguments on the plain endpoint.
     pub(crate) fn schema(self, design: &Design) -> Value {
         match self {
-            Self::Tool(tool) => design.types.close(&tool.args.schema),
-            Self::Plain(method) => design.types.close(&method.args.schema),
+            Self::Tool(tool) => design.types.bundle(&tool.args.schema),
+            Self::Plain(method) => design.types.bundle(&method.args.schema),
             Self::Resource(_) | Self::Prompt(_) => schema_of(self.params()),
         }
     }
@@ -142,5 +142,5 @@ fn schema_of(params: &[ParamDef]) -> Value {
     if !required.is_empty() {
         schema["required"] = json!(required);
     }
-    canonical(schema)
+    canonicalize(schema)
 }

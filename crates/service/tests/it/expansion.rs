@@ -175,7 +175,7 @@ fn design() -> &'static Arc<rt::design::Design> {
                 .with_watches([rt::design::WatchDef::new("text", "watch_text")
                     .with_description("Says when a text changes.")])
                 .with_completions([rt::design::CompletionDef::new(
-                    rt::design::CompletionOf::Prompt("review".into()),
+                    rt::design::CompletionTarget::Prompt("review".into()),
                     "text",
                     "complete_text",
                 )])

@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use switchboard_design::{
-    CompletionDef, CompletionOf, Design, InvalidParams, Issue, PromptBody, PromptText, WatchDef,
+    CompletionDef, CompletionTarget, Design, InvalidParams, Issue, PromptBody, PromptText, WatchDef,
 };
 use switchboard_protocol::jsonrpc::{self, Envelope, Message};
 use switchboard_protocol::{CallToolResult, ErrorCode, FormSchema, Raw, Revision, Role, RpcError};
@@ -233,7 +233,7 @@ pub(crate) fn design() -> Design {
         ])
         .with_watches([WatchDef::new("text", "watch_text")])
         .with_completions([CompletionDef::new(
-            CompletionOf::Prompt("advise".into()),
+            CompletionTarget::Prompt("advise".into()),
             "topic",
             "complete_topic",
         )])
@@ -259,7 +259,9 @@ impl Shop {
 fn failure(how: &str) -> Error {
     match how {
         "tool" => Error::tool("sold_out", "Sold out."),
-        "invalid" => Error::InvalidParams(InvalidParams::from_issues(vec![Issue::at("text", "is rude")])),
+        "invalid" => {
+            Error::InvalidParams(InvalidParams::from_issues(vec![Issue::for_member("text", "is rude")]))
+        }
         "internal" => Error::internal("the password is 1234"),
         "rpc" => Error::Rpc(RpcError::new(ErrorCode(-7), "own")),
         "timeout" => Error::Timeout,

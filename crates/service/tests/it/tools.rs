@@ -1,7 +1,7 @@
 //! Tools: arguments and results, in every revision.
 
 use serde_json::{Value, json};
-use switchboard_design::OutputRule;
+use switchboard_design::OutputSchemaPolicy;
 use switchboard_protocol::Revision;
 use switchboard_service::UnknownArguments;
 
@@ -51,7 +51,7 @@ async fn non_objects_are_structured_where_the_revision_allows() {
 
 #[tokio::test]
 async fn non_objects_are_wrapped_on_request() {
-    let server = Shop::builder().output_rule(OutputRule::Wrapped).build().unwrap();
+    let server = Shop::builder().output_rule(OutputSchemaPolicy::Wrapped).build().unwrap();
     for revision in REVISIONS {
         let session = session(&server, revision).await;
         let result = session.call_tool_raw("count", raw(json!({"up_to": 2}))).await.unwrap();
@@ -63,7 +63,7 @@ async fn non_objects_are_wrapped_on_request() {
         let result = session.call_tool_raw("add", raw(json!({"a": 1, "b": 1}))).await.unwrap();
         assert_eq!(result.structured::<Value>().unwrap(), Some(json!({"sum": 2})), "{revision}");
     }
-    let texts = Shop::builder().output_rule(OutputRule::ObjectsOnly).build().unwrap();
+    let texts = Shop::builder().output_rule(OutputSchemaPolicy::ObjectsOnly).build().unwrap();
     let session = session(&texts, MODERN).await;
     let result = session.call_tool_raw("count", raw(json!({"up_to": 2}))).await.unwrap();
     assert_eq!((result.text().as_str(), result.structured_content), ("[0,1]", None));

@@ -136,7 +136,8 @@ fn every_variant_comes_back_from_what_it_is_told_as() {
     );
     assert!(matches!(MapError::from_error(Error::Timeout), MapError::Other(Error::Timeout)));
     // Issues are more than the variant can hold, so the whole is kept.
-    let detailed = InvalidParams::from_issues(vec![switchboard::design::Issue::at("city", "is empty")]);
+    let detailed =
+        InvalidParams::from_issues(vec![switchboard::design::Issue::for_member("city", "is empty")]);
     assert!(matches!(
         MapError::from(Error::InvalidParams(detailed)),
         MapError::Other(Error::InvalidParams(_))

@@ -26,7 +26,7 @@ fn kept(name: &str, now: &str) -> String {
 
 fn the_design_keeps_its_promises() {
     let design = AssistantServer::<()>::design();
-    let text = kept("design.lock.json", &Lock::of(design).to_string());
+    let text = kept("design.lock.json", &Lock::new(design).to_string());
     let lock: Lock = text.parse().expect("a lock");
     let changes: Vec<String> = lock.changes(design).iter().map(ToString::to_string).collect();
     assert!(

@@ -1,4 +1,4 @@
-//! Edits of a design, and what each means.
+//! Edits of a design, and the class of each.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -8,7 +8,7 @@ use super::*;
 use crate::ir::{ArgsDef, WatchDef};
 use crate::tests::sample::assistant;
 
-/// Makes one edit and tells what it changes.
+/// Edits the sample design and returns the changes.
 fn edit(change: impl FnOnce(&mut Design)) -> Vec<String> {
     let mut design = assistant();
     change(&mut design);
@@ -16,9 +16,9 @@ fn edit(change: impl FnOnce(&mut Design)) -> Vec<String> {
 }
 
 #[test]
-fn nothing_changes_nothing() {
+fn equal_designs_have_no_changes() {
     assert_eq!(edit(|_| {}), [""; 0]);
-    // Methods of Rust, watches and the quickstart are no part of what callers see.
+    // Callers do not see Rust methods, watches and the quickstart setting.
     assert_eq!(edit(|design| design.tools[0].rust_name = "other".into()), [""; 0]);
     assert_eq!(edit(|design| design.watches = vec![WatchDef::new("status", "other")]), [""; 0]);
     assert_eq!(edit(|design| design.quickstart = false), [""; 0]);
@@ -105,12 +105,12 @@ fn edits_of_tools() {
     assert_eq!(edit(|d| d.tools.reverse()), [""; 0]);
 }
 
-/// What a change of the arguments of the first tool means.
+/// Returns the changes after replacing the arguments of the first tool.
 fn args(old: Value, new: Value) -> Vec<String> {
     schemas(old, new, |tool, schema| tool.args = ArgsDef::new(schema).unwrap())
 }
 
-/// What a change of the result of the first tool means.
+/// Returns the changes after replacing the result of the first tool.
 fn result(old: Value, new: Value) -> Vec<String> {
     schemas(old, new, |tool, schema| tool.output = OutputDef::structured(schema))
 }
@@ -119,7 +119,7 @@ fn schemas(old: Value, new: Value, set: fn(&mut ToolDef, Value)) -> Vec<String> 
     let design = |schema| {
         let mut tool = ToolDef::new("t", "Does");
         set(&mut tool, schema);
-        Design::new("d", "1").with_tools([tool]).pooled()
+        Design::new("d", "1").with_tools([tool]).with_pooled_types()
     };
     let line = |change: Change| change.to_string().replace(": tool `t` has a change:", ":");
     diff(&design(old), &design(new)).into_iter().map(line).collect()
@@ -150,12 +150,7 @@ fn edits_of_arguments_and_results() {
             "",
             "has the looser `maxLength` 4",
         ),
-        (
-            json!({"type": "string", "pattern": "a"}),
-            json!({"type": "string"}),
-            "",
-            "has no `pattern` any more",
-        ),
+        (json!({"type": "string", "pattern": "a"}), json!({"type": "string"}), "", "no longer has `pattern`"),
         (
             json!({"type": "array", "items": {"type": "string"}}),
             json!({"type": "array", "items": {"type": "string"}, "uniqueItems": true}),
@@ -205,20 +200,20 @@ fn edits_of_members() {
     assert_eq!(args(needed.clone(), some.clone()), ["compatible: argument `p` is optional now"]);
     assert_eq!(result(none.clone(), needed.clone()), ["compatible: result `p` was added"]);
     assert_eq!(result(some.clone(), none), ["breaking: result `p` was removed"]);
-    assert_eq!(result(some.clone(), needed.clone()), ["compatible: result `p` is always there now"]);
-    assert_eq!(result(needed, some.clone()), ["breaking: result `p` may be missing now"]);
-    let told = object(json!({"p": {"type": "string", "description": "x"}}), &[]);
-    assert_eq!(args(some.clone(), told), ["docs: argument `p` is described differently"]);
+    assert_eq!(result(some.clone(), needed.clone()), ["compatible: result `p` is always present now"]);
+    assert_eq!(result(needed, some.clone()), ["breaking: result `p` may be absent now"]);
+    let described = object(json!({"p": {"type": "string", "description": "x"}}), &[]);
+    assert_eq!(args(some.clone(), described), ["docs: argument `p` is described differently"]);
     let set = object(json!({"p": {"type": "string", "default": "x"}}), &[]);
     assert_eq!(args(some.clone(), set), ["compatible: argument `p` has another default"]);
     let mut open = some.clone();
     open["additionalProperties"] = json!(true);
-    assert_eq!(args(some.clone(), open.clone()), ["compatible: argument takes other members now"]);
-    assert_eq!(args(open, some), ["breaking: argument takes no other members any more"]);
+    assert_eq!(args(some.clone(), open.clone()), ["compatible: argument accepts additional members now"]);
+    assert_eq!(args(open, some), ["breaking: argument no longer accepts additional members"]);
 }
 
 #[test]
-fn a_change_within_a_type_that_refers_to_itself_is_told_once() {
+fn a_change_within_a_recursive_type_is_reported_once() {
     let tree = |kind: &str| {
         let node = object(
             json!({"v": {"type": kind}, "kids": {"type": "array", "items": {"$ref": "#/$defs/N"}}}),
@@ -286,28 +281,28 @@ fn edits_of_resources_and_prompts() {
     );
 }
 
-/// One small edit somewhere in a schema: which place and which edit is up to the numbers.
-fn edited(schema: &Value, place: usize, edit: usize) -> Value {
-    fn places(schema: &Value, at: String, found: &mut Vec<String>) {
+/// Returns a schema after one small edit; `position` selects the subschema and `edit` the kind of edit.
+fn edited(schema: &Value, position: usize, edit: usize) -> Value {
+    fn collect_pointers(schema: &Value, pointer: String, pointers: &mut Vec<String>) {
         for (name, inner) in schema.get("properties").and_then(Value::as_object).into_iter().flatten() {
-            places(inner, format!("{at}/properties/{name}"), found);
+            collect_pointers(inner, format!("{pointer}/properties/{name}"), pointers);
         }
         for (index, inner) in schema.get("anyOf").and_then(Value::as_array).into_iter().flatten().enumerate()
         {
-            places(inner, format!("{at}/anyOf/{index}"), found);
+            collect_pointers(inner, format!("{pointer}/anyOf/{index}"), pointers);
         }
         if let Some(items) = schema.get("items") {
-            places(items, format!("{at}/items"), found);
+            collect_pointers(items, format!("{pointer}/items"), pointers);
         }
         if schema.is_object() {
-            found.push(at);
+            pointers.push(pointer);
         }
     }
     let mut schema = schema.clone();
-    let mut found = Vec::new();
-    places(&schema, String::new(), &mut found);
-    let at = found[place % found.len()].clone();
-    let map = schema.pointer_mut(&at).and_then(Value::as_object_mut).expect("it was found there");
+    let mut pointers = Vec::new();
+    collect_pointers(&schema, String::new(), &mut pointers);
+    let at = pointers[position % pointers.len()].clone();
+    let map = schema.pointer_mut(&at).and_then(Value::as_object_mut).expect("a collected pointer");
     let keys: Vec<String> = map.keys().cloned().collect();
     match edit % 8 {
         0 if !at.is_empty() && !keys.is_empty() => drop(map.remove(&keys[edit / 8 % keys.len()])),
@@ -333,35 +328,35 @@ fn edited(schema: &Value, place: usize, edit: usize) -> Value {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(1024))]
 
-    /// What was written for the old arguments fits the new ones, unless the change is told as breaking.
+    /// Arguments that are valid for the old schema are valid for the new one, unless the change is breaking.
     #[test]
-    fn a_compatible_change_of_arguments_takes_what_it_took(old in crate::example::random_object(), place in any::<usize>(), edit in 0usize..1000) {
+    fn compatible_arguments_accept_old_values(old in crate::example::random_object(), position in any::<usize>(), edit in 0usize..1000) {
         let design = |schema: &Value| {
             let args = ArgsDef::new(schema.clone()).unwrap();
             Design::new("d", "1").with_tools([ToolDef::new("t", "Does").with_args(args)])
         };
-        let (old, new) = (design(&old), design(&edited(&old, place, edit)));
+        let (old, new) = (design(&old), design(&edited(&old, position, edit)));
         let changes = diff(&old, &new);
         let written = old.tool_example(&old.tools[0]).value;
         let fits = crate::tests::is_valid(&new.tools[0].args.schema, &written);
-        let breaking = changes.iter().any(|change| change.class == Class::Breaking);
+        let breaking = changes.iter().any(|change| change.class == ChangeClass::Breaking);
         prop_assert!(breaking || fits, "{} {:#} {:#}", written, old.tools[0].args.schema, new.tools[0].args.schema);
         prop_assert!(changes.is_empty() || old != new);
     }
 
-    /// What the new service answers fits the old promise, unless the change is told as breaking.
+    /// Results that are valid for the new schema are valid for the old one, unless the change is breaking.
     #[test]
-    fn a_compatible_change_of_results_gives_what_it_gave(old in crate::example::random_object(), place in any::<usize>(), edit in 0usize..1000) {
+    fn compatible_results_are_valid_for_old_callers(old in crate::example::random_object(), position in any::<usize>(), edit in 0usize..1000) {
         let design = |schema: &Value| {
             let output = OutputDef::structured(schema.clone());
             Design::new("d", "1").with_tools([ToolDef::new("t", "Does").with_output(output)])
         };
-        let (old, new) = (design(&old), design(&edited(&old, place, edit)));
+        let (old, new) = (design(&old), design(&edited(&old, position, edit)));
         let schema = |design: &Design| design.tools[0].output.schema().cloned().unwrap();
         let written = crate::example::example(&schema(&new), None).value;
-        // An edit may ask for what no value is.
+        // After an edit, no value may be valid.
         prop_assume!(crate::tests::is_valid(&schema(&new), &written));
-        let breaking = diff(&old, &new).iter().any(|change| change.class == Class::Breaking);
+        let breaking = diff(&old, &new).iter().any(|change| change.class == ChangeClass::Breaking);
         let fits = crate::tests::is_valid(&schema(&old), &written);
         prop_assert!(breaking || fits, "{} {:#} {:#}", written, schema(&old), schema(&new));
     }

@@ -1,4 +1,4 @@
-//! Schemas and values made to hurt: each is compiled and validated in a process of its own, whose peak memory is read.
+//! Adversarial schemas and values, each compiled and validated in a child process whose peak memory is measured.
 
 use std::process::Command;
 use std::time::Instant;
@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::{Validator, ValidatorOptions};
 
-/// The case that a child runs.
+/// The environment variable with the name of the case that a child process runs.
 const CASE: &str = "SWITCHBOARD_ADVERSARIAL_CASE";
 const MAX_MEMORY_KIB: u64 = 32 * 1024;
 
@@ -91,7 +91,7 @@ fn bomb(keyword: &str, width: usize, levels: usize) -> Value {
     for level in 0..levels {
         let next = json!({"$ref": format!("#/$defs/l{}", level + 1)});
         let mut all = vec![next; width];
-        // What fails comes last, so that nothing ends early.
+        // The failing branch is last, so that no evaluation ends early.
         all.push(json!(keyword != "anyOf"));
         let schema = if keyword == "anyOf" {
             json!({"not": {"allOf": [{"not": {(keyword): all}}]}})

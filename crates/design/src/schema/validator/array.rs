@@ -2,65 +2,73 @@
 
 use serde_json::Value;
 
-use super::bits::Bits;
-use super::node::{ArrayRules, Contains};
-use super::run::{Checked, Run};
-use super::wording::expected;
+use super::bit_set::BitSet;
+use super::evaluate::{EvalResult, Evaluation};
+use super::messages::expected;
+use super::node::{ArrayRules, ContainsRule};
 
-impl Run<'_> {
+impl Evaluation<'_> {
     pub(super) fn array(
         &mut self,
         rules: &ArrayRules,
         items: &[Value],
-        mut marks: Option<&mut Bits>,
-    ) -> Checked {
+        mut evaluated: Option<&mut BitSet>,
+    ) -> EvalResult {
         let mut is_valid = self.count(items.len() as u64, rules.min, rules.max, "item", "long");
-        if !is_valid && self.stops_early() {
+        if !is_valid && self.fails_fast() {
             return Ok(false);
         }
         for (at, item) in items.iter().enumerate() {
             let Some(node) = rules.prefix.get(at).copied().or(rules.items) else { break };
             is_valid &= self.child(|| at.to_string(), node, item)?;
-            if !is_valid && self.stops_early() {
+            if !is_valid && self.fails_fast() {
                 return Ok(false);
             }
-            if let Some(marks) = marks.as_deref_mut() {
-                marks.set(at);
+            if let Some(evaluated) = evaluated.as_deref_mut() {
+                evaluated.set(at);
             }
         }
         if rules.unique
             && let Some((one, other)) = self.duplicates(items)?
         {
-            let words = || expected("free of duplicates", format!("items {one} and {other} are equal"));
-            is_valid = self.fail(words);
+            let issue = || expected("free of duplicates", format!("items {one} and {other} are equal"));
+            is_valid = self.fail(issue);
         }
         if let Some(contains) = &rules.contains {
-            is_valid &= self.contains(contains, items, marks)?;
+            is_valid &= self.contains(contains, items, evaluated)?;
         }
         Ok(is_valid)
     }
 
-    fn contains(&mut self, contains: &Contains, items: &[Value], mut marks: Option<&mut Bits>) -> Checked {
+    fn contains(
+        &mut self,
+        contains: &ContainsRule,
+        items: &[Value],
+        mut evaluated: Option<&mut BitSet>,
+    ) -> EvalResult {
         let mut found = 0;
         for (at, item) in items.iter().enumerate() {
-            // Everything is counted where it matters which items match, or how many at most.
-            if found >= contains.min && contains.max.is_none() && (marks.is_none() || !contains.marks) {
+            // All items are counted if the maximum or the set of matching items matters.
+            if found >= contains.min
+                && contains.max.is_none()
+                && (evaluated.is_none() || !contains.counts_as_evaluated)
+            {
                 break;
             }
-            if self.quietly(|run| run.eval(contains.node, item, None))? {
+            if self.without_issues(|evaluation| evaluation.eval(contains.node, item, None))? {
                 found += 1;
-                if let Some(marks) = marks.as_deref_mut().filter(|_| contains.marks) {
-                    marks.set(at);
+                if let Some(evaluated) = evaluated.as_deref_mut().filter(|_| contains.counts_as_evaluated) {
+                    evaluated.set(at);
                 }
             }
         }
         if found < contains.min {
-            let words = format!("an array with at least {} matching item(s)", contains.min);
-            return Ok(self.fail(|| expected(words, format!("got {found}"))));
+            let text = format!("an array with at least {} matching item(s)", contains.min);
+            return Ok(self.fail(|| expected(text, format!("got {found}"))));
         }
         if let Some(max) = contains.max.filter(|max| found > *max) {
-            let words = format!("an array with at most {max} matching item(s)");
-            return Ok(self.fail(|| expected(words, format!("got {found}"))));
+            let text = format!("an array with at most {max} matching item(s)");
+            return Ok(self.fail(|| expected(text, format!("got {found}"))));
         }
         Ok(true)
     }

@@ -1,20 +1,20 @@
-//! From a schema to a [`Validator`].
+//! Compiles a schema to a [`Validator`].
 
 use std::collections::HashMap;
 
 use serde_json::{Map, Number, Value};
 
-use super::equal::same;
+use super::equality::values_equal;
 use super::format::Format;
-use super::index::{Index, MAX_SCHEMAS};
+use super::index::{MAX_SCHEMAS, SchemaIndex};
 use super::keywords::Draft;
 use super::node::{
-    ANYTHING, Applied, ArrayRules, Compiled, Contains, NOTHING, Node, NodeId, NumberRules, ObjectRules,
-    PatternId, ResourceId, TextRules, Types, Unevaluated,
+    ACCEPT_ALL, Applicator, ArrayRules, CompiledPattern, ContainsRule, Node, NodeId, NumberRules,
+    ObjectRules, PatternId, REJECT_ALL, ResourceId, TextRules, TypeSet, UnevaluatedRules,
 };
 use super::number::Decimal;
 use super::options::ValidatorOptions;
-use super::pattern::{Pattern, Reservation, Unchecked};
+use super::pattern::{PatternMatcher, Reservation, UncheckedPattern};
 
 /// A compiled schema.
 ///
@@ -32,28 +32,28 @@ use super::pattern::{Pattern, Reservation, Unchecked};
 pub struct Validator {
     pub(super) nodes: Vec<Node>,
     pub(super) root: NodeId,
-    pub(super) patterns: Vec<Compiled>,
+    pub(super) patterns: Vec<CompiledPattern>,
     /// Schemas by resource and dynamic anchor.
     pub(super) dynamic: HashMap<(ResourceId, u32), NodeId>,
     pub(super) is_dynamic: bool,
     pub(super) max_steps: u64,
     pub(super) skips_nulls: bool,
     unchecked: Vec<String>,
-    /// What patterns that are not checked have taken from the budget.
+    /// The reservations of unchecked patterns.
     _reserved: Vec<Reservation>,
 }
 
-/// Why a schema cannot be compiled.
+/// The error of compiling a schema.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SchemaError {
     /// The document is not an object or a boolean.
     #[error("a schema must be an object or a boolean")]
     NotASchema,
-    /// A keyword has a value that it cannot have.
+    /// A keyword has an invalid value.
     #[error("the keyword `{0}` has an invalid value")]
     Keyword(&'static str),
-    /// A reference does not point into the document.
+    /// A reference does not resolve within the document.
     #[error("the reference {0:?} does not point to a schema in the same document")]
     Reference(String),
     /// Too many schemas, or a URI that is too long.
@@ -75,13 +75,13 @@ impl Validator {
     /// # Errors
     /// When the schema is malformed, too large, or refers to another document.
     pub fn with_options(schema: &Value, options: &ValidatorOptions) -> Result<Self, SchemaError> {
-        let index = Index::new(schema)?;
+        let index = SchemaIndex::new(schema)?;
         let mut compiler = Compiler {
             index,
             options,
             nodes: vec![Node { is_leaf: true, ..Node::default() }, Node { never: true, ..Node::default() }],
             ids: HashMap::new(),
-            left: Vec::new(),
+            pending: Vec::new(),
             patterns: Vec::new(),
             known_patterns: HashMap::new(),
             unchecked: Vec::new(),
@@ -89,7 +89,7 @@ impl Validator {
             anchors: HashMap::new(),
         };
         let root = compiler.node(schema, 0)?;
-        while let Some((id, map, resource)) = compiler.left.pop() {
+        while let Some((id, map, resource)) = compiler.pending.pop() {
             let node = compiler.compile(map, resource)?;
             compiler.nodes[id as usize] = node;
         }
@@ -100,36 +100,36 @@ impl Validator {
         Ok(Self { nodes, root, patterns, dynamic, is_dynamic, max_steps, skips_nulls, unchecked, _reserved })
     }
 
-    /// What of the schema is not checked, one sentence each: patterns that are not supported or too large.
+    /// Returns a sentence for each unchecked pattern: unsupported or too large.
     pub fn unchecked(&self) -> &[String] {
         &self.unchecked
     }
 }
 
 struct Compiler<'s, 'o> {
-    index: Index<'s>,
+    index: SchemaIndex<'s>,
     options: &'o ValidatorOptions,
     nodes: Vec<Node>,
     /// Nodes by the address of their schema.
     ids: HashMap<*const Value, NodeId>,
-    left: Vec<(NodeId, &'s Map<String, Value>, ResourceId)>,
-    patterns: Vec<Compiled>,
+    pending: Vec<(NodeId, &'s Map<String, Value>, ResourceId)>,
+    patterns: Vec<CompiledPattern>,
     known_patterns: HashMap<&'s str, PatternId>,
     unchecked: Vec<String>,
     reserved: Vec<Reservation>,
-    /// Numbers of the dynamic anchors that are referred to.
+    /// The numbers of the referenced dynamic anchors.
     anchors: HashMap<&'s str, u32>,
 }
 
-type Compilation<T> = Result<T, SchemaError>;
+type CompileResult<T> = Result<T, SchemaError>;
 
 impl<'s> Compiler<'s, '_> {
-    /// The node of a schema, which is compiled later if it is new.
-    fn node(&mut self, schema: &'s Value, inherited: ResourceId) -> Compilation<NodeId> {
+    /// Returns the node of a schema. A new schema is compiled later.
+    fn node(&mut self, schema: &'s Value, inherited: ResourceId) -> CompileResult<NodeId> {
         let map = match schema {
-            Value::Bool(true) => return Ok(ANYTHING),
-            Value::Bool(false) => return Ok(NOTHING),
-            Value::Object(map) if map.is_empty() => return Ok(ANYTHING),
+            Value::Bool(true) => return Ok(ACCEPT_ALL),
+            Value::Bool(false) => return Ok(REJECT_ALL),
+            Value::Object(map) if map.is_empty() => return Ok(ACCEPT_ALL),
             Value::Object(map) => map,
             _ => return Err(SchemaError::NotASchema),
         };
@@ -142,12 +142,12 @@ impl<'s> Compiler<'s, '_> {
         let id = self.nodes.len() as NodeId;
         self.nodes.push(Node::default());
         self.ids.insert(schema, id);
-        self.left.push((id, map, self.index.owner(schema, inherited)));
+        self.pending.push((id, map, self.index.owner(schema, inherited)));
         Ok(id)
     }
 
-    /// The nodes of all dynamic anchors that are referred to. Compiling them may find more references.
-    fn dynamic_targets(&mut self) -> Compilation<HashMap<(ResourceId, u32), NodeId>> {
+    /// Returns the nodes of all referenced dynamic anchors. Compiling them may find further references.
+    fn dynamic_targets(&mut self) -> CompileResult<HashMap<(ResourceId, u32), NodeId>> {
         let mut targets = HashMap::new();
         loop {
             let found: Vec<(ResourceId, u32, &'s Value)> = self
@@ -160,21 +160,21 @@ impl<'s> Compiler<'s, '_> {
                 let id = self.node(schema, owner)?;
                 targets.insert((owner, anchor), id);
             }
-            if self.left.is_empty() {
+            if self.pending.is_empty() {
                 return Ok(targets);
             }
-            while let Some((id, map, resource)) = self.left.pop() {
+            while let Some((id, map, resource)) = self.pending.pop() {
                 let node = self.compile(map, resource)?;
                 self.nodes[id as usize] = node;
             }
         }
     }
 
-    fn compile(&mut self, map: &'s Map<String, Value>, resource: ResourceId) -> Compilation<Node> {
+    fn compile(&mut self, map: &'s Map<String, Value>, resource: ResourceId) -> CompileResult<Node> {
         let draft = self.index.resources[resource as usize].draft;
         let mut node = Node { resource, ..Node::default() };
-        if draft.ref_stands_alone() && map.contains_key("$ref") {
-            node.applied.extend(self.references(map, resource, draft)?);
+        if draft.ref_ignores_siblings() && map.contains_key("$ref") {
+            node.applicators.extend(self.references(map, resource, draft)?);
             return Ok(node);
         }
         node.types = types(map)?;
@@ -183,13 +183,13 @@ impl<'s> Compiler<'s, '_> {
         node.text = self.text_rules(map)?.map(Box::new);
         node.object = self.object_rules(map, resource, draft)?.map(Box::new);
         node.array = self.array_rules(map, resource, draft)?.map(Box::new);
-        node.applied = self.references(map, resource, draft)?;
-        self.combinations(map, resource, draft, &mut node.applied)?;
-        if !draft.ref_stands_alone() {
+        node.applicators = self.references(map, resource, draft)?;
+        self.combinations(map, resource, draft, &mut node.applicators)?;
+        if !draft.ref_ignores_siblings() {
             let properties = self.other_members(map, "unevaluatedProperties", resource)?;
-            let items = self.one(map, "unevaluatedItems", resource)?;
+            let items = self.subschema(map, "unevaluatedItems", resource)?;
             if properties.is_some() || items.is_some() {
-                node.unevaluated = Some(Box::new(Unevaluated { properties, items }));
+                node.unevaluated = Some(Box::new(UnevaluatedRules { properties, items }));
             }
         }
         node.is_leaf = node.values.is_none()
@@ -197,7 +197,7 @@ impl<'s> Compiler<'s, '_> {
             && node.text.is_none()
             && node.object.is_none()
             && node.array.is_none()
-            && node.applied.is_empty()
+            && node.applicators.is_empty()
             && node.unevaluated.is_none();
         Ok(node)
     }
@@ -207,11 +207,11 @@ impl<'s> Compiler<'s, '_> {
         map: &'s Map<String, Value>,
         resource: ResourceId,
         draft: Draft,
-    ) -> Compilation<Vec<Applied>> {
+    ) -> CompileResult<Vec<Applicator>> {
         let mut found = Vec::new();
         if let Some(reference) = map.get("$ref") {
             let (_, target) = self.target(reference, resource)?;
-            found.push(Applied::Ref(target));
+            found.push(Applicator::Ref(target));
         }
         let dynamic = match draft {
             Draft::Draft202012 => map.get("$dynamicRef"),
@@ -224,9 +224,9 @@ impl<'s> Compiler<'s, '_> {
             found.push(match self.index.dynamic_anchor(text, schema, owner) {
                 Some(name) => {
                     let next = self.anchors.len() as u32;
-                    Applied::DynamicRef { initial, anchor: *self.anchors.entry(name).or_insert(next) }
+                    Applicator::DynamicRef { initial, anchor: *self.anchors.entry(name).or_insert(next) }
                 }
-                None => Applied::Ref(initial),
+                None => Applicator::Ref(initial),
             });
         }
         Ok(found)
@@ -236,7 +236,7 @@ impl<'s> Compiler<'s, '_> {
         &mut self,
         reference: &Value,
         resource: ResourceId,
-    ) -> Compilation<((&'s Value, ResourceId), NodeId)> {
+    ) -> CompileResult<((&'s Value, ResourceId), NodeId)> {
         let text = reference.as_str().ok_or(SchemaError::Keyword("$ref"))?;
         let unknown = || SchemaError::Reference(text.chars().take(200).collect());
         let (schema, owner) = self.index.target(resource, text).ok_or_else(unknown)?;
@@ -252,42 +252,42 @@ impl<'s> Compiler<'s, '_> {
         map: &'s Map<String, Value>,
         resource: ResourceId,
         draft: Draft,
-        applied: &mut Vec<Applied>,
-    ) -> Compilation<()> {
-        if let Some(nodes) = self.several(map, "allOf", resource)? {
-            applied.push(Applied::AllOf(nodes));
+        applicators: &mut Vec<Applicator>,
+    ) -> CompileResult<()> {
+        if let Some(nodes) = self.subschemas(map, "allOf", resource)? {
+            applicators.push(Applicator::AllOf(nodes));
         }
-        if let Some(nodes) = self.several(map, "anyOf", resource)? {
-            applied.push(Applied::AnyOf(nodes));
+        if let Some(nodes) = self.subschemas(map, "anyOf", resource)? {
+            applicators.push(Applicator::AnyOf(nodes));
         }
-        if let Some(nodes) = self.several(map, "oneOf", resource)? {
-            applied.push(Applied::OneOf(nodes));
+        if let Some(nodes) = self.subschemas(map, "oneOf", resource)? {
+            applicators.push(Applicator::OneOf(nodes));
         }
-        if let Some(node) = self.one(map, "not", resource)? {
-            applied.push(Applied::Not(node));
+        if let Some(node) = self.subschema(map, "not", resource)? {
+            applicators.push(Applicator::Not(node));
         }
         if draft >= Draft::Draft7
-            && let Some(condition) = self.one(map, "if", resource)?
+            && let Some(condition) = self.subschema(map, "if", resource)?
         {
-            let then = self.one(map, "then", resource)?.unwrap_or(ANYTHING);
-            let otherwise = self.one(map, "else", resource)?.unwrap_or(ANYTHING);
-            applied.push(Applied::If { condition, then, otherwise });
+            let then = self.subschema(map, "then", resource)?.unwrap_or(ACCEPT_ALL);
+            let otherwise = self.subschema(map, "else", resource)?.unwrap_or(ACCEPT_ALL);
+            applicators.push(Applicator::If { condition, then, otherwise });
         }
-        let schemas = if draft.ref_stands_alone() { None } else { map.get("dependentSchemas") };
+        let schemas = if draft.ref_ignores_siblings() { None } else { map.get("dependentSchemas") };
         if let Some(schemas) = schemas {
             let schemas = schemas.as_object().ok_or(SchemaError::Keyword("dependentSchemas"))?;
             for (name, schema) in schemas {
-                applied.push(Applied::Dependent {
+                applicators.push(Applicator::Dependent {
                     name: name.as_str().into(),
                     node: self.node(schema, resource)?,
                 });
             }
         }
-        // Kept by later drafts for old schemas.
+        // Later drafts keep this keyword for compatibility.
         if let Some(dependencies) = map.get("dependencies") {
             let dependencies = dependencies.as_object().ok_or(SchemaError::Keyword("dependencies"))?;
             for (name, schema) in dependencies.iter().filter(|(_, schema)| !schema.is_array()) {
-                applied.push(Applied::Dependent {
+                applicators.push(Applicator::Dependent {
                     name: name.as_str().into(),
                     node: self.node(schema, resource)?,
                 });
@@ -296,7 +296,7 @@ impl<'s> Compiler<'s, '_> {
         Ok(())
     }
 
-    fn text_rules(&mut self, map: &'s Map<String, Value>) -> Compilation<Option<TextRules>> {
+    fn text_rules(&mut self, map: &'s Map<String, Value>) -> CompileResult<Option<TextRules>> {
         let min = count(map, "minLength")?;
         let max = count(map, "maxLength")?;
         let pattern = match map.get("pattern") {
@@ -314,14 +314,14 @@ impl<'s> Compiler<'s, '_> {
         if let Some(known) = self.known_patterns.get(source) {
             return *known;
         }
-        let id = match Pattern::new(source, &self.options.patterns) {
-            Ok(pattern) => {
-                self.patterns.push(Compiled { source: source.into(), pattern });
+        let id = match PatternMatcher::new(source, &self.options.patterns) {
+            Ok(matcher) => {
+                self.patterns.push(CompiledPattern { source: source.into(), matcher });
                 Some((self.patterns.len() - 1) as u32)
             }
-            Err(Unchecked { reason, reserved }) => {
+            Err(UncheckedPattern { reason, reserved }) => {
                 self.reserved.extend(reserved);
-                // Enough to tell; a schema may have thousands.
+                // A schema may have thousands of patterns.
                 if self.unchecked.len() < 20 {
                     let shown: String = source.chars().take(100).collect();
                     self.unchecked.push(format!("the pattern {shown:?} is not checked: {reason}"));
@@ -338,7 +338,7 @@ impl<'s> Compiler<'s, '_> {
         map: &'s Map<String, Value>,
         resource: ResourceId,
         draft: Draft,
-    ) -> Compilation<Option<ObjectRules>> {
+    ) -> CompileResult<Option<ObjectRules>> {
         let mut rules = ObjectRules {
             min: count(map, "minProperties")?,
             max: count(map, "maxProperties")?,
@@ -348,7 +348,7 @@ impl<'s> Compiler<'s, '_> {
             rules.required = names(required).ok_or(SchemaError::Keyword("required"))?;
         }
         let mut dependents = Vec::new();
-        if !draft.ref_stands_alone() {
+        if !draft.ref_ignores_siblings() {
             dependents.push(("dependentRequired", map.get("dependentRequired")));
         }
         dependents.push(("dependencies", map.get("dependencies")));
@@ -378,7 +378,7 @@ impl<'s> Compiler<'s, '_> {
         }
         rules.additional = self.other_members(map, "additionalProperties", resource)?;
         if draft >= Draft::Draft6 {
-            rules.names = self.one(map, "propertyNames", resource)?;
+            rules.names = self.subschema(map, "propertyNames", resource)?;
         }
         let is_any = rules.min.is_some()
             || rules.max.is_some()
@@ -393,7 +393,7 @@ impl<'s> Compiler<'s, '_> {
         map: &'s Map<String, Value>,
         resource: ResourceId,
         draft: Draft,
-    ) -> Compilation<Option<ArrayRules>> {
+    ) -> CompileResult<Option<ArrayRules>> {
         let mut rules = ArrayRules {
             min: count(map, "minItems")?,
             max: count(map, "maxItems")?,
@@ -401,27 +401,28 @@ impl<'s> Compiler<'s, '_> {
             ..ArrayRules::default()
         };
         if draft == Draft::Draft202012
-            && let Some(prefix) = self.several(map, "prefixItems", resource)?
+            && let Some(prefix) = self.subschemas(map, "prefixItems", resource)?
         {
             rules.prefix = prefix;
         }
         match map.get("items") {
-            // Not in 2020-12, but schemas without `$schema` are often older.
+            // Not part of 2020-12, but schemas without `$schema` are often older.
             Some(Value::Array(_)) => {
-                rules.prefix = self.several(map, "items", resource)?.unwrap_or_default();
-                rules.items = self.one(map, "additionalItems", resource)?;
+                rules.prefix = self.subschemas(map, "items", resource)?.unwrap_or_default();
+                rules.items = self.subschema(map, "additionalItems", resource)?;
             }
-            _ => rules.items = self.one(map, "items", resource)?,
+            _ => rules.items = self.subschema(map, "items", resource)?,
         }
         if draft >= Draft::Draft6
-            && let Some(node) = self.one(map, "contains", resource)?
+            && let Some(node) = self.subschema(map, "contains", resource)?
         {
             let (mut min, mut max) = (1, None);
-            if !draft.ref_stands_alone() {
+            if !draft.ref_ignores_siblings() {
                 min = count(map, "minContains")?.unwrap_or(1);
                 max = count(map, "maxContains")?;
             }
-            rules.contains = Some(Contains { node, min, max, marks: draft == Draft::Draft202012 });
+            rules.contains =
+                Some(ContainsRule { node, min, max, counts_as_evaluated: draft == Draft::Draft202012 });
         }
         let is_any = rules.min.is_some()
             || rules.max.is_some()
@@ -432,12 +433,12 @@ impl<'s> Compiler<'s, '_> {
         Ok(is_any.then_some(rules))
     }
 
-    fn one(
+    fn subschema(
         &mut self,
         map: &'s Map<String, Value>,
         keyword: &'static str,
         resource: ResourceId,
-    ) -> Compilation<Option<NodeId>> {
+    ) -> CompileResult<Option<NodeId>> {
         let Some(schema) = map.get(keyword) else { return Ok(None) };
         if !schema.is_object() && !schema.is_boolean() {
             return Err(SchemaError::Keyword(keyword));
@@ -445,58 +446,58 @@ impl<'s> Compiler<'s, '_> {
         self.node(schema, resource).map(Some)
     }
 
-    /// The schema of members that are not named, unless they are ignored.
+    /// Returns the schema of unnamed members, unless the options ignore them.
     fn other_members(
         &mut self,
         map: &'s Map<String, Value>,
         keyword: &'static str,
         resource: ResourceId,
-    ) -> Compilation<Option<NodeId>> {
-        let node = self.one(map, keyword, resource)?;
-        Ok(node.filter(|node| !(self.options.ignore_unknown_members && *node == NOTHING)))
+    ) -> CompileResult<Option<NodeId>> {
+        let node = self.subschema(map, keyword, resource)?;
+        Ok(node.filter(|node| !(self.options.ignore_unknown_members && *node == REJECT_ALL)))
     }
 
-    fn several(
+    fn subschemas(
         &mut self,
         map: &'s Map<String, Value>,
         keyword: &'static str,
         resource: ResourceId,
-    ) -> Compilation<Option<Box<[NodeId]>>> {
+    ) -> CompileResult<Option<Box<[NodeId]>>> {
         let Some(schemas) = map.get(keyword) else { return Ok(None) };
         let schemas = schemas.as_array().ok_or(SchemaError::Keyword(keyword))?;
-        let nodes: Compilation<Vec<NodeId>> =
+        let nodes: CompileResult<Vec<NodeId>> =
             schemas.iter().map(|schema| self.node(schema, resource)).collect();
         Ok(Some(nodes?.into()))
     }
 }
 
-fn types(map: &Map<String, Value>) -> Compilation<Types> {
-    let wrong = SchemaError::Keyword("type");
+fn types(map: &Map<String, Value>) -> CompileResult<TypeSet> {
+    let invalid = SchemaError::Keyword("type");
     match map.get("type") {
-        None => Ok(Types::default()),
-        Some(Value::String(name)) => Types::default().with(name).ok_or(wrong),
+        None => Ok(TypeSet::default()),
+        Some(Value::String(name)) => TypeSet::default().with(name).ok_or(invalid),
         Some(Value::Array(names)) if !names.is_empty() => {
-            names.iter().try_fold(Types::default(), |types, name| types.with(name.as_str()?)).ok_or(wrong)
+            names.iter().try_fold(TypeSet::default(), |types, name| types.with(name.as_str()?)).ok_or(invalid)
         }
-        Some(_) => Err(wrong),
+        Some(_) => Err(invalid),
     }
 }
 
-/// The values of `enum` and `const`: those of `enum` that equal `const` when both are there.
-fn values(map: &Map<String, Value>, draft: Draft) -> Compilation<Option<Box<[Value]>>> {
+/// Returns the values of `enum` and `const`: those of `enum` that equal `const` if both are present.
+fn values(map: &Map<String, Value>, draft: Draft) -> CompileResult<Option<Box<[Value]>>> {
     let constant = map.get("const").filter(|_| draft >= Draft::Draft6);
     match (map.get("enum"), constant) {
         (None, None) => Ok(None),
         (None, Some(constant)) => Ok(Some([constant.clone()].into())),
         (Some(Value::Array(values)), None) => Ok(Some(values.clone().into())),
         (Some(Value::Array(values)), Some(constant)) => {
-            Ok(Some(values.iter().filter(|value| same(value, constant)).cloned().collect()))
+            Ok(Some(values.iter().filter(|value| values_equal(value, constant)).cloned().collect()))
         }
         (Some(_), _) => Err(SchemaError::Keyword("enum")),
     }
 }
 
-fn number_rules(map: &Map<String, Value>, draft: Draft) -> Compilation<Option<NumberRules>> {
+fn number_rules(map: &Map<String, Value>, draft: Draft) -> CompileResult<Option<NumberRules>> {
     let bound = |keyword: &'static str| match map.get(keyword) {
         Some(Value::Number(bound)) => Ok(Some(bound.clone())),
         Some(Value::Bool(_)) if draft == Draft::Draft4 => Ok(None),
@@ -510,7 +511,7 @@ fn number_rules(map: &Map<String, Value>, draft: Draft) -> Compilation<Option<Nu
         below: bound("exclusiveMaximum")?,
         multiple_of: None,
     };
-    // In draft 4 these say how the other bound is meant.
+    // In draft 4 these are booleans that make the other bound exclusive.
     if map.get("exclusiveMinimum") == Some(&Value::Bool(true)) {
         rules.above = rules.minimum.take();
     }
@@ -518,8 +519,8 @@ fn number_rules(map: &Map<String, Value>, draft: Draft) -> Compilation<Option<Nu
         rules.below = rules.maximum.take();
     }
     if let Some(step) = bound("multipleOf")? {
-        let wrong = SchemaError::Keyword("multipleOf");
-        let decimal = Decimal::new(&step).filter(|step| !step.is_zero()).ok_or(wrong)?;
+        let invalid = SchemaError::Keyword("multipleOf");
+        let decimal = Decimal::new(&step).filter(|step| !step.is_zero()).ok_or(invalid)?;
         rules.multiple_of = Some((step, decimal));
     }
     let bounds: [&Option<Number>; 4] = [&rules.minimum, &rules.maximum, &rules.above, &rules.below];
@@ -527,8 +528,8 @@ fn number_rules(map: &Map<String, Value>, draft: Draft) -> Compilation<Option<Nu
     Ok(is_any.then_some(rules))
 }
 
-/// A count: an integer that is not negative, which may be written as 2.0.
-fn count(map: &Map<String, Value>, keyword: &'static str) -> Compilation<Option<u64>> {
+/// Returns a non-negative integer, which may be written as `2.0`.
+fn count(map: &Map<String, Value>, keyword: &'static str) -> CompileResult<Option<u64>> {
     let Some(value) = map.get(keyword) else { return Ok(None) };
     let float =
         || value.as_f64().filter(|float| *float >= 0.0 && float.fract() == 0.0).map(|float| float as u64);

@@ -1,9 +1,9 @@
-//! The formats that can be asserted: all that JSON Schema defines but `idn-hostname`, which needs the tables of IDNA.
+//! Format assertions: all formats that JSON Schema defines except `idn-hostname`, which needs the IDNA tables.
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 use std::ops::RangeInclusive;
 
-/// A format that is checked.
+/// A format that can be asserted.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Format {
     name: &'static str,
@@ -32,7 +32,7 @@ const FORMATS: [Format; 18] = [
 ];
 
 impl Format {
-    /// The format of this name, if it is known.
+    /// Returns the format of a name, if it is known.
     pub(super) fn from_name(name: &str) -> Option<Self> {
         FORMATS.into_iter().find(|format| format.name == name)
     }
@@ -46,7 +46,7 @@ impl Format {
     }
 }
 
-/// A number of exactly so many digits, in a range.
+/// Parses a number with exactly `count` digits within a range.
 fn digits(text: &str, count: usize, range: RangeInclusive<u32>) -> Option<u32> {
     let is_number = text.len() == count && text.bytes().all(|byte| byte.is_ascii_digit());
     text.parse().ok().filter(|number| is_number && range.contains(number))
@@ -97,15 +97,16 @@ fn is_time(text: &str) -> bool {
 }
 
 fn is_date_time(text: &str) -> bool {
-    // The date has ten bytes; a text that is not ASCII there has no boundary or no digits.
+    // A date has ten bytes. Non-ASCII text fails here or in `is_date`.
     let (Some(date), Some(rest)) = (text.get(..10), text.get(10..)) else { return false };
     let time = rest.strip_prefix(['T', 't']);
     is_date(date) && time.is_some_and(is_time)
 }
 
-/// `P` with years, months and days or weeks, and `T` with hours, minutes and seconds; nothing is left out in between.
+/// Checks an ISO 8601 duration: `P` with years, months and days or weeks, and `T` with hours, minutes and seconds, without
+/// gaps between units.
 fn is_duration(text: &str) -> bool {
-    /// Units that follow each other in the order of `units`, without a gap.
+    /// Checks that units follow each other in the order of `units` without gaps.
     fn parts(mut text: &str, units: &str) -> bool {
         let mut next: Option<usize> = None;
         while !text.is_empty() {
@@ -197,7 +198,7 @@ fn is_uuid(text: &str) -> bool {
         })
 }
 
-/// A URI or an IRI, or a reference to one. Characters beyond ASCII are refused by the caller where they must be.
+/// Checks a URI or IRI, or a reference. The caller rejects non-ASCII characters in URIs.
 fn is_uri(text: &str, needs_scheme: bool) -> bool {
     let is_plain = |text: &str, extra: &str| {
         let mut chars = text.chars();
@@ -254,7 +255,7 @@ fn is_uri(text: &str, needs_scheme: bool) -> bool {
         && is_plain(fragment, "/?:@")
 }
 
-/// Nothing, or a colon and digits.
+/// Checks an optional port: empty, or a colon and digits.
 fn is_port(text: &str) -> bool {
     text.is_empty()
         || text.strip_prefix(':').is_some_and(|port| port.bytes().all(|byte| byte.is_ascii_digit()))
@@ -297,13 +298,13 @@ fn is_relative_json_pointer(text: &str) -> bool {
 
 #[cfg(feature = "regex")]
 fn is_regex(text: &str) -> bool {
-    use super::pattern::{INVALID, Pattern, PatternBudget};
-    use super::translate::{Untranslatable, translate};
+    use super::ecma_regex::{TranslateError, translate};
+    use super::pattern::{INVALID, PatternBudget, PatternMatcher};
     match translate(text) {
-        Err(Untranslatable::Invalid) => false,
+        Err(TranslateError::Invalid) => false,
         // Valid, or too odd to say.
-        Err(Untranslatable::Unsupported(_)) => true,
-        Ok(_) => match Pattern::new(text, &PatternBudget::default()) {
+        Err(TranslateError::Unsupported(_)) => true,
+        Ok(_) => match PatternMatcher::new(text, &PatternBudget::default()) {
             Ok(_) => true,
             Err(unchecked) => unchecked.reason != INVALID,
         },

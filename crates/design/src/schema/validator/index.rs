@@ -1,31 +1,32 @@
-//! The resources and anchors of a schema document, found before anything is compiled: a reference may point forward.
+//! The index of resources and anchors of a schema document, built before compiling because references can point forward.
 
 use std::collections::HashMap;
 
 use serde_json::{Map, Value};
 
 use super::compile::SchemaError;
-use super::keywords::{Draft, Place, place};
+use super::keywords::{Draft, KeywordContent, keyword_content};
 use super::node::ResourceId;
-use super::uri;
+use super::uri_reference;
+use crate::percent;
 use crate::percent;
 
-/// Schemas of a document, subschemas included.
+/// The maximum number of schemas in a document, including subschemas.
 pub(super) const MAX_SCHEMAS: usize = 10_000;
-/// Bytes of an absolute URI.
+/// The maximum length of an absolute URI.
 const MAX_URI: usize = 8 * 1024;
 
-/// A schema with a URI of its own.
+/// A schema resource: the root, or a subschema with its own `$id`.
 #[derive(Debug)]
-pub(super) struct Resource<'s> {
+pub(super) struct SchemaResource<'s> {
     pub(super) uri: String,
     pub(super) root: &'s Value,
     pub(super) draft: Draft,
 }
 
 #[derive(Debug)]
-pub(super) struct Index<'s> {
-    pub(super) resources: Vec<Resource<'s>>,
+pub(super) struct SchemaIndex<'s> {
+    pub(super) resources: Vec<SchemaResource<'s>>,
     by_uri: HashMap<String, ResourceId>,
     /// The resource that each schema belongs to, by address.
     owners: HashMap<*const Value, ResourceId>,
@@ -33,9 +34,9 @@ pub(super) struct Index<'s> {
     pub(super) dynamic: HashMap<(ResourceId, &'s str), &'s Value>,
 }
 
-impl<'s> Index<'s> {
+impl<'s> SchemaIndex<'s> {
     pub(super) fn new(root: &'s Value) -> Result<Self, SchemaError> {
-        let resource = Resource { uri: String::new(), root, draft: Draft::Draft202012 };
+        let resource = SchemaResource { uri: String::new(), root, draft: Draft::Draft202012 };
         let mut index = Self {
             resources: vec![resource],
             by_uri: HashMap::from([(String::new(), 0)]),
@@ -43,8 +44,8 @@ impl<'s> Index<'s> {
             anchors: HashMap::new(),
             dynamic: HashMap::new(),
         };
-        let mut left = vec![(root, 0)];
-        while let Some((schema, owner)) = left.pop() {
+        let mut pending = vec![(root, 0)];
+        while let Some((schema, owner)) = pending.pop() {
             let Some(map) = schema.as_object() else { continue };
             let owner = index.enter(schema, map, owner)?;
             index.owners.insert(schema, owner);
@@ -52,13 +53,13 @@ impl<'s> Index<'s> {
                 return Err(SchemaError::TooLarge);
             }
             for (keyword, value) in map {
-                match (place(keyword), value) {
-                    (Place::Schema, schema @ Value::Object(_)) => left.push((schema, owner)),
-                    (Place::Schema | Place::Schemas, Value::Array(schemas)) => {
-                        left.extend(schemas.iter().map(|schema| (schema, owner)));
+                match (keyword_content(keyword), value) {
+                    (KeywordContent::Schema, schema @ Value::Object(_)) => pending.push((schema, owner)),
+                    (KeywordContent::Schema | KeywordContent::SchemaArray, Value::Array(schemas)) => {
+                        pending.extend(schemas.iter().map(|schema| (schema, owner)));
                     }
-                    (Place::Named, Value::Object(schemas)) => {
-                        left.extend(schemas.values().map(|schema| (schema, owner)));
+                    (KeywordContent::SchemaMap, Value::Object(schemas)) => {
+                        pending.extend(schemas.values().map(|schema| (schema, owner)));
                     }
                     _ => {}
                 }
@@ -67,7 +68,7 @@ impl<'s> Index<'s> {
         Ok(index)
     }
 
-    /// Takes note of the identifiers of a schema, and returns the resource it belongs to.
+    /// Registers the identifiers of a schema and returns the resource it belongs to.
     fn enter(
         &mut self,
         schema: &'s Value,
@@ -83,26 +84,26 @@ impl<'s> Index<'s> {
         }
         let draft = declared.unwrap_or(self.resources[owner as usize].draft);
         let id = text(if draft == Draft::Draft4 { "id" } else { "$id" });
-        if let Some(id) = id.filter(|_| !(draft.ref_stands_alone() && map.contains_key("$ref"))) {
-            let (before, fragment) = uri::split_fragment(id);
+        if let Some(id) = id.filter(|_| !(draft.ref_ignores_siblings() && map.contains_key("$ref"))) {
+            let (before, fragment) = uri_reference::split_fragment(id);
             if !before.is_empty() {
-                let absolute = uri::resolve(&self.resources[owner as usize].uri, before);
+                let absolute = uri_reference::resolve(&self.resources[owner as usize].uri, before);
                 if absolute.len() > MAX_URI {
                     return Err(SchemaError::TooLarge);
                 }
                 if is_root {
                     self.resources[owner as usize].uri.clone_from(&absolute);
                 } else {
-                    self.resources.push(Resource { uri: absolute.clone(), root: schema, draft });
+                    self.resources.push(SchemaResource { uri: absolute.clone(), root: schema, draft });
                     owner = (self.resources.len() - 1) as ResourceId;
                 }
                 self.by_uri.entry(absolute).or_insert(owner);
             }
-            if let Some(name) = fragment.filter(|name| !name.is_empty() && draft.ref_stands_alone()) {
+            if let Some(name) = fragment.filter(|name| !name.is_empty() && draft.ref_ignores_siblings()) {
                 self.anchors.entry((owner, name)).or_insert(schema);
             }
         }
-        if !draft.ref_stands_alone() {
+        if !draft.ref_ignores_siblings() {
             for anchor in [text("$anchor"), text("$dynamicAnchor")].into_iter().flatten() {
                 self.anchors.entry((owner, anchor)).or_insert(schema);
             }
@@ -116,18 +117,18 @@ impl<'s> Index<'s> {
         Ok(owner)
     }
 
-    /// The resource that a schema belongs to; `inherited` when it is not where schemas are known to be.
+    /// Returns the resource of a schema; `inherited` for a schema under an unknown keyword.
     pub(super) fn owner(&self, schema: &Value, inherited: ResourceId) -> ResourceId {
         self.owners.get(&std::ptr::from_ref(schema)).copied().unwrap_or(inherited)
     }
 
-    /// The schema that a reference points to, with its resource.
+    /// Returns the target of a reference, with its resource.
     pub(super) fn target(&self, from: ResourceId, reference: &str) -> Option<(&'s Value, ResourceId)> {
-        let (before, fragment) = uri::split_fragment(reference);
+        let (before, fragment) = uri_reference::split_fragment(reference);
         let resource = if before.is_empty() {
             from
         } else {
-            let absolute = uri::resolve(&self.resources[from as usize].uri, before);
+            let absolute = uri_reference::resolve(&self.resources[from as usize].uri, before);
             *self.by_uri.get(&absolute)?
         };
         let root = self.resources[resource as usize].root;
@@ -152,14 +153,14 @@ impl<'s> Index<'s> {
         Some((schema, owner))
     }
 
-    /// The name of the dynamic anchor that a `$dynamicRef` resolves through, if it does.
+    /// Returns the dynamic anchor that a `$dynamicRef` resolves through, if any.
     pub(super) fn dynamic_anchor(
         &self,
         reference: &'s str,
         target: &Value,
         owner: ResourceId,
     ) -> Option<&'s str> {
-        let fragment = uri::split_fragment(reference).1?;
+        let fragment = uri_reference::split_fragment(reference).1?;
         let ((_, name), schema) = self.dynamic.get_key_value(&(owner, fragment))?;
         std::ptr::eq(*schema, target).then_some(*name)
     }

@@ -1,6 +1,6 @@
-//! Drafts, and where each keyword has schemas.
+//! JSON Schema drafts, and the keywords that contain schemas.
 
-/// A dialect of JSON Schema. Without `$schema` it is 2020-12, as MCP says.
+/// A draft of JSON Schema. Without `$schema` it is 2020-12, as MCP specifies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Draft {
     Draft4,
@@ -24,26 +24,27 @@ impl Draft {
         }
     }
 
-    /// Whether `$ref` hides the keywords beside it.
-    pub(super) fn ref_stands_alone(self) -> bool {
+    /// Returns whether the keywords beside a `$ref` are ignored.
+    pub(super) fn ref_ignores_siblings(self) -> bool {
         self <= Self::Draft7
     }
 }
 
-/// What a keyword holds.
+/// The content of a keyword.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Place {
-    /// One schema; `items` may also hold several.
+pub(in crate::schema) enum KeywordContent {
+    /// One schema; `items` can also be an array.
     Schema,
     /// An array of schemas.
-    Schemas,
-    /// Schemas by name.
-    Named,
-    /// No schemas.
-    Other,
+    SchemaArray,
+    /// An object of schemas by name.
+    SchemaMap,
+    /// Data without schemas.
+    Data,
 }
 
-pub(super) fn place(keyword: &str) -> Place {
+/// Returns the content of a keyword, in any draft.
+pub(in crate::schema) fn keyword_content(keyword: &str) -> KeywordContent {
     match keyword {
         "additionalItems"
         | "additionalProperties"
@@ -56,10 +57,10 @@ pub(super) fn place(keyword: &str) -> Place {
         | "propertyNames"
         | "then"
         | "unevaluatedItems"
-        | "unevaluatedProperties" => Place::Schema,
-        "allOf" | "anyOf" | "oneOf" | "prefixItems" => Place::Schemas,
+        | "unevaluatedProperties" => KeywordContent::Schema,
+        "allOf" | "anyOf" | "oneOf" | "prefixItems" => KeywordContent::SchemaArray,
         "$defs" | "definitions" | "dependencies" | "dependentSchemas" | "patternProperties"
-        | "properties" => Place::Named,
-        _ => Place::Other,
+        | "properties" => KeywordContent::SchemaMap,
+        _ => KeywordContent::Data,
     }
 }

@@ -4,42 +4,42 @@ use serde_json::{Number, Value};
 
 use super::format::Format;
 use super::number::Decimal;
-use super::pattern::Pattern;
+use super::pattern::PatternMatcher;
 
-/// The place of a node in the arena.
+/// The index of a node in the arena.
 pub(super) type NodeId = u32;
-/// The place of a schema resource: the root, or a subschema with its own `$id`.
+/// The index of a schema resource: the root, or a subschema with its own `$id`.
 pub(super) type ResourceId = u32;
-/// The place of a compiled pattern; `None` for one that is not checked.
+/// The index of a compiled pattern; `None` for an unchecked pattern.
 pub(super) type PatternId = Option<u32>;
 
-/// Accepts everything.
-pub(super) const ANYTHING: NodeId = 0;
-/// Accepts nothing.
-pub(super) const NOTHING: NodeId = 1;
+/// The node that accepts every value.
+pub(super) const ACCEPT_ALL: NodeId = 0;
+/// The node that rejects every value.
+pub(super) const REJECT_ALL: NodeId = 1;
 
-/// One schema. Rules for a type of value are boxed: most nodes have one of them.
+/// A compiled schema. Rules per type of value are boxed because most nodes have only one of them.
 #[derive(Debug, Default)]
 pub(super) struct Node {
-    pub(super) types: Types,
+    pub(super) types: TypeSet,
     pub(super) resource: ResourceId,
     pub(super) never: bool,
-    /// Whether there are rules beyond `types`.
+    /// Whether `types` is the only rule.
     pub(super) is_leaf: bool,
     pub(super) values: Option<Box<[Value]>>,
     pub(super) number: Option<Box<NumberRules>>,
     pub(super) text: Option<Box<TextRules>>,
     pub(super) object: Option<Box<ObjectRules>>,
     pub(super) array: Option<Box<ArrayRules>>,
-    pub(super) applied: Vec<Applied>,
-    pub(super) unevaluated: Option<Box<Unevaluated>>,
+    pub(super) applicators: Vec<Applicator>,
+    pub(super) unevaluated: Option<Box<UnevaluatedRules>>,
 }
 
 /// A set of JSON types; empty means that every type is allowed.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Types(pub(super) u8);
+pub(super) struct TypeSet(pub(super) u8);
 
-impl Types {
+impl TypeSet {
     pub(super) const NAMES: [(&'static str, &'static str); 7] = [
         ("null", "null"),
         ("boolean", "a boolean"),
@@ -52,7 +52,7 @@ impl Types {
     const INTEGER: u8 = 1 << 2;
     const NUMBER: u8 = 1 << 3;
 
-    /// The set with one more type; `None` for an unknown name.
+    /// Adds a type; `None` for an unknown name.
     pub(super) fn with(self, name: &str) -> Option<Self> {
         let at = Self::NAMES.iter().position(|(known, _)| *known == name)?;
         Some(Self(self.0 | 1 << at))
@@ -76,10 +76,10 @@ impl Types {
         self.0 & kind != 0
     }
 
-    /// The types in words, like `a string or null`.
-    pub(super) fn words(self) -> String {
+    /// Describes the types, like `a string or null`.
+    pub(super) fn description(self) -> String {
         let names = Self::NAMES.iter().enumerate().filter(|(at, _)| self.0 & (1 << at) != 0);
-        let mut names: Vec<&str> = names.map(|(_, (_, words))| *words).collect();
+        let mut names: Vec<&str> = names.map(|(_, (_, text))| *text).collect();
         // "a string or null" reads better than "null or a string".
         if names.first() == Some(&"null") && names.len() > 1 {
             names.rotate_left(1);
@@ -110,7 +110,7 @@ pub(super) struct ObjectRules {
     pub(super) min: Option<u64>,
     pub(super) max: Option<u64>,
     pub(super) required: Box<[Box<str>]>,
-    /// When the first is a member, the others must be.
+    /// If the first name is a member, the others are required.
     pub(super) dependent_required: Vec<Dependents>,
     /// Sorted by name.
     pub(super) properties: Box<[(Box<str>, NodeId)]>,
@@ -119,7 +119,7 @@ pub(super) struct ObjectRules {
     pub(super) names: Option<NodeId>,
 }
 
-/// A name, and those that are required beside it.
+/// A name, and the names that are required beside it.
 pub(super) type Dependents = (Box<str>, Box<[Box<str>]>);
 
 impl ObjectRules {
@@ -128,7 +128,7 @@ impl ObjectRules {
         Some(self.properties[at].1)
     }
 
-    /// Whether every member must be visited.
+    /// Returns whether every member must be visited.
     pub(super) fn visits_members(&self) -> bool {
         !self.properties.is_empty()
             || !self.patterns.is_empty()
@@ -143,25 +143,25 @@ pub(super) struct ArrayRules {
     pub(super) max: Option<u64>,
     pub(super) unique: bool,
     pub(super) prefix: Box<[NodeId]>,
-    /// For items beyond the prefix.
+    /// The schema of items after the prefix.
     pub(super) items: Option<NodeId>,
-    pub(super) contains: Option<Contains>,
+    pub(super) contains: Option<ContainsRule>,
 }
 
 #[derive(Debug)]
-pub(super) struct Contains {
+pub(super) struct ContainsRule {
     pub(super) node: NodeId,
     pub(super) min: u64,
     pub(super) max: Option<u64>,
     /// Whether matching items count as evaluated (since 2020-12).
-    pub(super) marks: bool,
+    pub(super) counts_as_evaluated: bool,
 }
 
-/// A keyword that applies schemas to the same value.
+/// An in-place applicator: a keyword that applies subschemas to the same value.
 #[derive(Debug)]
-pub(super) enum Applied {
+pub(super) enum Applicator {
     Ref(NodeId),
-    /// `initial` is the static target; a resource entered earlier that has the same dynamic anchor overrides it.
+    /// `initial` is the static target; the outermost resource with the same dynamic anchor overrides it.
     DynamicRef {
         initial: NodeId,
         anchor: u32,
@@ -182,14 +182,14 @@ pub(super) enum Applied {
 }
 
 #[derive(Debug, Default)]
-pub(super) struct Unevaluated {
+pub(super) struct UnevaluatedRules {
     pub(super) properties: Option<NodeId>,
     pub(super) items: Option<NodeId>,
 }
 
-/// A pattern that was compiled, with its source.
+/// A compiled pattern and its source.
 #[derive(Debug)]
-pub(super) struct Compiled {
+pub(super) struct CompiledPattern {
     pub(super) source: Box<str>,
-    pub(super) pattern: Pattern,
+    pub(super) matcher: PatternMatcher,
 }

@@ -1,10 +1,10 @@
-//! Numbers by value: 1.0 equals 1, integers beyond 2^53 are compared exactly, and multiples are decimal arithmetic.
+//! Number comparison by value: 1.0 equals 1, integers beyond 2^53 are compared exactly, multiples use decimal arithmetic.
 
 use std::cmp::Ordering;
 
 use serde_json::Number;
 
-/// Whether a number has no fraction, however it is written.
+/// Returns whether a number has no fraction, in any notation.
 pub(super) fn is_integer(number: &Number) -> bool {
     number.is_i64() || number.is_u64() || number.as_f64().is_some_and(|number| number.fract() == 0.0)
 }
@@ -32,13 +32,13 @@ pub(super) fn equal(one: &Number, other: &Number) -> bool {
     compare(one, other) == Some(Ordering::Equal)
 }
 
-/// A value that is the same for numbers that are equal.
+/// Returns a key that is equal for equal numbers, for hashing.
 pub(super) fn normal(number: &Number) -> (bool, i128, u64) {
     if let Some(whole) = number.as_i128() {
         return (true, whole, 0);
     }
     let float = number.as_f64().unwrap_or_default();
-    // Integers as large as this are never written as integers, so the float is their only form.
+    // Larger integers are never parsed as integers, so the float is their only representation.
     if float.fract() == 0.0 && float.abs() < 1e30 {
         (true, float as i128, 0)
     } else {
@@ -54,7 +54,7 @@ pub(super) struct Decimal {
 }
 
 impl Decimal {
-    /// The absolute value; signs mean nothing to divisibility.
+    /// Converts the absolute value; the sign is irrelevant for divisibility.
     pub(super) fn new(number: &Number) -> Option<Self> {
         if let Some(whole) = number.as_i128() {
             return Some(Self { mantissa: whole.unsigned_abs(), exponent: 0 });

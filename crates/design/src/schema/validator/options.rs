@@ -1,11 +1,11 @@
-//! How a schema is compiled into a [`Validator`](super::Validator).
+//! Options of a [`Validator`](super::Validator).
 
 use super::pattern::PatternBudget;
 
-/// Steps for one value. A step takes 10 to 50 ns in a release build, so this is some tens of milliseconds.
+/// The default step budget. A step takes 10 to 50 ns in a release build, so this is tens of milliseconds.
 const MAX_STEPS: u64 = 1_000_000;
 
-/// How a schema is compiled.
+/// The options for compiling a schema.
 #[derive(Debug, Clone)]
 pub struct ValidatorOptions {
     pub(super) assert_formats: bool,
@@ -28,41 +28,41 @@ impl Default for ValidatorOptions {
 }
 
 impl ValidatorOptions {
-    /// `format` as an annotation, one million steps, and a pattern budget of its own.
+    /// Creates the default options: `format` as an annotation, one million steps, and a separate pattern budget.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Whether a string that is not of its `format` is invalid.
+    /// Sets whether a string that violates its `format` is invalid.
     #[must_use]
     pub fn assert_formats(mut self, assert: bool) -> Self {
         self.assert_formats = assert;
         self
     }
 
-    /// Whether members that a schema does not name are accepted, whatever `additionalProperties` and
-    /// `unevaluatedProperties` say.
+    /// Sets whether members that a schema does not name are accepted regardless of `additionalProperties` and
+    /// `unevaluatedProperties`.
     #[must_use]
     pub fn ignore_unknown_members(mut self, ignore: bool) -> Self {
         self.ignore_unknown_members = ignore;
         self
     }
 
-    /// Whether an optional member that is null is valid, as `serde` reads it: like one that is missing.
+    /// Sets whether a null is valid for every optional member, because `serde` treats it like an absent member.
     #[must_use]
     pub fn skip_optional_nulls(mut self, skip: bool) -> Self {
         self.skip_optional_nulls = skip;
         self
     }
 
-    /// The steps that one value may take.
+    /// Sets the step budget of one value.
     #[must_use]
     pub fn max_steps(mut self, steps: u64) -> Self {
         self.max_steps = steps;
         self
     }
 
-    /// The memory for compiled patterns; clones of a budget share it.
+    /// Sets the memory budget of compiled patterns. Clones of a budget share it.
     #[must_use]
     pub fn pattern_budget(mut self, budget: PatternBudget) -> Self {
         self.patterns = budget;

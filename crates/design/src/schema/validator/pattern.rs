@@ -1,22 +1,22 @@
-//! Compiled patterns, and the memory they may take.
+//! Compiled patterns and their memory budget.
 //!
-//! Patterns run on engines without exponential cases: work is at most pattern size × text length, which is what the
-//! step budget is charged with. Only the NFA of a pattern is kept; what a search needs belongs to the evaluation.
+//! The engines have no exponential cases: the work is at most pattern size × text length, which is charged to the step
+//! budget. A pattern stores only its NFA; the caches of a search belong to the evaluation.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Bytes for the compiled patterns of one schema, or of all schemas that share a budget.
+/// The memory for the compiled patterns of one schema, or of all schemas that share a budget.
 const MAX_BYTES: usize = 2 * 1024 * 1024;
-/// Bytes for one pattern.
+/// The maximum memory of one pattern.
 #[cfg(feature = "regex")]
-const MAX_PATTERN: usize = 256 * 1024;
+const MAX_PATTERN_BYTES: usize = 256 * 1024;
 
-/// A pattern that no engine would take.
+/// The reason for patterns that are malformed.
 #[cfg(feature = "regex")]
 pub(super) const INVALID: &str = "it is not a regular expression";
 
-/// The memory that compiled patterns may take. Clones share it: one budget serves all schemas of a server.
+/// The memory budget of compiled patterns. Clones share it, so one budget can serve all schemas of a server.
 #[derive(Debug, Clone)]
 pub struct PatternBudget(Arc<AtomicUsize>);
 
@@ -28,21 +28,21 @@ impl Default for PatternBudget {
 
 impl PatternBudget {
     #[cfg(feature = "regex")]
-    fn left(&self) -> usize {
+    fn remaining(&self) -> usize {
         self.0.load(Ordering::Relaxed)
     }
 
-    /// Takes as much as there is, up to `bytes`, until the reservation is dropped.
+    /// Reserves the available memory up to `bytes`, until the reservation is dropped.
     #[cfg(feature = "regex")]
-    fn take(&self, bytes: usize) -> Reservation {
-        let left = self
-            .0
-            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| Some(left.saturating_sub(bytes)));
-        Reservation { budget: self.clone(), bytes: left.unwrap_or_default().min(bytes) }
+    fn reserve(&self, bytes: usize) -> Reservation {
+        let remaining = self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |remaining| {
+            Some(remaining.saturating_sub(bytes))
+        });
+        Reservation { budget: self.clone(), bytes: remaining.unwrap_or_default().min(bytes) }
     }
 }
 
-/// A part of a budget that is in use.
+/// A reserved part of a budget, released on drop.
 #[derive(Debug)]
 pub(super) struct Reservation {
     budget: PatternBudget,
@@ -55,9 +55,9 @@ impl Drop for Reservation {
     }
 }
 
-/// Why a pattern is not checked, with what finding that out has taken from the budget.
+/// The reason why a pattern is not checked, and the memory that the failed compilation is charged.
 #[derive(Debug)]
-pub(super) struct Unchecked {
+pub(super) struct UncheckedPattern {
     pub(super) reason: &'static str,
     pub(super) reserved: Option<Reservation>,
 }
@@ -69,41 +69,41 @@ mod engine {
     use regex_automata::nfa::thompson::{Config, NFA, WhichCaptures};
     use regex_automata::util::syntax;
 
-    use super::super::translate::{Untranslatable, translate};
-    use super::{INVALID, MAX_PATTERN, PatternBudget, Reservation, Unchecked};
+    use super::super::ecma_regex::{TranslateError, translate};
+    use super::{INVALID, MAX_PATTERN_BYTES, PatternBudget, Reservation, UncheckedPattern};
 
-    /// Bytes of the visited set of a backtracking search. Its stack may take 200 times as much.
-    const VISITED: usize = 16 * 1024;
-    /// Bytes of the text of a pattern.
-    const MAX_SOURCE: usize = 64 * 1024;
+    /// The memory of the visited set of a backtracking search. Its stack may need 200 times as much.
+    const VISITED_SET_BYTES: usize = 16 * 1024;
+    /// The maximum length of the source of a pattern.
+    const MAX_SOURCE_BYTES: usize = 64 * 1024;
 
     #[derive(Debug)]
-    pub(crate) struct Pattern {
-        /// For texts that are short enough for it; several times as fast.
+    pub(crate) struct PatternMatcher {
+        /// Used for short texts; several times faster.
         backtracker: BoundedBacktracker,
         pikevm: PikeVM,
         states: u64,
         _reserved: Reservation,
     }
 
-    /// Memory for searches, shared by all patterns.
+    /// The caches of searches, shared by all patterns.
     #[derive(Debug, Default)]
-    pub(crate) struct Caches {
+    pub(crate) struct SearchCaches {
         backtracker: Option<backtrack::Cache>,
         pikevm: Option<pikevm::Cache>,
     }
 
-    impl Pattern {
-        pub(crate) fn new(source: &str, budget: &PatternBudget) -> Result<Self, Unchecked> {
-            let unchecked = |reason| Unchecked { reason, reserved: None };
-            if source.len() > MAX_SOURCE {
+    impl PatternMatcher {
+        pub(crate) fn new(source: &str, budget: &PatternBudget) -> Result<Self, UncheckedPattern> {
+            let unchecked = |reason| UncheckedPattern { reason, reserved: None };
+            if source.len() > MAX_SOURCE_BYTES {
                 return Err(unchecked("it is too long"));
             }
             let translated = translate(source).map_err(|error| match error {
-                Untranslatable::Unsupported(what) => unchecked(what),
-                Untranslatable::Invalid => unchecked(INVALID),
+                TranslateError::Unsupported(what) => unchecked(what),
+                TranslateError::Invalid => unchecked(INVALID),
             })?;
-            let limit = budget.left().min(MAX_PATTERN);
+            let limit = budget.remaining().min(MAX_PATTERN_BYTES);
             if limit < 1024 {
                 return Err(unchecked("there are too many patterns"));
             }
@@ -111,13 +111,15 @@ mod engine {
             let mut compiler = NFA::compiler();
             compiler.syntax(syntax::Config::new().nest_limit(100)).configure(config);
             let nfa = compiler.build(&translated).map_err(|error| match error.size_limit() {
-                // Finding out that a pattern is too large is work too, and must not be free.
-                Some(_) => Unchecked { reason: "it is too large", reserved: Some(budget.take(limit)) },
-                None => Unchecked { reason: INVALID, reserved: Some(budget.take(1024)) },
+                // A failed compilation is also charged, so that it cannot be repeated for free.
+                Some(_) => {
+                    UncheckedPattern { reason: "it is too large", reserved: Some(budget.reserve(limit)) }
+                }
+                None => UncheckedPattern { reason: INVALID, reserved: Some(budget.reserve(1024)) },
             })?;
-            let reserved = budget.take(nfa.memory_usage() + source.len() + 1024);
+            let reserved = budget.reserve(nfa.memory_usage() + source.len() + 1024);
             let states = nfa.states().len() as u64;
-            let config = backtrack::Config::new().visited_capacity(VISITED);
+            let config = backtrack::Config::new().visited_capacity(VISITED_SET_BYTES);
             let backtracker = BoundedBacktracker::builder().configure(config).build_from_nfa(nfa.clone());
             let pikevm = PikeVM::new_from_nfa(nfa);
             match (backtracker, pikevm) {
@@ -128,12 +130,12 @@ mod engine {
             }
         }
 
-        /// The steps that a search takes at most.
+        /// Returns the maximum number of steps of a search.
         pub(crate) fn cost(&self, text: &str) -> u64 {
             2 + self.states.saturating_mul(text.len() as u64 + 1) / 8
         }
 
-        pub(crate) fn is_match(&self, text: &str, caches: &mut Caches) -> bool {
+        pub(crate) fn is_match(&self, text: &str, caches: &mut SearchCaches) -> bool {
             if text.len() <= self.backtracker.max_haystack_len() {
                 let cache = caches.backtracker.get_or_insert_with(|| self.backtracker.create_cache());
                 cache.reset(&self.backtracker);
@@ -150,28 +152,31 @@ mod engine {
 
 #[cfg(not(feature = "regex"))]
 mod engine {
-    use super::{PatternBudget, Unchecked};
+    use super::{PatternBudget, UncheckedPattern};
 
-    /// Without the feature `regex` no pattern is checked.
+    /// A pattern without the feature `regex`: never constructed.
     #[derive(Debug)]
-    pub(crate) enum Pattern {}
+    pub(crate) enum PatternMatcher {}
 
     #[derive(Debug, Default)]
-    pub(crate) struct Caches {}
+    pub(crate) struct SearchCaches {}
 
-    impl Pattern {
-        pub(crate) fn new(_: &str, _: &PatternBudget) -> Result<Self, Unchecked> {
-            Err(Unchecked { reason: "this program was built without the feature `regex`", reserved: None })
+    impl PatternMatcher {
+        pub(crate) fn new(_: &str, _: &PatternBudget) -> Result<Self, UncheckedPattern> {
+            Err(UncheckedPattern {
+                reason: "this program was built without the feature `regex`",
+                reserved: None,
+            })
         }
 
         pub(crate) fn cost(&self, _: &str) -> u64 {
             match *self {}
         }
 
-        pub(crate) fn is_match(&self, _: &str, _: &mut Caches) -> bool {
+        pub(crate) fn is_match(&self, _: &str, _: &mut SearchCaches) -> bool {
             match *self {}
         }
     }
 }
 
-pub(super) use engine::{Caches, Pattern};
+pub(super) use engine::{PatternMatcher, SearchCaches};

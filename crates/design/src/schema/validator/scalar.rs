@@ -4,24 +4,24 @@ use std::cmp::Ordering;
 
 use serde_json::{Number, Value};
 
+use super::evaluate::{EvalResult, Evaluation};
+use super::messages::{expected, got, shown};
 use super::node::{NumberRules, PatternId, TextRules};
 use super::number::{Decimal, compare};
-use super::run::{Checked, Run};
-use super::wording::{expected, got, shown};
 use crate::repair::Issue;
 
-/// A bound, in words, and when it holds.
+/// A bound, its description, and the orderings that satisfy it.
 type Bound<'a> = (&'a Option<Number>, &'static str, fn(Ordering) -> bool);
 
-impl Run<'_> {
-    pub(super) fn text(&mut self, rules: &TextRules, text: &str) -> Checked {
-        self.take(text.len() as u64 / 64)?;
+impl Evaluation<'_> {
+    pub(super) fn text(&mut self, rules: &TextRules, text: &str) -> EvalResult {
+        self.charge(text.len() as u64 / 64)?;
         let mut is_valid = true;
         if rules.min.is_some() || rules.max.is_some() {
             let length = text.chars().count() as u64;
             is_valid = self.count(length, rules.min, rules.max, "character", "long");
         }
-        if !is_valid && self.stops_early() {
+        if !is_valid && self.fails_fast() {
             return Ok(false);
         }
         if let Some(pattern) = rules.pattern
@@ -33,7 +33,7 @@ impl Run<'_> {
             });
         }
         if let Some(format) = rules.format {
-            self.take(1 + text.len() as u64 / 8)?;
+            self.charge(1 + text.len() as u64 / 8)?;
             if !format.accepts(text) {
                 is_valid = self.fail(|| {
                     let value = Value::String(text.to_owned());
@@ -44,12 +44,12 @@ impl Run<'_> {
         Ok(is_valid)
     }
 
-    /// Whether a text matches a pattern; what is not checked matches.
-    pub(super) fn matches(&mut self, pattern: PatternId, text: &str) -> Checked {
+    /// Returns whether a text matches a pattern. An unchecked pattern matches every text.
+    pub(super) fn matches(&mut self, pattern: PatternId, text: &str) -> EvalResult {
         let Some(pattern) = pattern else { return Ok(true) };
-        let pattern = &self.validator.patterns[pattern as usize].pattern;
-        self.take(pattern.cost(text))?;
-        Ok(pattern.is_match(text, &mut self.caches))
+        let matcher = &self.validator.patterns[pattern as usize].matcher;
+        self.charge(matcher.cost(text))?;
+        Ok(matcher.is_match(text, &mut self.caches))
     }
 
     pub(super) fn count(
@@ -61,16 +61,16 @@ impl Run<'_> {
         end: &str,
     ) -> bool {
         let mut is_valid = true;
-        let many = |number: u64| if number == 1 { "" } else { "s" };
+        let plural = |number: u64| if number == 1 { "" } else { "s" };
         if let Some(min) = min.filter(|min| count < *min) {
-            let words =
-                || expected(format!("at least {min} {what}{} {end}", many(min)), format!("got {count}"));
-            is_valid = self.fail(words);
+            let issue =
+                || expected(format!("at least {min} {what}{} {end}", plural(min)), format!("got {count}"));
+            is_valid = self.fail(issue);
         }
         if let Some(max) = max.filter(|max| count > *max) {
-            let words =
-                || expected(format!("at most {max} {what}{} {end}", many(max)), format!("got {count}"));
-            is_valid = self.fail(words);
+            let issue =
+                || expected(format!("at most {max} {what}{} {end}", plural(max)), format!("got {count}"));
+            is_valid = self.fail(issue);
         }
         is_valid
     }
@@ -83,11 +83,11 @@ impl Run<'_> {
             (&rules.below, "less than", Ordering::is_lt),
         ];
         let mut is_valid = true;
-        for (bound, words, holds) in bounds {
+        for (bound, relation, holds) in bounds {
             if let Some(bound) = bound
                 && !compare(number, bound).is_some_and(holds)
             {
-                is_valid = self.fail(|| expected(format!("{words} {bound}"), format!("got {number}")));
+                is_valid = self.fail(|| expected(format!("{relation} {bound}"), format!("got {number}")));
             }
         }
         if let Some((step, decimal)) = &rules.multiple_of

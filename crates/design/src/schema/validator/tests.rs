@@ -15,7 +15,7 @@ fn outcome(schema: &Value, value: &Value) -> Result<bool, OverBudget> {
 }
 
 #[test]
-fn every_issue_names_its_place_and_what_was_given() {
+fn every_issue_has_its_pointer_and_the_value() {
     let schema = json!({
         "type": "object",
         "properties": {
@@ -53,7 +53,7 @@ fn every_issue_names_its_place_and_what_was_given() {
 }
 
 #[test]
-fn a_number_that_is_a_string_reads_as_one_would_say_it() {
+fn a_type_mismatch_names_the_expected_type() {
     let schema = json!({"properties": {"a": {"type": "number"}}});
     assert_eq!(lines(schema, json!({"a": "x"})), ["`a` must be a number; got \"x\""]);
     let long = lines(json!({"type": ["integer", "null"]}), json!("y".repeat(100)));
@@ -62,7 +62,7 @@ fn a_number_that_is_a_string_reads_as_one_would_say_it() {
 
 #[test]
 #[cfg(feature = "regex")]
-fn v5_patterns_and_formats_are_reported_in_the_same_round() {
+fn v5_patterns_and_formats_are_reported_together() {
     let schema = json!({"properties": {
         "code": {"type": "string", "pattern": "^[a-z]+$"},
         "mail": {"type": "string", "format": "email"},
@@ -81,7 +81,7 @@ fn v5_patterns_and_formats_are_reported_in_the_same_round() {
 }
 
 #[test]
-fn a_choice_is_explained_by_the_branch_that_comes_nearest() {
+fn a_choice_is_explained_by_the_nearest_branch() {
     let schema = json!({"anyOf": [
         {"type": "object", "properties": {"a": {"type": "string"}, "b": {}}, "required": ["a", "b"]},
         {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]},
@@ -106,7 +106,7 @@ fn issues_are_limited() {
 }
 
 #[test]
-fn equal_items_are_found_however_they_are_written() {
+fn equal_items_are_found_in_any_notation() {
     let unique = json!({"type": "array", "uniqueItems": true});
     for twins in [json!([1, 1.0]), json!([{"a": 1, "b": 2}, {"b": 2, "a": 1.0}]), json!([[1], [1.0]])] {
         assert_eq!(outcome(&unique, &twins), Ok(false));
@@ -177,7 +177,7 @@ fn a_reference_to_itself_is_over_budget() {
 }
 
 #[test]
-fn recursive_choices_are_decided_without_trying_every_path() {
+fn recursive_choices_are_not_exponential() {
     let branch = |name: &str| {
         let args = json!({"type": "array", "items": {"$ref": "#/$defs/E"}});
         json!({"type": "object", "properties": {"args": args}, "required": [name]})
@@ -190,7 +190,7 @@ fn recursive_choices_are_decided_without_trying_every_path() {
 
 #[test]
 #[cfg(feature = "regex")]
-fn patterns_are_those_of_javascript() {
+fn patterns_follow_ecma_262() {
     let matches = |pattern: &str, text: &str| outcome(&json!({"pattern": pattern}), &json!(text)) == Ok(true);
     let yes = [
         (r"^\d+$", "12"),
@@ -213,7 +213,7 @@ fn patterns_are_those_of_javascript() {
 }
 
 #[test]
-fn s1_patterns_that_cannot_be_checked_are_reported_and_never_an_error() {
+fn s1_unsupported_patterns_are_reported_and_not_an_error() {
     for pattern in ["(?=a)b", "(a)\\1", "(?<!a)b", "a(", "(((a{1000}){1000}){1000})"] {
         let schema =
             json!({"properties": {"a": {"pattern": pattern}}, "patternProperties": {(pattern): false}});
@@ -225,7 +225,7 @@ fn s1_patterns_that_cannot_be_checked_are_reported_and_never_an_error() {
 
 #[test]
 #[cfg(feature = "regex")]
-fn s1_one_budget_holds_for_all_patterns_that_share_it() {
+fn s1_patterns_share_one_budget() {
     let budget = PatternBudget::default();
     let options = ValidatorOptions::new().pattern_budget(budget.clone());
     let compile = |pattern: String| Validator::with_options(&json!({"pattern": pattern}), &options).unwrap();
@@ -241,7 +241,7 @@ fn s1_one_budget_holds_for_all_patterns_that_share_it() {
 }
 
 #[test]
-fn s1_recursive_choices_are_counted_without_trying_them() {
+fn s1_visits_of_recursive_choices_are_counted_without_evaluating_them() {
     let branch = |name: &str| {
         let args = json!({"type": "array", "items": {"$ref": "#/$defs/E"}});
         json!({"type": "object", "properties": {"args": args}, "required": [name]})

@@ -271,7 +271,7 @@ async fn v3_a_missing_scope_is_typed_and_never_repaired() {
                 for error in [typed.unwrap_err(), repaired.unwrap_err(), listed.unwrap_err()] {
                     assert!(!error.is_retryable() && error.repair().is_none(), "{error:?}");
                     match &error {
-                        Error::Unauthorised { scopes } if reveals => assert_eq!(scopes, &["run"]),
+                        Error::Unauthorized { scopes } if reveals => assert_eq!(scopes, &["run"]),
                         Error::Unknown { name, .. } if !reveals => assert_eq!(name, "numbers"),
                         other => panic!("{other:?}"),
                     }

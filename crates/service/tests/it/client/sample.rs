@@ -8,7 +8,8 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use switchboard_design::{
-    CompletionDef, CompletionOf, Design, Error, InvalidParams, MethodDef, MethodScope, ToolError, WatchDef,
+    CompletionDef, CompletionTarget, Design, Error, InvalidParams, MethodDef, MethodScope, ToolError,
+    WatchDef,
 };
 use switchboard_protocol::{CallToolResult, Raw, RpcError, ToolAnnotations};
 use switchboard_service::rt::{self, Call, CallFuture, Contents, Dispatch, PromptMessages};
@@ -149,8 +150,8 @@ pub fn design() -> &'static Arc<Design> {
             .with_prompts([rt::prompt::<ReviewArgs>("review", "A review.", &["code", "depth", "options"])])
             .with_watches([WatchDef::new("item", "watch_item"), WatchDef::new("status", "watch_status")])
             .with_completions([
-                CompletionDef::new(CompletionOf::Prompt("review".into()), "depth", "complete_depth"),
-                CompletionDef::new(CompletionOf::Resource("item".into()), "id", "complete_id"),
+                CompletionDef::new(CompletionTarget::Prompt("review".into()), "depth", "complete_depth"),
+                CompletionDef::new(CompletionTarget::Resource("item".into()), "id", "complete_id"),
             ])
             .with_notifications([
                 rt::notification::<u32>("ticked", "A tick."),

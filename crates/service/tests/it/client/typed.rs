@@ -7,7 +7,7 @@ use std::time::Duration;
 use parking_lot::Mutex;
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use switchboard_design::OutputRule;
+use switchboard_design::OutputSchemaPolicy;
 use switchboard_protocol::{ElicitParams, ElicitResult, Meta, ResourceBody};
 use switchboard_service::client::{CallArguments, ServiceCaller};
 use switchboard_service::{Cx, Error, PromptMessages, ServiceBuilder};
@@ -28,7 +28,7 @@ async fn tool<T: switchboard_service::FromOutput>(
 
 #[tokio::test]
 async fn every_kind_of_result_round_trips() {
-    for rule in [OutputRule::AsIs, OutputRule::ObjectsOnly, OutputRule::Wrapped] {
+    for rule in [OutputSchemaPolicy::AsIs, OutputSchemaPolicy::ObjectsOnly, OutputSchemaPolicy::Wrapped] {
         for caller in callers(|builder| builder.output_rule(rule)).await {
             assert_eq!(tool::<Vec<u32>>(&caller, sample::NUMBERS, CallArguments::new()).await, [1, 2]);
             for text in ["plain", "", "007", "null", "\"quoted\"", "{\"a\":1}"] {
