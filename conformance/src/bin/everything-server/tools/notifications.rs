@@ -1,4 +1,4 @@
-//! Tools that tell something while they work: progress, log messages, changed lists, when to come back.
+//! Tools that send notifications: progress, log messages, changed lists, reconnection times.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use switchboard::{HandlerOutcome, Level};
 
 use super::{Call, said, says};
 
-/// Longer than the gap within which progress is told once.
+/// Longer than the interval in which progress is reported at most once.
 const PAUSE: Duration = Duration::from_millis(60);
 
 pub(super) fn progress(Call { cx, .. }: Call) -> HandlerOutcome {
@@ -29,7 +29,7 @@ pub(super) fn logging(Call { cx, .. }: Call) -> HandlerOutcome {
     })
 }
 
-/// The answer is ready long before the caller comes back.
+/// The result is ready long before the client reconnects.
 pub(super) fn reconnection(Call { cx, .. }: Call) -> HandlerOutcome {
     HandlerOutcome::later(async move {
         cx.hang_up(Duration::from_millis(500));

@@ -1,36 +1,36 @@
-//! What was asked for on the command line.
+//! Arguments of `cargo xtask bench`.
 
 /// An SDK in another language.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Peer {
+pub(crate) enum PeerSdk {
     TypeScript,
     Python,
 }
 
-/// What to do with the figures.
+/// Mode of the command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) enum Doing {
+pub(crate) enum BenchMode {
     #[default]
     Measure,
-    /// Compare the counts with those that are recorded.
+    /// Compare the counts with the recorded ones.
     Check,
     Record,
 }
 
 /// The options of `cargo xtask bench`.
 #[derive(Debug, Default, PartialEq)]
-pub(crate) struct Wanted {
-    pub(super) doing: Doing,
+pub(crate) struct BenchArgs {
+    pub(super) doing: BenchMode,
     pub(super) quick: bool,
     pub(super) json: bool,
     pub(super) build: bool,
-    pub(super) against: Vec<Peer>,
-    /// A pattern that names of targets and rows must match.
+    pub(super) against: Vec<PeerSdk>,
+    /// Pattern for the names of targets and rows.
     pub(super) only: Option<String>,
     pub(super) rounds: Option<u32>,
 }
 
-impl Wanted {
+impl BenchArgs {
     pub(crate) fn parse(words: &[String]) -> Result<Self, String> {
         let mut wanted = Self::default();
         let mut words = words.iter();
@@ -40,8 +40,8 @@ impl Wanted {
                 "--quick" => wanted.quick = true,
                 "--json" => wanted.json = true,
                 "--build" => wanted.build = true,
-                "--check" => wanted.doing = Doing::Check,
-                "--record" => wanted.doing = Doing::Record,
+                "--check" => wanted.doing = BenchMode::Check,
+                "--record" => wanted.doing = BenchMode::Record,
                 "--only" => wanted.only = Some(value()?.clone()),
                 "--rounds" => {
                     let rounds = value()?.parse().ok().filter(|rounds| *rounds > 0);
@@ -50,8 +50,8 @@ impl Wanted {
                 "--against" => {
                     for name in value()?.split(',') {
                         wanted.against.push(match name {
-                            "ts" => Peer::TypeScript,
-                            "python" => Peer::Python,
+                            "ts" => PeerSdk::TypeScript,
+                            "python" => PeerSdk::Python,
                             other => return Err(format!("there are no programs of `{other}`")),
                         });
                     }
@@ -62,13 +62,13 @@ impl Wanted {
         Ok(wanted)
     }
 
-    /// Whether what has this name is to be measured.
+    /// Returns whether a target or row of this name is measured.
     pub(super) fn names(&self, name: &str) -> bool {
         self.only.as_ref().is_none_or(|pattern| matches(pattern, name))
     }
 }
 
-/// A star stands for any characters, also none.
+/// Returns whether a name matches a pattern; `*` matches any characters.
 fn matches(pattern: &str, name: &str) -> bool {
     let Some((start, rest)) = pattern.split_once('*') else { return pattern == name };
     let Some(mut left) = name.strip_prefix(start) else { return false };
@@ -88,23 +88,23 @@ fn matches(pattern: &str, name: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn parse(line: &str) -> Result<Wanted, String> {
-        Wanted::parse(&line.split_whitespace().map(str::to_owned).collect::<Vec<_>>())
+    fn parse(line: &str) -> Result<BenchArgs, String> {
+        BenchArgs::parse(&line.split_whitespace().map(str::to_owned).collect::<Vec<_>>())
     }
 
     #[test]
     fn options_come_in_any_order() {
-        let wanted = Wanted {
+        let wanted = BenchArgs {
             quick: true,
             json: true,
             build: true,
-            against: vec![Peer::TypeScript, Peer::Python],
+            against: vec![PeerSdk::TypeScript, PeerSdk::Python],
             only: Some("P1*".into()),
             rounds: Some(3),
-            ..Wanted::default()
+            ..BenchArgs::default()
         };
         assert_eq!(parse("--rounds 3 --json --against ts,python --only P1* --quick --build"), Ok(wanted));
-        assert_eq!(parse("--check").map(|wanted| wanted.doing), Ok(Doing::Check));
+        assert_eq!(parse("--check").map(|wanted| wanted.doing), Ok(BenchMode::Check));
     }
 
     #[test]

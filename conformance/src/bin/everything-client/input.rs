@@ -1,20 +1,20 @@
-//! What the suite tells a client: by the environment, and by the last argument.
+//! Input of a scenario: from the environment, and from the last argument.
 
 use std::env;
 
 use serde::Deserialize;
 use switchboard::{Raw, Revision};
 
-/// What the suite has told.
-pub(crate) struct Told {
+/// Input of a scenario.
+pub(crate) struct ScenarioInput {
     pub(crate) url: String,
     pub(crate) scenario: String,
-    /// What the mock server speaks.
+    /// Revision of the mock server.
     pub(crate) revision: Revision,
     pub(crate) context: Context,
 }
 
-/// What some scenarios tell besides.
+/// Additional input of some scenarios.
 #[derive(Deserialize, Default)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Context {
@@ -22,7 +22,7 @@ pub(crate) struct Context {
     pub(crate) tool_calls: Vec<ToolCall>,
 }
 
-/// A call that is to be made.
+/// A call to make.
 #[derive(Deserialize)]
 pub(crate) struct ToolCall {
     pub(crate) name: String,
@@ -30,8 +30,8 @@ pub(crate) struct ToolCall {
     pub(crate) arguments: Raw,
 }
 
-impl Told {
-    pub(crate) fn by_the_suite() -> Result<Self, String> {
+impl ScenarioInput {
+    pub(crate) fn from_environment() -> Result<Self, String> {
         let set = |name: &str| env::var(name).map_err(|_| format!("{name} is not set"));
         let url = env::args().skip(1).last().ok_or("the URL of the server is missing")?;
         let revision = set("MCP_CONFORMANCE_PROTOCOL_VERSION")?;
@@ -42,7 +42,7 @@ impl Told {
         Ok(Self {
             url,
             scenario: set("MCP_CONFORMANCE_SCENARIO")?,
-            revision: revision.parse().map_err(|_| format!("{revision} is no revision"))?,
+            revision: revision.parse().map_err(|_| format!("{revision} is not a known revision"))?,
             context,
         })
     }

@@ -1,4 +1,4 @@
-//! What servers are answered: forms filled in with their defaults, and a model that always says the same.
+//! Client handler: fills in forms with their defaults, and samples a fixed message.
 
 use switchboard::protocol::{
     CreateMessageParams, CreateMessageResult, ElicitAction, ElicitParams, ElicitResult, FormField,
@@ -7,10 +7,10 @@ use switchboard::protocol::{
 use switchboard::session::link::BoxFuture;
 use switchboard::{ClientHandler, Content, HandlerCapabilities, HandlerError, Raw, RequestingServer, json};
 
-/// A user who agrees to everything.
-pub(crate) struct Agreeable;
+/// Handler that accepts every request.
+pub(crate) struct AcceptingHandler;
 
-impl ClientHandler for Agreeable {
+impl ClientHandler for AcceptingHandler {
     fn abilities(&self) -> HandlerCapabilities {
         HandlerCapabilities::none().with_forms().with_sampling()
     }
@@ -39,7 +39,7 @@ impl ClientHandler for Agreeable {
     }
 }
 
-/// The default of a field, or else the least that fits.
+/// Returns the default of a field, or else its minimum.
 fn fill(field: &FormField) -> Raw {
     match field {
         FormField::Text(text) => json!(text.default.as_deref().unwrap_or("test")),
