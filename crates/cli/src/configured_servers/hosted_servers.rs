@@ -116,6 +116,9 @@ impl HostRequest {
     }
 }
 
+/// Values with the names of their servers.
+type ByServer<T> = Vec<(String, T)>;
+
 /// A host with configured servers, and the output streams of the command.
 pub(crate) struct HostedServers {
     pub(crate) host: Host,
@@ -172,7 +175,7 @@ impl HostedServers {
 
     /// Returns the specs of the requested servers, and the errors of those that cannot be run. Registers the servers
     /// with the permission gate.
-    pub(crate) fn specs(&self, files: &Resolved) -> (Vec<(String, ServerSpec)>, Vec<(String, String)>) {
+    pub(crate) fn specs(&self, files: &Resolved) -> (ByServer<ServerSpec>, ByServer<String>) {
         self.gate.know(files);
         let (mut servers, mut broken) = (Vec::new(), Vec::new());
         for server in files.servers.iter().filter(|server| self.is_selected(&server.name)) {
