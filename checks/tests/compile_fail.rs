@@ -1,14 +1,14 @@
-//! Mistakes in a design, and what their author is told: each on the right token, all at once, with what to do.
+//! Errors of the macros: each mistake is reported at the right token, all at once, with what to do.
 //!
-//! Run with `TRYBUILD=overwrite` to write down what is told now; then read every message as a newcomer would.
+//! Run with `TRYBUILD=overwrite` to record the current messages; then review every message.
 
 #[test]
 fn mistakes_are_told_where_they_are() {
     trybuild::TestCases::new().compile_fail("tests/ui/*.rs");
 }
 
-/// V10: a type that does not fit is one error, at the type, however many derives it lacks and wherever it is used. The test
-/// above checks that these files are what the compiler says.
+/// V10: a type that does not fit is one error, at the type, however many derives it lacks and wherever it is used. The
+/// test above checks that these files are what the compiler says.
 #[test]
 fn v10_one_error_per_type() {
     let all = "`#[derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema)]`";

@@ -1,5 +1,5 @@
-//! A call as OpenTelemetry sees it: exported by the name of its server and tool, with the attributes of its conventions,
-//! and nothing of what was said.
+//! OpenTelemetry spans of a call: named by server and tool, with the attributes of the conventions, and without arguments
+//! or results.
 
 use opentelemetry::trace::{SpanKind, Status, TracerProvider as _};
 use opentelemetry_sdk::trace::{InMemorySpanExporter, SdkTracerProvider, SpanData};

@@ -1,10 +1,10 @@
-//! The harness of test programs that are also supervisors and servers, which must be decided before any thread exists.
+//! Test harness for programs that are also supervisors and servers, which must be decided before any thread starts.
 
 use std::process::ExitCode;
 
 use libtest_mimic::{Arguments, Trial};
 
-/// Runs the trials as `cargo test` runs tests: with its arguments, and as many at a time as `RUST_TEST_THREADS` says.
+/// Runs the tests like `cargo test`: with its arguments, and with `RUST_TEST_THREADS` tests in parallel.
 pub fn run(trials: Vec<Trial>) -> ExitCode {
     let mut arguments = Arguments::from_args();
     let threads = || std::env::var("RUST_TEST_THREADS").ok()?.parse().ok();

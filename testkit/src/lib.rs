@@ -1,4 +1,4 @@
-//! What the test programs of the workspace share. Knows none of our crates, so that each of them can use it.
+//! Shared code of the test programs. Depends on no crate of the workspace, so that each of them can use it.
 
 mod harness;
 mod reserved_port;

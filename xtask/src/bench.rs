@@ -1,8 +1,9 @@
-//! `cargo xtask bench`: the programs of `benches/`, built in release and measured in one run, interleaved.
+//! `cargo xtask bench`: builds the programs of `benches/` in release mode and measures them in one run, interleaved.
 //!
-//! Instructions, allocations and CPU decide; what moves with the machine is reported. A run that fails fails the
-//! bench: no row is ever left out in silence.
+//! Targets for instructions, allocations and CPU time must hold; quantities that vary with the machine are reported. A
+//! failed run fails the benchmark: no row is skipped silently.
 
+mod args;
 mod build;
 mod callgrind;
 mod document;
@@ -27,10 +28,10 @@ mod setup;
 mod table;
 mod target;
 mod targets;
-mod wanted;
 
 use std::time::Duration;
 
+use self::args::BenchMode;
 use self::callgrind::{Counter, Counts};
 use self::figures::Figures;
 use self::guards::Guards;
@@ -41,53 +42,52 @@ use self::progress::Progress;
 use self::report::Report;
 use self::rounds::Clock;
 use self::setup::{Make, Setup};
-use self::target::Facts;
-use self::wanted::Doing;
-use crate::command::Failure;
+use self::target::Measurements;
+use crate::command::TaskError;
 use crate::project::Project;
 
-pub(crate) use self::wanted::Wanted;
+pub(crate) use self::args::BenchArgs;
 
 const FIGURES: &str = "benches/figures.json";
 const NO_VALGRIND: &str = "valgrind is not installed";
 
-/// Does what was asked for.
-pub(crate) fn run(project: &Project, wanted: &Wanted) -> Result<(), Failure> {
+/// Runs the benchmark.
+pub(crate) fn run(project: &Project, wanted: &BenchArgs) -> Result<(), TaskError> {
     if !callgrind::is_installed() {
-        return Err(Failure::new(format!("instructions cannot be counted: {NO_VALGRIND}")));
+        return Err(TaskError::new(format!("instructions cannot be counted: {NO_VALGRIND}")));
     }
     match wanted.doing {
-        Doing::Measure => measure(project, wanted),
-        Doing::Record => {
+        BenchMode::Measure => measure(project, wanted),
+        BenchMode::Record => {
             let figures = Figures::of(Compiler::find(&project.root)?, &held(project)?)?;
             figures.write(&project.path(FIGURES))?;
             println!("recorded in {FIGURES}, for rustc {}", figures.compiler);
             Ok(())
         }
-        Doing::Check => match check(project)? {
-            Checked::Held => Ok(()),
-            Checked::Skipped(why) => Err(Failure::new(format!("not checked: {why}"))),
+        BenchMode::Check => match check(project)? {
+            CheckOutcome::Held => Ok(()),
+            CheckOutcome::Skipped(why) => Err(TaskError::new(format!("not checked: {why}"))),
         },
     }
 }
 
-/// How a check ended, when nothing got worse.
+/// Outcome of a check without regressions.
 #[derive(Debug)]
-pub(crate) enum Checked {
+pub(crate) enum CheckOutcome {
     Held,
-    /// It could not be made here, and why.
+    /// The check could not run, with the reason.
     Skipped(String),
 }
 
-/// Compares instruction and allocation counts with those that are recorded.
-pub(crate) fn check(project: &Project) -> Result<Checked, Failure> {
+/// Compares instruction and allocation counts with the recorded ones.
+pub(crate) fn check(project: &Project) -> Result<CheckOutcome, TaskError> {
     if !callgrind::is_installed() {
-        return Ok(Checked::Skipped(NO_VALGRIND.into()));
+        return Ok(CheckOutcome::Skipped(NO_VALGRIND.into()));
     }
     let recorded = Figures::read(&project.path(FIGURES))?;
     let compiler = Compiler::find(&project.root)?;
     if compiler != recorded.compiler {
-        return Ok(Checked::Skipped(format!(
+        return Ok(CheckOutcome::Skipped(format!(
             "recorded with rustc {}, this is {compiler}",
             recorded.compiler
         )));
@@ -101,16 +101,16 @@ pub(crate) fn check(project: &Project) -> Result<Checked, Failure> {
         );
     }
     match compared.worse {
-        0 => Ok(Checked::Held),
-        worse => Err(Failure::new(format!(
+        0 => Ok(CheckOutcome::Held),
+        worse => Err(TaskError::new(format!(
             "{worse} counts are more than 5 % worse than {FIGURES}, or not in it; \
              if they must be, `cargo xtask bench --record`"
         ))),
     }
 }
 
-/// Counts what is held to its figures.
-fn held(project: &Project) -> Result<Counts, Failure> {
+/// Measures the counts that are recorded.
+fn held(project: &Project) -> Result<Counts, TaskError> {
     let progress = Progress::start();
     let programs = build::programs(project, &progress, &[Make::Floor, Make::Switchboard])?;
     let setups: Vec<Setup> = figures::held().into_iter().map(|(_, setup)| setup).collect();
@@ -122,44 +122,45 @@ fn count(
     programs: &Programs,
     progress: &Progress,
     setups: &[Setup],
-) -> Result<Counts, Failure> {
+) -> Result<Counts, TaskError> {
     let folder = build::folder(project).join("callgrind");
     Counter { programs, progress, folder }.count(setups)
 }
 
-fn measure(project: &Project, wanted: &Wanted) -> Result<(), Failure> {
+fn measure(project: &Project, wanted: &BenchArgs) -> Result<(), TaskError> {
     let progress = Progress::start();
     let plan = Plan::new(wanted);
     if plan.targets.is_empty() && plan.timed.is_empty() && plan.counted.is_empty() {
-        return Err(Failure::new("nothing has such a name"));
+        return Err(TaskError::new("nothing has such a name"));
     }
     let mut programs = build::programs(project, &progress, &plan.makes())?;
     peers::install(project, &progress, &wanted.against, &mut programs)?;
-    let mut facts = Facts { guards: Some(Guards::find(project)?), ..Facts::default() };
+    let mut measurements = Measurements { guards: Some(Guards::find(project)?), ..Measurements::default() };
     for make in &plan.sizes {
-        facts.sizes.insert(*make, build::stripped_size(project, &progress, *make)?);
+        measurements.sizes.insert(*make, build::stripped_size(project, &progress, *make)?);
     }
     for make in &plan.builds {
-        facts.builds.insert(*make, build::clean_build(project, &progress, *make)?);
+        measurements.builds.insert(*make, build::clean_build(project, &progress, *make)?);
     }
     if !plan.checks.is_empty() {
-        facts.checks = build::checks(project, &progress, &plan.checks)?;
+        measurements.checks = build::checks(project, &progress, &plan.checks)?;
     }
     let rounds = wanted.rounds.unwrap_or(5);
     let goal = Duration::from_millis(if wanted.quick { 120 } else { 400 });
     let clock = Clock { programs: &programs, progress: &progress, rounds, goal };
     if !plan.timed.is_empty() || !plan.grown.is_empty() {
-        facts.times = clock.measure(&[plan.timed.as_slice(), &plan.grown].concat())?;
+        measurements.times = clock.measure(&[plan.timed.as_slice(), &plan.grown].concat())?;
     }
     if !plan.hosted.is_empty() {
-        facts.host = host::measure(&programs, &progress, rounds, &plan.hosted)?;
+        measurements.host = host::measure(&programs, &progress, rounds, &plan.hosted)?;
     }
     if !plan.counted.is_empty() {
-        facts.counts = count(project, &programs, &progress, &plan.counted)?;
+        measurements.counts = count(project, &programs, &progress, &plan.counted)?;
     }
     progress.step("done");
-    let verdicts = plan.targets.iter().map(|target| target.judge(&facts)).collect::<Result<Vec<_>, _>>()?;
-    let report = Report { machine: Machine::find(&project.root)?, rounds, plan, facts, verdicts };
+    let results =
+        plan.targets.iter().map(|target| target.judge(&measurements)).collect::<Result<Vec<_>, _>>()?;
+    let report = Report { machine: Machine::find(&project.root)?, rounds, plan, measurements, results };
     show(&report, wanted);
     if !wanted.quick && wanted.only.is_none() {
         document::write(project, &report)?;
@@ -167,7 +168,7 @@ fn measure(project: &Project, wanted: &Wanted) -> Result<(), Failure> {
     judge(&report)
 }
 
-fn show(report: &Report, wanted: &Wanted) {
+fn show(report: &Report, wanted: &BenchArgs) {
     if wanted.json {
         println!("{}", report.json());
         return;
@@ -183,12 +184,12 @@ fn show(report: &Report, wanted: &Wanted) {
     }
 }
 
-/// What was measured has been shown; a must that was missed is a failure all the same.
-fn judge(report: &Report) -> Result<(), Failure> {
-    let missed = report.verdicts.iter().filter(|verdict| verdict.target.decides && !verdict.met);
-    let missed: Vec<&str> = missed.map(|verdict| verdict.target.name.as_str()).collect();
+/// Fails if a required target was missed; the results have been printed.
+fn judge(report: &Report) -> Result<(), TaskError> {
+    let missed = report.results.iter().filter(|result| result.target.decides && !result.met);
+    let missed: Vec<&str> = missed.map(|result| result.target.name.as_str()).collect();
     match missed.as_slice() {
         [] => Ok(()),
-        missed => Err(Failure::new(format!("missed: {}", missed.join(", ")))),
+        missed => Err(TaskError::new(format!("missed: {}", missed.join(", ")))),
     }
 }

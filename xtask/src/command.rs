@@ -1,71 +1,71 @@
-//! Running other programs, and saying what went wrong.
+//! Runs other programs and reports their errors.
 
 use std::ffi::OsStr;
 use std::fmt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// Why a task did not succeed, for a person to read: nothing here is ever branched on.
+/// Error of a task: a message for people.
 #[derive(Debug)]
-pub(crate) struct Failure(String);
+pub(crate) struct TaskError(String);
 
-impl Failure {
+impl TaskError {
     pub(crate) fn new(why: impl Into<String>) -> Self {
         Self(why.into())
     }
 }
 
-impl fmt::Display for Failure {
+impl fmt::Display for TaskError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
 }
 
-/// The cargo that runs us, so that a toolchain chosen by hand stays chosen.
+/// Returns the cargo that started this program, so that the toolchain stays the same.
 pub(crate) fn cargo(at: &Path) -> Command {
     let mut command = Command::new(std::env::var_os("CARGO").as_deref().unwrap_or(OsStr::new("cargo")));
     command.current_dir(at);
     command
 }
 
-/// Runs it with its output passed through.
-pub(crate) fn run(command: &mut Command) -> Result<(), Failure> {
+/// Runs a program with its output passed through.
+pub(crate) fn run(command: &mut Command) -> Result<(), TaskError> {
     println!("$ {}", line(command));
-    to_its_end(command)
+    run_to_end(command)
 }
 
-/// Runs it with all it says on standard error, where it is in nobody's way.
-pub(crate) fn run_aside(command: &mut Command) -> Result<(), Failure> {
+/// Runs a program with its output on standard error.
+pub(crate) fn run_to_stderr(command: &mut Command) -> Result<(), TaskError> {
     eprintln!("$ {}", line(command));
-    to_its_end(command.stdout(std::io::stderr()))
+    run_to_end(command.stdout(std::io::stderr()))
 }
 
-fn to_its_end(command: &mut Command) -> Result<(), Failure> {
+fn run_to_end(command: &mut Command) -> Result<(), TaskError> {
     let status = command
         .stdin(Stdio::null())
         .status()
-        .map_err(|error| Failure::new(format!("`{}` did not start: {error}", program(command))))?;
+        .map_err(|error| TaskError::new(format!("`{}` did not start: {error}", program(command))))?;
     match status.success() {
         true => Ok(()),
-        false => Err(Failure::new(format!("`{}` failed: {status}", line(command)))),
+        false => Err(TaskError::new(format!("`{}` failed: {status}", line(command)))),
     }
 }
 
-/// Runs it and returns what it printed; its complaints go into the failure.
-pub(crate) fn output(command: &mut Command) -> Result<String, Failure> {
+/// Runs a program and returns its output; its stderr becomes part of the error.
+pub(crate) fn output(command: &mut Command) -> Result<String, TaskError> {
     let output = command
         .stdin(Stdio::null())
         .output()
-        .map_err(|error| Failure::new(format!("`{}` did not start: {error}", program(command))))?;
+        .map_err(|error| TaskError::new(format!("`{}` did not start: {error}", program(command))))?;
     if !output.status.success() {
-        let complaints = String::from_utf8_lossy(&output.stderr);
-        let why = format!("`{}` failed: {}\n{}", line(command), output.status, complaints.trim_end());
-        return Err(Failure::new(why));
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        let why = format!("`{}` failed: {}\n{}", line(command), output.status, stderr.trim_end());
+        return Err(TaskError::new(why));
     }
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
-/// Whether it can be started and ends well; silent.
+/// Runs a program silently and returns whether it succeeds.
 pub(crate) fn succeeds(command: &mut Command) -> bool {
     command
         .stdin(Stdio::null())

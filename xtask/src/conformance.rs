@@ -1,8 +1,8 @@
 //! The official conformance suite, run against the everything-server, the same written as a service, and the
 //! everything-client, and counted strictly.
 //!
-//! The suite calls a scenario passed that has no failed check. Here it must also have a check of its own that
-//! succeeded, no warning, and a client that ended well. What may fail is listed in `conformance/not-built.txt`.
+//! The suite passes a scenario without failed checks. Here it also needs at least one successful check, no warning, and
+//! a client that exits successfully. Exceptions are listed in `conformance/not-built.txt`.
 
 mod checks;
 mod exceptions;
@@ -16,16 +16,16 @@ mod tally;
 use std::fmt;
 use std::path::PathBuf;
 
-use crate::command::{self, Failure};
+use crate::command::{self, TaskError};
 use crate::conformance::exceptions::Exceptions;
-use crate::conformance::leg::Leg;
+use crate::conformance::leg::SuiteRun;
 use crate::conformance::listing::{OLDER, SETS};
 use crate::conformance::server::Server;
 use crate::conformance::suite::Suite;
 use crate::conformance::tally::Tally;
 use crate::project::Project;
 
-/// Which side of the protocol is judged.
+/// Tested side of the protocol.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Role {
     Server,
@@ -47,20 +47,20 @@ impl Role {
     }
 }
 
-/// The roles that are judged unless one is named.
+/// The default roles.
 const ROLES: &[Role] = &[Role::Server, Role::Client];
 
-/// What was asked for on the command line.
+/// Arguments of `cargo xtask conformance`.
 #[derive(Debug, Default, PartialEq)]
-pub(crate) struct Wanted {
+pub(crate) struct ConformanceArgs {
     role: Option<Role>,
     revision: Option<String>,
     scenario: Option<String>,
     older: bool,
 }
 
-impl Wanted {
-    /// All the suite has.
+impl ConformanceArgs {
+    /// Returns arguments that select everything.
     pub(crate) fn everything() -> Self {
         Self { older: true, ..Self::default() }
     }
@@ -104,7 +104,7 @@ impl Wanted {
     }
 }
 
-/// The programs that are judged in a role.
+/// Returns the tested programs of a role.
 fn programs(role: Role) -> &'static [&'static str] {
     match role {
         Role::Server => &["everything-server", "everything-service"],
@@ -112,8 +112,8 @@ fn programs(role: Role) -> &'static [&'static str] {
     }
 }
 
-/// Runs the suite and prints what failed, then the numbers.
-pub(crate) fn run(project: &Project, wanted: &Wanted) -> Result<(), Failure> {
+/// Runs the suite and prints failures and totals.
+pub(crate) fn run(project: &Project, wanted: &ConformanceArgs) -> Result<(), TaskError> {
     let suite = Suite::install(project)?;
     command::run(project.cargo().args(["build", "--package", "conformance", "--bins"]))?;
     let listing = suite.listing()?;
@@ -128,7 +128,7 @@ pub(crate) fn run(project: &Project, wanted: &Wanted) -> Result<(), Failure> {
                 Role::Client => None,
             };
             for revision in wanted.revisions() {
-                let leg = Leg::new(role, name, revision, wanted.scenario.as_deref());
+                let leg = SuiteRun::new(role, name, revision, wanted.scenario.as_deref());
                 let scenarios = leg.scenarios(&listing);
                 if scenarios.is_empty() {
                     continue;
@@ -153,20 +153,20 @@ fn binary(project: &Project, name: &str) -> PathBuf {
 mod tests {
     use super::*;
 
-    fn parse(line: &str) -> Result<Wanted, String> {
-        Wanted::parse(&line.split_whitespace().map(str::to_owned).collect::<Vec<_>>())
+    fn parse(line: &str) -> Result<ConformanceArgs, String> {
+        ConformanceArgs::parse(&line.split_whitespace().map(str::to_owned).collect::<Vec<_>>())
     }
 
     #[test]
     fn options_come_in_any_order() {
-        let wanted = Wanted {
+        let wanted = ConformanceArgs {
             role: Some(Role::Client),
             revision: Some("2025-11-25".into()),
             scenario: Some("tools_call".into()),
             older: false,
         };
         assert_eq!(parse("--revision 2025-11-25 --scenario tools_call --role client"), Ok(wanted));
-        assert_eq!(parse("--all"), Ok(Wanted::everything()));
+        assert_eq!(parse("--all"), Ok(ConformanceArgs::everything()));
     }
 
     #[test]

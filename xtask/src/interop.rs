@@ -1,7 +1,7 @@
-//! Installing the programs that the interop tests talk to, all under `<target>/interop`.
+//! Installs the programs of the interop tests under `<target>/interop`.
 //!
-//! Each part is pinned by a lock file in `interop/` and installed again only when that changes. Whatever
-//! keeps a part from being installed is a failure that begins with `not run:`; the tests never pass without it.
+//! Each part is pinned by a lock file in `interop/` and reinstalled only when that changes. An installation error
+//! begins with `not run:`; the tests never pass without the programs.
 
 mod node;
 mod python;
@@ -11,16 +11,16 @@ mod stamp;
 use std::path::PathBuf;
 use std::time::Instant;
 
-use crate::command::Failure;
+use crate::command::TaskError;
 use crate::project::Project;
 
 pub(crate) use node::{ci, machine_major};
 pub(crate) use python::venv;
 
-/// Where the installed programs are.
+/// Paths of the installed programs.
 #[derive(Debug)]
 pub(crate) struct Peers {
-    /// Holds `node_modules`.
+    /// Directory with `node_modules`.
     node: PathBuf,
     /// A virtual environment; the servers are in its `bin`.
     python: PathBuf,
@@ -28,7 +28,7 @@ pub(crate) struct Peers {
 }
 
 impl Peers {
-    /// What the tests are told.
+    /// Returns the environment variables for the tests.
     pub(crate) fn environment(&self) -> [(&'static str, &PathBuf); 6] {
         [
             ("SWITCHBOARD_INTEROP_NODE", &self.node),
@@ -41,22 +41,22 @@ impl Peers {
     }
 }
 
-/// Installs what is missing or out of date.
-pub(crate) fn install(project: &Project) -> Result<Peers, Failure> {
-    let place = project.target.join("interop");
-    std::fs::create_dir_all(&place)
-        .map_err(|error| Failure::new(format!("not run: cannot make {}: {error}", place.display())))?;
+/// Installs programs that are missing or out of date.
+pub(crate) fn install(project: &Project) -> Result<Peers, TaskError> {
+    let directory = project.target.join("interop");
+    std::fs::create_dir_all(&directory)
+        .map_err(|error| TaskError::new(format!("not run: cannot make {}: {error}", directory.display())))?;
     Ok(Peers {
-        rmcp: part("rmcp programs", || rmcp::install(project, &place))?,
-        node: part("npm servers", || node::install(project, &place))?,
-        python: part("PyPI servers", || python::install(project, &place))?,
+        rmcp: part("rmcp programs", || rmcp::install(project, &directory))?,
+        node: part("npm servers", || node::install(project, &directory))?,
+        python: part("PyPI servers", || python::install(project, &directory))?,
     })
 }
 
-fn part<T>(name: &str, install: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
+fn part<T>(name: &str, install: impl FnOnce() -> Result<T, TaskError>) -> Result<T, TaskError> {
     let start = Instant::now();
     let installed = install().map_err(|failure| {
-        Failure::new(format!(
+        TaskError::new(format!(
             "not run: the {name} could not be installed (is the registry reachable?): {failure}"
         ))
     })?;

@@ -1,6 +1,6 @@
-//! The project's own tasks, run as `cargo xtask TASK`.
+//! Project tasks, run as `cargo xtask TASK`.
 //!
-//! Plain std on purpose: this is built before anything can be checked, on every machine.
+//! Depends on std only, because it is built before every check.
 
 mod bench;
 mod command;
@@ -13,7 +13,7 @@ mod tidy;
 
 use std::process::ExitCode;
 
-use crate::command::Failure;
+use crate::command::TaskError;
 use crate::project::Project;
 
 const USAGE: &str = "\
@@ -21,10 +21,10 @@ usage: cargo xtask TASK
 
   ci [--long] [--only STEP[,STEP]] [--list]
         run every check but `cargo test --workspace` in order and stop at the first that fails
-          --long   also what takes minutes (SWITCHBOARD_LONG=1)
+          --long   also slow checks (SWITCHBOARD_LONG=1)
           --only   just these steps
           --list   print the steps and run nothing
-  tidy  check the rules that no compiler knows (part of ci)
+  tidy  check project rules that the compiler does not check (part of ci)
   interop-install
         install the programs the interop tests talk to (part of ci)
   conformance [--role server|client] [--revision DATE] [--scenario NAME] [--all]
@@ -52,8 +52,8 @@ enum Task {
     Ci { long: bool, only: Vec<String> },
     Tidy,
     InteropInstall,
-    Conformance(conformance::Wanted),
-    Bench(bench::Wanted),
+    Conformance(conformance::ConformanceArgs),
+    Bench(bench::BenchArgs),
 }
 
 fn main() -> ExitCode {
@@ -78,8 +78,8 @@ fn parse(words: &[String]) -> Result<Task, String> {
     let Some((task, rest)) = words.split_first() else { return Ok(Task::Help) };
     match (task.as_str(), rest) {
         ("ci", rest) => parse_ci(rest),
-        ("conformance", rest) => conformance::Wanted::parse(rest).map(Task::Conformance),
-        ("bench", rest) => bench::Wanted::parse(rest).map(Task::Bench),
+        ("conformance", rest) => conformance::ConformanceArgs::parse(rest).map(Task::Conformance),
+        ("bench", rest) => bench::BenchArgs::parse(rest).map(Task::Bench),
         ("tidy", []) => Ok(Task::Tidy),
         ("interop-install", []) => Ok(Task::InteropInstall),
         ("help" | "--help" | "-h", []) => Ok(Task::Help),
@@ -99,7 +99,7 @@ fn parse_ci(words: &[String]) -> Result<Task, String> {
                 continue;
             }
             "--list" => return Ok(Task::List),
-            "--only" => words.next().ok_or("`--only` wants the name of a step")?,
+            "--only" => words.next().ok_or("`--only` needs the name of a step")?,
             word => match word.strip_prefix("--only=") {
                 Some(steps) => steps,
                 None => return Err(format!("`ci` takes no `{word}`")),
@@ -115,18 +115,18 @@ fn parse_ci(words: &[String]) -> Result<Task, String> {
     Ok(Task::Ci { long, only })
 }
 
-fn run(task: Task) -> Result<(), Failure> {
+fn run(task: Task) -> Result<(), TaskError> {
     match task {
         Task::Help => print!("{USAGE}"),
         Task::List => print!("{}", steps::list()),
         Task::Ci { long, only } => return steps::run(&Project::find(long)?, &only),
-        Task::Conformance(wanted) => return conformance::run(&Project::find(false)?, &wanted),
-        Task::Bench(wanted) => return bench::run(&Project::find(false)?, &wanted),
+        Task::Conformance(args) => return conformance::run(&Project::find(false)?, &args),
+        Task::Bench(args) => return bench::run(&Project::find(false)?, &args),
         Task::Tidy => return tidy::run(&Project::find(false)?),
         Task::InteropInstall => {
             let peers = interop::install(&Project::find(false)?)?;
-            for (name, place) in peers.environment() {
-                println!("export {name}='{}'", place.display());
+            for (name, path) in peers.environment() {
+                println!("export {name}='{}'", path.display());
             }
         }
     }
@@ -150,10 +150,10 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_word_is_named() {
+    fn an_unknown_argument_is_named() {
         assert_eq!(parse_line("tset"), Err("there is no task `tset`".into()));
         assert_eq!(parse_line("tidy now"), Err("`tidy` takes no `now`".into()));
-        assert_eq!(parse_line("ci --only"), Err("`--only` wants the name of a step".into()));
+        assert_eq!(parse_line("ci --only"), Err("`--only` needs the name of a step".into()));
         assert_eq!(
             parse_line("ci --only fmt,nope"),
             Err("there is no step `nope`; `cargo xtask ci --list` names them".into())

@@ -1,11 +1,11 @@
-//! Where the project is, and where its builds go.
+//! The root of the project and its build directory.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::command::{self, Failure};
+use crate::command::{self, TaskError};
 
-/// The work tree and the settings all tasks share.
+/// The work tree and the settings that all tasks share.
 #[derive(Debug)]
 pub(crate) struct Project {
     pub(crate) root: PathBuf,
@@ -15,8 +15,8 @@ pub(crate) struct Project {
 }
 
 impl Project {
-    pub(crate) fn find(long: bool) -> Result<Self, Failure> {
-        // Cargo sets it for `cargo xtask`; what was true at compile time serves whoever starts the binary by hand.
+    pub(crate) fn find(long: bool) -> Result<Self, TaskError> {
+        // Cargo sets it for `cargo xtask`; the value of the build is the fallback if the binary is started directly.
         let here =
             std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_else(|| env!("CARGO_MANIFEST_DIR").into());
         let here = PathBuf::from(here);
@@ -29,11 +29,11 @@ impl Project {
             "1",
         ]))?;
         let target = target_directory(&metadata)
-            .ok_or_else(|| Failure::new("cargo metadata names no target directory"))?;
+            .ok_or_else(|| TaskError::new("cargo metadata names no target directory"))?;
         Ok(Self { root, target: PathBuf::from(target), long })
     }
 
-    /// Cargo, standing at the root.
+    /// Returns a cargo command in the root directory.
     pub(crate) fn cargo(&self) -> Command {
         command::cargo(&self.root)
     }
@@ -43,7 +43,7 @@ impl Project {
     }
 }
 
-/// Reads the one field that is needed, which is not worth a JSON parser.
+/// Reads the only field that is needed, without a JSON parser.
 fn target_directory(metadata: &str) -> Option<String> {
     let (_, rest) = metadata.split_once("\"target_directory\":\"")?;
     let mut found = String::new();
@@ -101,7 +101,7 @@ mod tests {
         let tree = command::output(&mut tree).unwrap();
         let crates: std::collections::BTreeSet<&str> =
             tree.lines().map(|line| line.trim_end_matches(" (*)")).collect();
-        // What rmcp's macros, client and server need, with HTTP both ways.
+        // The number of crates that rmcp needs for macros, client and server with HTTP.
         assert!(crates.len() <= 158, "{} crates", crates.len());
     }
     #[test]

@@ -1,13 +1,13 @@
 //! The steps of `cargo xtask ci`: a table, and the loop that runs it.
 //!
-//! Everything that must pass before a change lands but `cargo test --workspace`, which `.ci/run` runs first. Commands that
-//! need what it built name the whole workspace too: with the same features nothing is built twice.
+//! Everything that must pass before a change lands but `cargo test --workspace`, which `.ci/run` runs first. Commands
+//! that need what it built name the whole workspace too: with the same features nothing is built twice.
 
 use std::fmt::Write;
 use std::time::{Duration, Instant};
 
-use crate::bench::{self, Checked};
-use crate::command::{self, Failure};
+use crate::bench::{self, CheckOutcome};
+use crate::command::{self, TaskError};
 use crate::conformance;
 use crate::interop;
 use crate::project::Project;
@@ -17,19 +17,19 @@ use crate::tidy;
 struct Step {
     name: &'static str,
     what: &'static str,
-    run: fn(&Project) -> Result<Outcome, Failure>,
+    run: fn(&Project) -> Result<StepOutcome, TaskError>,
 }
 
 #[derive(Debug)]
-enum Outcome {
+enum StepOutcome {
     Passed,
-    /// There was nothing to run, and why: shown, and counted apart.
+    /// Skipped, with the reason; counted separately.
     Skipped(String),
 }
 
 const STEPS: &[Step] = &[
     Step { name: "fmt", what: "formatting, here, in interop/ and in benches/", run: fmt },
-    Step { name: "tidy", what: "the rules that no compiler knows", run: tidy_step },
+    Step { name: "tidy", what: "project rules that the compiler does not check", run: tidy_step },
     Step { name: "clippy", what: "lints, warnings denied", run: clippy },
     Step { name: "features", what: "every feature builds alone", run: features },
     Step { name: "checks", what: "compile-fail tests and OpenTelemetry tests", run: checks },
@@ -51,7 +51,7 @@ const STEPS: &[Step] = &[
     },
     Step {
         name: "bench-check",
-        what: "instructions and allocations, against what is recorded",
+        what: "instructions and allocations, compared with the recorded ones",
         run: bench_check,
     },
     Step {
@@ -70,7 +70,7 @@ pub(crate) fn list() -> String {
 }
 
 /// Runs the steps named, or all of them, and stops at the first failure.
-pub(crate) fn run(project: &Project, only: &[String]) -> Result<(), Failure> {
+pub(crate) fn run(project: &Project, only: &[String]) -> Result<(), TaskError> {
     let wanted = |step: &&Step| only.is_empty() || only.iter().any(|name| name == step.name);
     let start = Instant::now();
     let mut times = Vec::new();
@@ -81,11 +81,11 @@ pub(crate) fn run(project: &Project, only: &[String]) -> Result<(), Failure> {
         let outcome = (step.run)(project);
         let took = seconds(start.elapsed());
         match outcome {
-            Ok(Outcome::Passed) => {
+            Ok(StepOutcome::Passed) => {
                 println!("<== {}: passed in {}", step.name, took.trim());
                 times.push((step.name, took));
             }
-            Ok(Outcome::Skipped(why)) => {
+            Ok(StepOutcome::Skipped(why)) => {
                 println!("<== {}: SKIPPED, {why}", step.name);
                 times.push((step.name, format!("skipped, {why}")));
                 skipped += 1;
@@ -94,7 +94,7 @@ pub(crate) fn run(project: &Project, only: &[String]) -> Result<(), Failure> {
                 times.push((step.name, format!("{took}  FAILED")));
                 print!("\n{}", table(times));
                 let again = format!("cargo xtask ci --only {}", step.name);
-                return Err(Failure::new(format!(
+                return Err(TaskError::new(format!(
                     "step `{}` failed: {failure}\nto run only it again: {again}",
                     step.name
                 )));
@@ -108,20 +108,20 @@ pub(crate) fn run(project: &Project, only: &[String]) -> Result<(), Failure> {
     Ok(())
 }
 
-fn fmt(project: &Project) -> Result<Outcome, Failure> {
+fn fmt(project: &Project) -> Result<StepOutcome, TaskError> {
     command::run(project.cargo().args(["fmt", "--all", "--check"]))?;
     for apart in ["interop/Cargo.toml", "benches/Cargo.toml"] {
         command::run(project.cargo().args(["fmt", "--all", "--check", "--manifest-path", apart]))?;
     }
-    Ok(Outcome::Passed)
+    Ok(StepOutcome::Passed)
 }
 
-fn tidy_step(project: &Project) -> Result<Outcome, Failure> {
+fn tidy_step(project: &Project) -> Result<StepOutcome, TaskError> {
     tidy::run(project)?;
-    Ok(Outcome::Passed)
+    Ok(StepOutcome::Passed)
 }
 
-fn clippy(project: &Project) -> Result<Outcome, Failure> {
+fn clippy(project: &Project) -> Result<StepOutcome, TaskError> {
     command::run(project.cargo().args([
         "clippy",
         "--workspace",
@@ -131,72 +131,72 @@ fn clippy(project: &Project) -> Result<Outcome, Failure> {
         "-D",
         "warnings",
     ]))?;
-    Ok(Outcome::Passed)
+    Ok(StepOutcome::Passed)
 }
 
-/// In a workspace build features add up, which hides one that does not stand alone.
-fn features(project: &Project) -> Result<Outcome, Failure> {
+/// In a workspace build features are unified, which hides a feature that does not build alone.
+fn features(project: &Project) -> Result<StepOutcome, TaskError> {
     for feature in ["", "client", "server", "http-client", "http-server", "host", "service"] {
         let mut cargo = project.cargo();
         cargo.args(["check", "-p", "switchboard-mcp", "--no-default-features", "--features", feature]);
         command::run(&mut cargo)?;
     }
     command::run(project.cargo().args(["check", "-p", "switchboard-mcp-cli"]))?;
-    Ok(Outcome::Passed)
+    Ok(StepOutcome::Passed)
 }
 
 /// Tests with heavy dependencies, which `cargo test --workspace` leaves out.
-fn checks(project: &Project) -> Result<Outcome, Failure> {
+fn checks(project: &Project) -> Result<StepOutcome, TaskError> {
     let cargo = |arguments: &[&str]| {
         let mut cargo = project.cargo();
-        // The same packages in both commands, so that the second builds nothing anew.
+        // The same packages in both commands, so that the second one builds nothing again.
         cargo.args(["test", "-p", "checks", "-p", "switchboard-mcp-cli", "--all-features"]).args(arguments);
         cargo
     };
     command::run(&mut cargo(&["--test", "compile_fail", "--test", "telemetry"]))?;
     command::run(&mut cargo(&["--test", "it", "telemetry::"]))?;
-    Ok(Outcome::Passed)
+    Ok(StepOutcome::Passed)
 }
 
-/// A package outside the workspace, with the same target folder, so that most dependencies are there already.
-fn guide(project: &Project) -> Result<Outcome, Failure> {
+/// A package outside the workspace that shares the target directory, so that most dependencies are built.
+fn guide(project: &Project) -> Result<StepOutcome, TaskError> {
     let mut cargo = project.cargo();
     cargo
         .args(["test", "--locked", "--manifest-path", "docs/guide/Cargo.toml", "--target-dir"])
         .arg(&project.target);
     command::run(&mut cargo)?;
-    Ok(Outcome::Passed)
+    Ok(StepOutcome::Passed)
 }
 
-/// Marked `#[ignore]`, because they build whole projects.
-fn scaffold(project: &Project) -> Result<Outcome, Failure> {
+/// Tests marked `#[ignore]` because they build whole projects.
+fn scaffold(project: &Project) -> Result<StepOutcome, TaskError> {
     let mut cargo = project.cargo();
     cargo.args(["test", "--workspace", "--test", "it", "--", "--ignored", "scaffold::"]);
     let output = command::output(&mut cargo)?;
-    // A name that is not there passes, and would look like proof.
+    // A filter without matches passes, which would prove nothing.
     let passed: u32 = output.lines().filter_map(passed).sum();
     match passed {
-        0 => Err(Failure::new("not run: no ignored test begins with `scaffold::`")),
-        _ => Ok(Outcome::Passed),
+        0 => Err(TaskError::new("not run: no ignored test begins with `scaffold::`")),
+        _ => Ok(StepOutcome::Passed),
     }
 }
 
-/// How many tests passed, from the last line of a test program.
+/// Returns the number of passed tests from the last line of a test program.
 fn passed(line: &str) -> Option<u32> {
     let (before, _) = line.strip_prefix("test result: ")?.split_once(" passed")?;
     before.rsplit(' ').next()?.parse().ok()
 }
 
-fn rustdoc(project: &Project) -> Result<Outcome, Failure> {
+fn rustdoc(project: &Project) -> Result<StepOutcome, TaskError> {
     command::run(
         project.cargo().args(["doc", "--workspace", "--no-deps"]).env("RUSTDOCFLAGS", "-D warnings"),
     )?;
-    Ok(Outcome::Passed)
+    Ok(StepOutcome::Passed)
 }
 
 /// Packs without building the packages again: a file that is missing from one is found by `cargo package` with
 /// verification, which is run before a release.
-fn package(project: &Project) -> Result<Outcome, Failure> {
+fn package(project: &Project) -> Result<StepOutcome, TaskError> {
     command::run(project.cargo().args([
         "package",
         "--workspace",
@@ -204,19 +204,19 @@ fn package(project: &Project) -> Result<Outcome, Failure> {
         "--allow-dirty",
         "--quiet",
     ]))?;
-    Ok(Outcome::Passed)
+    Ok(StepOutcome::Passed)
 }
 
-/// The version of cargo-deny that is installed.
+/// Version of cargo-deny to install.
 const DENY: &str = "0.20.2";
 
 /// Installs cargo-deny below the target folder, once, and checks with it.
-fn deny(project: &Project) -> Result<Outcome, Failure> {
+fn deny(project: &Project) -> Result<StepOutcome, TaskError> {
     let root = project.target.join(format!("tools/cargo-deny-{DENY}"));
     let program = root.join("bin/cargo-deny");
     if !program.exists() {
         let mut cargo = project.cargo();
-        // Unoptimised: it runs for a second, and would take minutes more to build.
+        // Unoptimized: it runs for a second, and would take minutes more to build.
         cargo.args(["install", "--locked", "--debug", "--quiet", "cargo-deny", "--version", DENY, "--root"]);
         command::run(cargo.arg(&root).env("CARGO_TARGET_DIR", root.join("build")))?;
     }
@@ -232,16 +232,16 @@ fn deny(project: &Project) -> Result<Outcome, Failure> {
     } else {
         println!("advisories NOT checked: their list could not be fetched");
     }
-    Ok(Outcome::Passed)
+    Ok(StepOutcome::Passed)
 }
 
-fn interop_install(project: &Project) -> Result<Outcome, Failure> {
+fn interop_install(project: &Project) -> Result<StepOutcome, TaskError> {
     interop::install(project)?;
-    Ok(Outcome::Passed)
+    Ok(StepOutcome::Passed)
 }
 
-/// The tests are marked `#[ignore]`, because plain `cargo test` has no peers for them.
-fn interop_tests(project: &Project) -> Result<Outcome, Failure> {
+/// Tests marked `#[ignore]` because plain `cargo test` has no peers for them.
+fn interop_tests(project: &Project) -> Result<StepOutcome, TaskError> {
     let peers = interop::install(project)?;
     let cargo = |arguments: &[&str]| {
         let mut cargo = project.cargo();
@@ -257,32 +257,32 @@ fn interop_tests(project: &Project) -> Result<Outcome, Failure> {
     };
     // The programs under test, and the servers that peers written as clients are pointed at.
     command::run(project.cargo().args(["test", "--workspace", "--no-run"]))?;
-    // An empty target passes, and would look like proof.
+    // A target without tests passes, which would prove nothing.
     let names = command::output(&mut cargo(&["--", "--list", "--ignored", "interop::"]))?;
     if !names.lines().any(|line| line.ends_with(": test")) {
-        return Err(Failure::new("not run: the interop target holds no test"));
+        return Err(TaskError::new("not run: the interop target has no tests"));
     }
-    // The peers are slow to start: two at once is what two cores bear.
+    // Peers start slowly: two at a time suit two cores.
     command::run(&mut cargo(&["--", "--include-ignored", "interop::", "--test-threads", "2"]))?;
-    Ok(Outcome::Passed)
+    Ok(StepOutcome::Passed)
 }
 
-fn schema_suite_step(project: &Project) -> Result<Outcome, Failure> {
+fn schema_suite_step(project: &Project) -> Result<StepOutcome, TaskError> {
     schema_suite::run(project)?;
-    Ok(Outcome::Passed)
+    Ok(StepOutcome::Passed)
 }
 
-/// Counts are the same on a busy machine, so this can stand among the tests.
-fn bench_check(project: &Project) -> Result<Outcome, Failure> {
+/// Counts do not depend on load, so this check runs with the tests.
+fn bench_check(project: &Project) -> Result<StepOutcome, TaskError> {
     match bench::check(project)? {
-        Checked::Held => Ok(Outcome::Passed),
-        Checked::Skipped(why) => Ok(Outcome::Skipped(why)),
+        CheckOutcome::Held => Ok(StepOutcome::Passed),
+        CheckOutcome::Skipped(why) => Ok(StepOutcome::Skipped(why)),
     }
 }
 
-fn conformance_suite(project: &Project) -> Result<Outcome, Failure> {
-    conformance::run(project, &conformance::Wanted::everything())?;
-    Ok(Outcome::Passed)
+fn conformance_suite(project: &Project) -> Result<StepOutcome, TaskError> {
+    conformance::run(project, &conformance::ConformanceArgs::everything())?;
+    Ok(StepOutcome::Passed)
 }
 
 fn seconds(time: Duration) -> String {
@@ -316,7 +316,7 @@ mod tests {
 
     #[test]
     fn peers_are_installed_before_they_are_needed() {
-        let place = |name| STEPS.iter().position(|step| step.name == name);
-        assert!(place("interop-install") < place("interop"));
+        let position = |name| STEPS.iter().position(|step| step.name == name);
+        assert!(position("interop-install") < position("interop"));
     }
 }

@@ -1,26 +1,28 @@
-//! The rules that no compiler knows. Few and cheap; each says what to do instead.
+//! Project rules that the compiler does not check. Every finding says what to do instead.
 //!
 //! | rule | where |
 //! |---|---|
-//! | a revision is named, and an era told apart, only at the seam | `seam` |
+//! | revisions and eras appear only at the era seam | `seam` |
 //! | no branching on the text of an error | `wording` |
-//! | every source file opens with `//!`, and its name is an address | `files` |
-//! | every crate has its place in ARCHITECTURE.md, and every file named there exists | `files` |
+//! | every source file starts with `//!` and has a specific name | `files` |
+//! | ARCHITECTURE.md describes every crate; files named there exist, in a crate's section in that crate | `files` |
 //! | examples import from the façade | `examples` |
 //! | every finding of a trial has its test or its sentence | `findings` |
 //! | no `#[test]` where a program has its own harness | `harness` |
 //! | the top-level modules of a crate form no cycle | `layers` |
-//! | no path of one machine, no download host of a package registry | `places` |
+//! | no type name in more than two files of the crates | `names` |
+//! | no file, type or public function named by a word of the list in STYLE.md | `names` |
+//! | no path of one machine, no download host of a package registry | `machine_paths` |
 //!
-//! Sizes are printed to be looked at and never fail: splitting by line count makes worse code than a long honest
-//! file (`sizes`).
+//! Sizes (`sizes`) are printed for review and never fail: splitting files by line count makes worse code.
 
 mod examples;
 mod files;
 mod findings;
 mod harness;
 mod layers;
-mod places;
+mod machine_paths;
+mod names;
 mod seam;
 mod sizes;
 mod source;
@@ -33,15 +35,15 @@ pub(crate) use self::source::function_lines;
 
 use self::source::Source;
 use self::tree::Tree;
-use crate::command::Failure;
+use crate::command::TaskError;
 use crate::project::Project;
 
-/// One place that breaks a rule.
+/// A violation of a rule.
 #[derive(Debug, PartialEq)]
 struct Finding {
     path: String,
     line: usize,
-    /// What is wrong and what to do.
+    /// The violation, and what to do.
     what: String,
 }
 
@@ -51,8 +53,8 @@ impl fmt::Display for Finding {
     }
 }
 
-/// Checks every file that git tracks or would.
-pub(crate) fn run(project: &Project) -> Result<(), Failure> {
+/// Checks every file that git tracks or would add.
+pub(crate) fn run(project: &Project) -> Result<(), TaskError> {
     let tree = Tree::read(&project.root)?;
     let report = check(&tree);
     for note in &report.notes {
@@ -61,40 +63,52 @@ pub(crate) fn run(project: &Project) -> Result<(), Failure> {
     for finding in &report.findings {
         println!("{finding}");
     }
-    println!("{} files looked at, {} findings", tree.files.len(), report.findings.len());
+    println!("{} files checked, {} findings", tree.files.len(), report.findings.len());
     match report.findings.len() {
         0 => Ok(()),
-        count => Err(Failure::new(format!("tidy: {count} findings, listed above"))),
+        count => Err(TaskError::new(format!("tidy: {count} findings, listed above"))),
     }
 }
 
 #[derive(Debug, Default)]
 struct Report {
     findings: Vec<Finding>,
-    /// To be looked at, or not checked and why.
+    /// Remarks that do not fail.
     notes: Vec<String>,
 }
 
+impl Report {
+    /// Adds the findings of a rule that is not enforced yet as notes.
+    fn announce(&mut self, findings: Vec<Finding>) {
+        self.notes.extend(findings.iter().map(|finding| format!("not enforced yet: {finding}")));
+    }
+}
+
+/// Runs all rules.
 fn check(tree: &Tree) -> Report {
     let mut report = Report::default();
     for file in &tree.files {
-        report.findings.extend(places::check(file));
+        report.findings.extend(machine_paths::check(file));
         if file.is_rust() {
             let source = Source::new(file);
             report.findings.extend(examples::check(file));
             report.findings.extend(files::check(file));
             report.findings.extend(seam::check(&source));
             report.findings.extend(wording::check(&source));
-            report.notes.extend(sizes::look(&source));
+            report.notes.extend(sizes::check(&source));
         }
     }
     match files::check_architecture(tree) {
         Some(findings) => report.findings.extend(findings),
-        None => report.notes.push("there is no ARCHITECTURE.md yet, so no crate was looked up in it".into()),
+        None => report.notes.push("there is no ARCHITECTURE.md, so no crate was checked against it".into()),
     }
     report.findings.extend(files::check_named_files(tree));
+    report.findings.extend(files::check_crate_sections(tree));
     report.findings.extend(harness::check(tree));
     report.findings.extend(layers::check(tree));
+    // To enforce a rule, use `report.findings.extend(…)` instead of `report.announce(…)`.
+    report.announce(names::check_repeated(tree));
+    report.announce(names::check_words(tree));
     if let Some((findings, notes)) = findings::check(tree) {
         report.findings.extend(findings);
         report.notes.extend(notes);
@@ -113,15 +127,16 @@ mod tests {
             files: vec![
                 File::new("crates/host/src/lib.rs", "//! Host.\nfn f(e: Era) -> bool { e == Era::Modern }\n"),
                 File::new("README.md", "See crates/host.\n"),
+                File::new("STYLE.md", "## Words that are not names\n```text\ntold\n```\n"),
             ],
         };
         let report = check(&tree);
         let lines: Vec<String> = report.findings.iter().map(Finding::to_string).collect();
         assert_eq!(
             lines,
-            ["crates/host/src/lib.rs:2: `Era::` outside the seam; ask the session for the behaviour, \
+            ["crates/host/src/lib.rs:2: `Era::` outside the seam; ask the session for the behavior, \
               or move this to crates/session/src/era"]
         );
-        assert_eq!(report.notes, ["there is no ARCHITECTURE.md yet, so no crate was looked up in it"]);
+        assert_eq!(report.notes, ["there is no ARCHITECTURE.md, so no crate was checked against it"]);
     }
 }

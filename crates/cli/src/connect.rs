@@ -1,165 +1,147 @@
-//! From a command line to an open session, and from there to its end, however that comes.
+//! Session with a server given on the command line: connects, runs the command, closes.
 //!
-//! Invariant: a server that was started here is stopped before the command ends, unless the user is too impatient
-//! to wait; then the process that supervises it does it.
+//! Invariant: a server that was started here is stopped before the command ends. If the user interrupts that too, its
+//! supervisor stops it.
 
-use std::sync::{Arc, Mutex, OnceLock};
+mod target_server;
+
+use std::sync::Arc;
 use std::time::Duration;
 
 use switchboard::host::Transport;
 use switchboard::host::permission::ServerIdentity;
 use switchboard::protocol::{LogMessage, OrderedMap};
-use switchboard::session::link::{BoxFuture, DialStep, Link};
-use switchboard::transport::stdio::ChildHandle;
 use switchboard::{
-    CallError, Change, Client, ClientSession, Dial, Direction, Level, Limits, LinkError, Raw, RevisionPolicy,
-    SessionInfo, Stdio, Tap,
+    CallError, Change, Client, ClientSession, Level, Limits, Raw, RevisionPolicy, SessionInfo,
 };
 use switchboard_terminal::is_interactive;
 
-use crate::args::{self, Options, Target};
-use crate::ask::{AtTerminal, Nobody, Refused, Scripted, web_host};
-use crate::expand::Expander;
-use crate::failure::{Failure, NO_ENDPOINT, Status};
-use crate::output::{Paper, Screen};
-use crate::remote::{self, Endpoint};
+use self::target_server::{HandshakeRecord, TargetServer};
+use crate::args::{ServerTarget, SessionOptions};
+use crate::elicitation::{RefusalReason, RefusingHandler, ScriptedAnswers, TerminalHandler};
+use crate::error::CommandError;
+use crate::output::{OutputStream, Screen};
 use crate::sanitize::{one_line, sanitize};
 use crate::signals::Signals;
-use crate::trace::Trace;
-use crate::watched::{Scope, See, Watched};
 
-/// How long stopping a server may take.
-pub(crate) const CLOSING: Duration = Duration::from_secs(5);
+pub(crate) use target_server::{apply_options, record_stray_line};
 
-/// An open session, and where to write what comes of it.
-pub(crate) struct Connected {
+/// Timeout for stopping a server.
+pub(crate) const CLOSE_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// An open session, with the output streams of the command.
+pub(crate) struct CommandSession {
     pub(crate) session: ClientSession,
-    pub(crate) paper: Paper,
+    pub(crate) out: OutputStream,
     pub(crate) screen: Arc<Screen>,
-    /// Whether the specification's own JSON is wanted.
+    /// Whether to print the JSON of the protocol.
     pub(crate) json: bool,
     pub(crate) verbose: u8,
-    /// A server that is not configured, as permission knows it.
-    pub(crate) unconfigured: Option<Unconfigured>,
-    opening: Arc<Opening>,
-    refused: Refused,
-    /// Whoever sits at the terminal, if there is somebody.
-    pub(crate) people: Option<Arc<AtTerminal>>,
+    /// The server, if it was given on the command line.
+    pub(crate) ad_hoc: Option<AdHocServer>,
+    handshake: Arc<HandshakeRecord>,
+    refusal: RefusalReason,
+    /// Handler that asks the user, if there is a terminal.
+    pub(crate) terminal: Option<Arc<TerminalHandler>>,
 }
 
-impl Connected {
-    /// A session that somebody else opened, and will end.
-    pub(crate) fn of(session: ClientSession, paper: Paper, screen: Arc<Screen>, options: &Options) -> Self {
-        let Options { json, verbose, .. } = *options;
-        let (opening, refused) = (Arc::default(), Refused::default());
-        let unconfigured = None;
-        Self { session, paper, screen, json, verbose, unconfigured, opening, refused, people: None }
+impl CommandSession {
+    /// Wraps a session that the caller opened and closes.
+    pub(crate) fn new(
+        session: ClientSession,
+        out: OutputStream,
+        screen: Arc<Screen>,
+        options: &SessionOptions,
+    ) -> Self {
+        let SessionOptions { json, verbose, .. } = *options;
+        let (handshake, refusal) = (Arc::default(), RefusalReason::default());
+        let ad_hoc = None;
+        Self { session, out, screen, json, verbose, ad_hoc, handshake, refusal, terminal: None }
     }
 
-    /// What the user knows the server by; never what it calls itself.
-    pub(crate) fn who(&self) -> String {
-        self.unconfigured.as_ref().map_or_else(|| "the server".to_owned(), |server| server.name.clone())
+    /// Returns the name under which the user knows the server; never the name it reports itself.
+    pub(crate) fn server_name(&self) -> String {
+        self.ad_hoc.as_ref().map_or_else(|| "the server".to_owned(), |server| server.name.clone())
     }
 
-    /// What the session agreed on.
+    /// Returns the negotiated session info.
     ///
     /// # Errors
-    /// When it is closed.
-    pub(crate) fn terms(&self) -> Result<&SessionInfo, Failure> {
+    /// Returns an error if the session is closed.
+    pub(crate) fn session_info(&self) -> Result<&SessionInfo, CommandError> {
         Ok(self.session.info()?)
     }
 
-    /// What the server said of itself when the session opened, as it wrote it.
-    pub(crate) fn opening(&self) -> Option<Raw> {
-        self.opening.result.lock().ok()?.clone()
+    /// Returns the result with which the server described itself during the handshake, unchanged.
+    pub(crate) fn handshake_result(&self) -> Option<Raw> {
+        self.handshake.result.lock().ok()?.clone()
     }
 }
 
-/// A server named on the command line, as permission knows it.
-pub(crate) struct Unconfigured {
-    /// What was typed: the program without its directory, or the host.
+/// A server given on the command line, as permission rules identify it.
+pub(crate) struct AdHocServer {
+    /// The program without its directory, or the host.
     pub(crate) name: String,
     pub(crate) transport: Transport,
 }
 
-impl Unconfigured {
-    /// Answers are remembered about exactly what was typed.
+impl AdHocServer {
+    /// Returns the identity under which permission answers are remembered: exactly the given command or URL.
     pub(crate) fn identity(&self) -> ServerIdentity {
         ServerIdentity::of(&self.name, &self.transport)
     }
 }
 
-/// The last answer that described the server.
-#[derive(Default)]
-struct Opening {
-    result: Mutex<Option<Raw>>,
-    /// The first line of its stdout that is not a message.
-    junk: OnceLock<String>,
-}
-
-impl Opening {
-    fn see(&self, frame: &[u8]) {
-        let parsed = std::str::from_utf8(frame).ok().and_then(|text| Raw::parse(text.to_owned()).ok());
-        let members: Option<OrderedMap<Raw>> = parsed.and_then(|message| message.decode().ok());
-        let result = members.and_then(|mut members| members.remove("result"));
-        let describes = |result: &Raw| {
-            result.decode::<OrderedMap<Raw>>().is_ok_and(|members| members.contains_key("capabilities"))
-        };
-        if let (Some(result), Ok(mut kept)) = (result.filter(describes), self.result.lock()) {
-            *kept = Some(result);
-        }
-    }
-}
-
-/// Opens a session, uses it, and ends it. Ctrl-C cancels what is under way and still ends it in order.
+/// Opens a session, runs `use_it` and closes the session. Ctrl-C cancels the work in progress and still closes in order.
 ///
 /// # Errors
-/// Why the session did not open, or why its use failed.
-pub(crate) async fn with<T>(
-    target: &Target,
-    use_it: impl AsyncFnOnce(&Connected) -> Result<T, Failure>,
-) -> Result<T, Failure> {
+/// Returns an error if the session cannot be opened or `use_it` fails.
+pub(crate) async fn with_connection<T>(
+    target: &ServerTarget,
+    use_it: impl AsyncFnOnce(&CommandSession) -> Result<T, CommandError>,
+) -> Result<T, CommandError> {
     let mut signals = Signals::catch()?;
-    // Dropped while it opens, a session ends its server by itself.
-    let connected = tokio::select! {
-        connected = open(target) => connected?,
-        signal = signals.next() => return Err(Failure::Interrupted { signal }),
+    // A session that is dropped while it opens stops its server by itself.
+    let connection = tokio::select! {
+        connection = open(target) => connection?,
+        signal = signals.next() => return Err(CommandError::Interrupted { signal }),
     };
     let used = tokio::select! {
         biased;
-        signal = signals.next() => Err(Failure::Interrupted { signal }),
-        // Before the use, so that what the server said first is read first.
-        never = tell_logs(&connected) => never,
-        used = use_it(&connected) => used,
+        signal = signals.next() => Err(CommandError::Interrupted { signal }),
+        // Polled first, so that messages are printed before the results that follow them.
+        never = print_notifications(&connection) => never,
+        used = use_it(&connection) => used,
     };
-    connected.screen.clear();
-    let used = match (used, connected.refused.why()) {
-        (Err(Failure::Told(_)), Some(why)) => Err(CallError::InputRefused(why.to_owned()).into()),
+    connection.screen.clear();
+    let used = match (used, connection.refusal.get()) {
+        (Err(CommandError::Reported(_)), Some(why)) => Err(CallError::InputRefused(why.to_owned()).into()),
         (used, _) => used,
     };
     tokio::select! {
-        _ = tokio::time::timeout(CLOSING, connected.session.close_detached()) => used,
-        signal = signals.next() => Err(Failure::Interrupted { signal }),
+        _ = tokio::time::timeout(CLOSE_TIMEOUT, connection.session.close_detached()) => used,
+        signal = signals.next() => Err(CommandError::Interrupted { signal }),
     }
 }
 
-async fn open(target: &Target) -> Result<Connected, Failure> {
+async fn open(target: &ServerTarget) -> Result<CommandSession, CommandError> {
     let options = &target.options;
     let screen = Arc::new(Screen::new());
-    let opening = Arc::new(Opening::default());
-    let server = Server::read(target).await?;
-    let dial = server.dial(options, &screen, &opening);
-    let refused = Refused::default();
-    let people = is_interactive(&screen)
-        .then(|| Arc::new(AtTerminal::new(Arc::clone(&screen), Arc::default()).for_server(&server.name())));
-    let client = client(options, people.as_ref(), refused.clone())?;
-    let began = tokio::time::Instant::now();
-    let session = screen.while_waiting(|| server.waited_for(), client.connect(dial)).await;
-    let session = session.map_err(|error| server.explain(error, &opening))?;
+    let handshake = Arc::new(HandshakeRecord::default());
+    let server = TargetServer::resolve(target).await?;
+    let dial = server.dial(options, &screen, &handshake);
+    let refusal = RefusalReason::default();
+    let terminal = is_interactive(&screen).then(|| {
+        Arc::new(TerminalHandler::new(Arc::clone(&screen), Arc::default()).for_server(&server.name()))
+    });
+    let client = build_client(options, terminal.as_ref(), refusal.clone())?;
+    let started = tokio::time::Instant::now();
+    let session = screen.with_spinner(|| server.waiting_text(), client.connect(dial)).await;
+    let session = session.map_err(|error| server.explain(error, &handshake))?;
     if options.verbose > 0 {
         let terms = session.info()?;
-        let took = began.elapsed().as_millis();
-        screen.say(&screen.paper.dim(&format!("{} in {took} ms", introduce(terms))));
+        let took = started.elapsed().as_millis();
+        screen.say(&screen.out.dim(&format!("{} in {took} ms", server_summary(terms))));
         if terms.capabilities.logging.is_some() {
             let level = if options.verbose > 1 { Level::Debug } else { Level::Info };
             if let Err(error) = session.set_log_level(level).await {
@@ -170,25 +152,25 @@ async fn open(target: &Target) -> Result<Connected, Failure> {
             }
         }
     }
-    let Options { json, verbose, .. } = *options;
-    let unconfigured = Some(Unconfigured { name: server.name(), transport: server.transport() });
-    let paper = Paper::stdout();
-    Ok(Connected { session, paper, screen, json, verbose, unconfigured, opening, refused, people })
+    let SessionOptions { json, verbose, .. } = *options;
+    let ad_hoc = Some(AdHocServer { name: server.name(), transport: server.transport() });
+    let out = OutputStream::stdout();
+    Ok(CommandSession { session, out, screen, json, verbose, ad_hoc, handshake, refusal, terminal })
 }
 
-/// Who was met: `Demo 1.0, protocol 2026-07-28`.
-pub(crate) fn introduce(terms: &SessionInfo) -> String {
-    let who = match &terms.server {
+/// Returns a summary of the server: `Demo 1.0, protocol 2026-07-28`.
+pub(crate) fn server_summary(terms: &SessionInfo) -> String {
+    let server = match &terms.server {
         Some(server) => {
             let name = one_line(server.title.as_deref().unwrap_or(&server.name));
             format!("{name} {}", one_line(&server.version)).trim_end().to_owned()
         }
         None => "a server without a name".to_owned(),
     };
-    format!("{who}, protocol {}", terms.revision)
+    format!("{server}, protocol {}", terms.revision)
 }
 
-/// `starting npx…`, and the last line the program wrote to stderr.
+/// Returns `starting npx…`, with the last line the program wrote to stderr.
 pub(crate) fn starting_text(name: &str, stderr: &str) -> String {
     match stderr.lines().rev().find(|line| !line.trim().is_empty()) {
         Some(line) => format!("starting {name}…  {}", one_line(line)),
@@ -196,7 +178,7 @@ pub(crate) fn starting_text(name: &str, stderr: &str) -> String {
     }
 }
 
-/// The state of a task on one line.
+/// Returns the state of a task on one line.
 pub(crate) fn task_line(task: &Raw) -> String {
     let members: OrderedMap<Raw> = task.decode().unwrap_or_default();
     let text = |key: &str| members.get(key).and_then(|value| value.decode::<String>().ok());
@@ -205,221 +187,25 @@ pub(crate) fn task_line(task: &Raw) -> String {
     format!("task {}{}", one_line(&status), message.unwrap_or_default())
 }
 
-/// The process of a server that is being started, if there is one.
-#[derive(Default)]
-struct ChildSlot(Mutex<Option<ChildHandle>>);
-
-impl ChildSlot {
-    /// The last lines the process wrote to stderr.
-    fn stderr_tail(&self) -> String {
-        let child = self.0.lock().ok().and_then(|child| child.clone());
-        child.map(|child| child.stderr_tail()).unwrap_or_default()
-    }
-}
-
-/// Starts a program and keeps a handle of its process.
-struct Spawn {
-    command: Stdio,
-    child: Arc<ChildSlot>,
-}
-
-impl Dial for Spawn {
-    fn dial(
-        &self,
-        rung: DialStep,
-        previous: Option<Arc<dyn Link>>,
-    ) -> BoxFuture<'_, Result<Arc<dyn Link>, LinkError>> {
-        Box::pin(async move {
-            match (rung, previous) {
-                (DialStep::Legacy, Some(link)) if link.ended().is_none() => Ok(link),
-                _ => {
-                    let (link, child) = self.command.start()?;
-                    if let Ok(mut slot) = self.child.0.lock() {
-                        *slot = Some(child);
-                    }
-                    Ok(link as Arc<dyn Link>)
-                }
-            }
-        })
-    }
-}
-
-/// Which server: a program that is started here, or one at an address.
-enum Server {
-    Program {
-        name: String,
-        command: Box<Stdio>,
-        child: Arc<ChildSlot>,
-        /// What must not be seen in a trace.
-        secrets: Vec<String>,
-    },
-    Remote(Box<Endpoint>),
-}
-
-impl Server {
-    async fn read(target: &Target) -> Result<Self, Failure> {
-        const HOW: &str =
-            "give its command after --, its URL with --url, or a remembered server with --server NAME";
-        check(target)?;
-        match (&target.remote.url, target.command.split_first()) {
-            (Some(url), None) => Ok(Self::Remote(Box::new(
-                remote::endpoint(&target.remote, url, target.options.max_message).await?,
-            ))),
-            (None, Some((program, args))) => {
-                let name = one_line(&program.to_string_lossy());
-                let expander = Expander::default();
-                let options = expander.options(&target.options)?;
-                let command = Box::new(equipped(&options, expander.command(program, args)?));
-                let mut secrets = expander.into_values();
-                secrets.extend(options.env.into_iter().map(|(_, value)| value));
-                Ok(Self::Program { name, command, child: Arc::default(), secrets })
-            }
-            (None, None) => Err(Failure::usage("no server given").hint(HOW)),
-            (Some(_), Some(_)) => {
-                Err(Failure::usage("both a URL and a command are given").hint("leave one of them out"))
-            }
-        }
-    }
-
-    fn dial(&self, options: &Options, screen: &Arc<Screen>, opening: &Arc<Opening>) -> Arc<dyn Dial> {
-        match self {
-            Self::Program { command, child, secrets, .. } => {
-                let trace = options.trace.then(|| Trace::new(Arc::clone(screen), secrets.clone()));
-                let see = see(trace, opening);
-                let command = Stdio::clone(command).tap(Tap::new(move |way, frame| see(way, frame)));
-                Arc::new(Spawn { command, child: Arc::clone(child) })
-            }
-            Self::Remote(endpoint) => {
-                let trace = options.trace.then(|| Trace::new(Arc::clone(screen), endpoint.secrets.clone()));
-                let scope = if options.trace { Scope::Everything } else { Scope::Exchanges };
-                Arc::new(Watched::new(endpoint.http.clone(), see(trace, opening), scope))
-            }
-        }
-    }
-
-    /// What the user knows it by: what they typed.
-    fn name(&self) -> String {
-        match self {
-            Self::Program { name, .. } => name.rsplit('/').next().unwrap_or(name).to_owned(),
-            Self::Remote(endpoint) => web_host::host(endpoint.http.url()).to_owned(),
-        }
-    }
-
-    fn transport(&self) -> Transport {
-        match self {
-            Self::Program { command, .. } => Transport::Stdio(command.clone()),
-            Self::Remote(endpoint) => Transport::Http(Box::new(endpoint.http.clone())),
-        }
-    }
-
-    fn waited_for(&self) -> String {
-        match self {
-            Self::Program { name, child, .. } => starting_text(name, &child.stderr_tail()),
-            // The short form: there may be a token in the query.
-            Self::Remote(endpoint) => format!("connecting to {:?}…", endpoint.address),
-        }
-    }
-
-    /// Why no session was opened, with a hint that fits the server.
-    fn explain(&self, error: CallError, opening: &Opening) -> Failure {
-        let is_told = matches!(error, CallError::Remote(_));
-        let failure = Failure::from(error);
-        match self {
-            Self::Program { .. } => match opening.junk.get() {
-                Some(line) => failure.also(&format!("its first line on stdout is not a message: {line:?}")),
-                None => failure,
-            },
-            // An endpoint that opens no session in any revision is none.
-            Self::Remote(_) if is_told => failure.status(Status::Unreachable).hint(NO_ENDPOINT),
-            Self::Remote(_) => failure,
-        }
-    }
-}
-
-/// Options for one kind of server, given for the other.
-fn check(target: &Target) -> Result<(), Failure> {
-    let (remote, options) = (&target.remote, &target.options);
-    let is_remote = remote.url.is_some();
-    let for_remote = [
-        (!remote.headers.is_empty(), "--header"),
-        (remote.header_helper.is_some(), "--header-helper"),
-        (remote.bearer_env.is_some(), "--bearer-env"),
-        (remote.allow_http, "--allow-http"),
-        (remote.transport != args::Transport::Auto, "--transport"),
-    ];
-    let for_program = [
-        (!options.env.is_empty(), "--env"),
-        (!options.inherit_env.is_empty(), "--inherit-env"),
-        (options.cwd.is_some(), "--cwd"),
-    ];
-    let (given, what) = match is_remote {
-        true => (&for_program[..], "a program, and this server is at an address"),
-        false => (&for_remote[..], "a server at an address, and this one is a program"),
-    };
-    match given.iter().find(|(is_given, _)| *is_given) {
-        Some((_, option)) => Err(Failure::usage(format!("{option} is for {what}"))),
-        None => Ok(()),
-    }
-}
-
-/// The command with what the options give it.
-fn equipped(options: &Options, mut command: Stdio) -> Stdio {
-    for (name, value) in &options.env {
-        command = command.env(name, value);
-    }
-    for name in &options.inherit_env {
-        command = command.inherit_env(name);
-    }
-    if let Some(directory) = &options.cwd {
-        command = command.cwd(directory);
-    }
-    if let Some(bytes) = options.max_message {
-        command = command.line_limit(bytes);
-    }
-    command
-}
-
-/// Keeps the first line that a server writes to stdout and that is not a message.
-pub(crate) fn note_junk(frame: &[u8], junk: &OnceLock<String>) {
-    const SHOWN: usize = 200;
-    let text = frame.trim_ascii();
-    if !text.is_empty() && !text.starts_with(b"{") && !text.starts_with(b"[") {
-        let text = String::from_utf8_lossy(&text[..text.len().min(SHOWN)]);
-        junk.get_or_init(|| one_line(&text));
-    }
-}
-
-fn see(trace: Option<Trace>, opening: &Arc<Opening>) -> See {
-    let opening = Arc::clone(opening);
-    Arc::new(move |way, frame| {
-        if let Some(trace) = &trace {
-            trace.show(way, frame);
-        }
-        if way == Direction::In {
-            note_junk(frame, &opening.junk);
-        }
-        // Nothing but the opening describes the server, so this looks at little.
-        if way == Direction::In && frame.windows(14).any(|part| part == b"\"capabilities\"") {
-            opening.see(frame);
-        }
-    })
-}
-
-fn client(options: &Options, people: Option<&Arc<AtTerminal>>, refused: Refused) -> Result<Client, Failure> {
+fn build_client(
+    options: &SessionOptions,
+    terminal: Option<&Arc<TerminalHandler>>,
+    refusal: RefusalReason,
+) -> Result<Client, CommandError> {
     let mut client = Client::new().with_name("switchboard-cli", env!("CARGO_PKG_VERSION")).with_tasks();
     if let Some(revision) = options.revision {
         client = client.with_revisions(RevisionPolicy::Only(revision));
     }
     client = client.with_limits(limits(options));
-    Ok(match (&options.answers, people) {
-        (Some(answers), _) => client.with_answers(Scripted::read(answers, refused)?),
-        (None, Some(people)) => client.with_answers(Arc::clone(people)),
-        (None, None) => client.with_answers(Nobody(refused)),
+    Ok(match (&options.answers, terminal) {
+        (Some(answers), _) => client.with_answers(ScriptedAnswers::read(answers, refusal)?),
+        (None, Some(terminal)) => client.with_answers(Arc::clone(terminal)),
+        (None, None) => client.with_answers(RefusingHandler(refusal)),
     })
 }
 
-/// How long a session waits, as far as the command line says.
-pub(crate) fn limits(options: &Options) -> Limits {
+/// Returns the session limits with the timeout of the command line.
+pub(crate) fn limits(options: &SessionOptions) -> Limits {
     let mut limits = Limits::default();
     if let Some(time) = options.timeout {
         for limit in [
@@ -437,24 +223,24 @@ pub(crate) fn limits(options: &Options) -> Limits {
     limits
 }
 
-/// Shows the state of tasks, and log messages where they are wanted, for as long as it is polled.
-async fn tell_logs<T>(connected: &Connected) -> Result<T, Failure> {
-    let mut changes = connected.session.changes()?;
+/// Prints task states, and log messages if verbose, for as long as it is polled.
+async fn print_notifications<T>(connection: &CommandSession) -> Result<T, CommandError> {
+    let mut changes = connection.session.changes()?;
     while let Some(change) = changes.next().await {
         match change {
-            Change::Log(message) if connected.verbose > 0 => {
-                connected.screen.say(&log_line(&message, &connected.screen.paper));
+            Change::Log(message) if connection.verbose > 0 => {
+                connection.screen.say(&log_line(&message, &connection.screen.out));
             }
-            Change::Task(task) => connected.screen.waiting(&task_line(&task)),
+            Change::Task(task) => connection.screen.show_waiting(&task_line(&task)),
             _ => {}
         }
     }
     std::future::pending().await
 }
 
-/// A log message on a line.
-pub(crate) fn log_line(message: &LogMessage, paper: &Paper) -> String {
+/// Returns a log message on one line.
+pub(crate) fn log_line(message: &LogMessage, out: &OutputStream) -> String {
     let data = message.data.decode::<String>().unwrap_or_else(|_| message.data.as_str().to_owned());
     let logger = message.logger.as_deref().map(|logger| format!(" {}", one_line(logger))).unwrap_or_default();
-    format!("{} {}", paper.dim(&format!("[{}{logger}]", message.level)), sanitize(&data))
+    format!("{} {}", out.dim(&format!("[{}{logger}]", message.level)), sanitize(&data))
 }

@@ -1,6 +1,6 @@
-//! The environment of this process, as what a file or an argument refers to.
+//! Environment variables of this process.
 
-/// A variable of the environment.
+/// Returns the value of an environment variable.
 pub(crate) fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok()
 }

@@ -1,60 +1,60 @@
-//! The `switchboard` command: look at MCP servers, call them, and be one, from a terminal.
+//! The `switchboard` command: inspects, calls and serves MCP servers from a terminal.
 //!
 //! ```text
-//!   args ─▶ command/* ─▶ connect ─▶ a session ─▶ output (people) or the specification's own JSON
-//!                            ├─ ask (questions of the server), trace (its traffic)
-//!                            ├─ remote (a server at an address), header_program (its headers), watched (its messages)
-//!                            └─ expand (variables of the command line)
-//!                     ├▶ configured ─▶ a host with the servers of the files
-//!                     └▶ scaffold: new projects of services; `design` and `quickstart` read their designs
+//!   args ─▶ command/* ─▶ connect ─▶ a session ─▶ output: text for people, or the protocol's JSON
+//!                            ├─ elicitation (questions of the server), trace (its messages)
+//!                            ├─ remote (a server at a URL), header_helper (its headers), tapped_link (its messages)
+//!                            └─ expand (variables in arguments)
+//!                     ├▶ configured_servers ─▶ a host with the servers of the configuration files
+//!                     └▶ scaffold: new service projects; `design` and `quickstart` read their designs
 //! ```
 //!
-//! Invariant: text a server wrote reaches the terminal through [`sanitize`] only.
+//! Invariant: server text reaches the terminal only through [`sanitize`].
 
 mod args;
-mod arguments;
-mod ask;
 mod command;
-mod configured;
+mod configured_servers;
 mod connect;
 mod demo;
 mod doctor;
+mod elicitation;
 mod environment;
+mod error;
 mod expand;
-mod failure;
-mod header_program;
+mod header_helper;
 mod nearest;
 mod output;
 mod processes;
 mod remote;
 mod scaffold;
 mod signals;
+mod tapped_link;
 #[cfg(feature = "otel")]
 mod telemetry;
+mod tool_arguments;
 mod trace;
-mod watched;
 
 use std::process::ExitCode;
 
 use switchboard_terminal::sanitize;
 
 fn main() -> ExitCode {
-    // First of all: this process may be the one that looks after a server.
+    // First: this process may have been started as the supervisor of a server.
     switchboard::run_supervisor_if_requested();
-    let command = match args::read() {
+    let command = match args::parse() {
         Ok(command) => command,
         Err(code) => return code,
     };
-    let style = command.error_style();
+    let format = command.error_format();
     let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
         Ok(runtime) => runtime,
-        Err(error) => return failure::Failure::from(error).tell(style),
+        Err(error) => return error::CommandError::from(error).report(format),
     };
     let done = runtime.block_on(command::run(command));
-    // Not waited for: a thread may still be reading a line that nobody will type.
+    // Does not wait: a thread may still block on reading standard input.
     runtime.shutdown_background();
     match done {
         Ok(()) => ExitCode::SUCCESS,
-        Err(failure) => failure.tell(style),
+        Err(error) => error.report(format),
     }
 }

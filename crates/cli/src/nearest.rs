@@ -1,13 +1,13 @@
-//! The name that a misspelt one was probably meant to be.
+//! Suggestion for a misspelled name.
 
-/// The name that is the fewest letters away, if it is near enough to be a slip of the fingers.
+/// Returns the name with the smallest edit distance, if it is small enough for a typing mistake.
 pub(crate) fn nearest<'a>(wanted: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let limit = (wanted.chars().count() / 3).clamp(1, 4);
     let near = names.map(|name| (distance(wanted, name), name)).min()?;
     (near.0 <= limit).then_some(near.1)
 }
 
-/// The edit distance of two names: letters changed, added or removed, and neighbors swapped.
+/// Returns the edit distance of two names: letters changed, added or removed, and neighbors swapped.
 fn distance(from: &str, to: &str) -> usize {
     let letters = |name: &str| name.chars().take(128).flat_map(char::to_lowercase).collect::<Vec<_>>();
     let (from, to) = (letters(from), letters(to));
@@ -33,7 +33,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn c8_only_a_near_name_is_suggested() {
+    fn c8_only_a_similar_name_is_suggested() {
         let names = ["echo", "add", "get-sum", "countdown"];
         assert_eq!(nearest("ehco", names.into_iter()), Some("echo"));
         assert_eq!(nearest("get_sum", names.into_iter()), Some("get-sum"));

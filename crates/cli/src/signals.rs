@@ -1,10 +1,10 @@
-//! Ctrl-C and its kin, as something to wait for.
+//! Termination signals: Ctrl-C, SIGTERM and SIGHUP.
 
 use std::io;
 
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-/// The signals that ask this program to end. While this exists they no longer end it by themselves.
+/// Receiver of termination signals. While it exists, they do not terminate the process by themselves.
 pub(crate) struct Signals {
     interrupt: Signal,
     terminate: Signal,
@@ -12,7 +12,7 @@ pub(crate) struct Signals {
 }
 
 impl Signals {
-    /// Begins to catch them.
+    /// Installs the signal handlers.
     pub(crate) fn catch() -> io::Result<Self> {
         Ok(Self {
             interrupt: signal(SignalKind::interrupt())?,
@@ -21,9 +21,9 @@ impl Signals {
         })
     }
 
-    /// Waits for the next one and gives its number.
+    /// Waits for the next signal and returns its number.
     pub(crate) async fn next(&mut self) -> u8 {
-        // The numbers are the same on every system that has these signals.
+        // These numbers are the same on every Unix.
         tokio::select! {
             _ = self.interrupt.recv() => 2,
             _ = self.terminate.recv() => 15,

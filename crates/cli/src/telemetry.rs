@@ -1,7 +1,7 @@
-//! Spans and counters of a host, sent to an OpenTelemetry collector where the usual variables name one.
+//! OpenTelemetry export: sends spans and metrics of the host to the collector named by the standard variables.
 //!
-//! Invariant: without `OTEL_EXPORTER_OTLP_ENDPOINT` nothing is sent and nothing is gathered. What is said in a call is in
-//! neither.
+//! Invariant: without `OTEL_EXPORTER_OTLP_ENDPOINT` nothing is collected or sent. Arguments and results of calls are
+//! never included.
 
 use std::fmt;
 use std::pin::Pin;
@@ -19,56 +19,60 @@ use switchboard::host::CallMetrics;
 use switchboard::http::{Address, HttpClient, HttpClientOptions, PlainHttp, Request};
 use tracing_subscriber::layer::SubscriberExt;
 
-use crate::failure::{Failure, Status};
+use crate::error::{CommandError, ExitKind};
 
-/// Names the collector: <https://opentelemetry.io/docs/specs/otel/protocol/exporter/>.
+/// Variable with the collector's URL: <https://opentelemetry.io/docs/specs/otel/protocol/exporter/>.
 const ENDPOINT: &str = "OTEL_EXPORTER_OTLP_ENDPOINT";
-/// The most that is read of what a collector answers.
-const ANSWER: usize = 64 * 1024;
+/// Maximum size of a collector's response.
+const MAX_RESPONSE: usize = 64 * 1024;
 
-/// What gathers spans and counters; [`finish`](Self::finish) sends what is left.
+/// Collects spans and metrics; [`finish`](Self::finish) sends the remaining ones.
 pub(crate) struct Telemetry {
     spans: SdkTracerProvider,
     counters: SdkMeterProvider,
-    _here: tracing::subscriber::DefaultGuard,
+    _subscriber: tracing::subscriber::DefaultGuard,
 }
 
 impl Telemetry {
-    /// Begins to gather, for this thread and this host. None when no collector is named.
+    /// Starts collecting for this thread and this host. Returns `None` if no collector is configured.
     ///
     /// # Errors
-    /// When what is named cannot be a collector.
-    pub(crate) fn start(host: &Host) -> Result<Option<Self>, Failure> {
+    /// Returns an error if the collector's URL is not valid.
+    pub(crate) fn start(host: &Host) -> Result<Option<Self>, CommandError> {
         if std::env::var_os(ENDPOINT).is_none_or(|endpoint| endpoint.is_empty()) {
             return Ok(None);
         }
-        let odd = |error: &dyn fmt::Display| {
-            Failure::new(Status::Usage, "bad_collector", format!("no telemetry can be sent: {error}"))
-                .hint("set OTEL_EXPORTER_OTLP_ENDPOINT to an address like http://localhost:4318, or unset it")
+        let config_error = |error: &dyn fmt::Display| {
+            CommandError::new(
+                ExitKind::Usage,
+                "bad_collector",
+                format!("the telemetry endpoint is not valid: {error}"),
+            )
+            .hint("set OTEL_EXPORTER_OTLP_ENDPOINT to a URL like http://localhost:4318, or unset it")
         };
-        let post = Post::new().map_err(|error| odd(&error))?;
-        let spans = SpanExporter::builder().with_http().with_http_client(post.clone()).build();
-        let counters = MetricExporter::builder().with_http().with_http_client(post).build();
+        let client = CollectorClient::new().map_err(|error| config_error(&error))?;
+        let spans = SpanExporter::builder().with_http().with_http_client(client.clone()).build();
+        let counters = MetricExporter::builder().with_http().with_http_client(client).build();
         let about = Resource::builder().with_service_name("switchboard").build();
         let spans = SdkTracerProvider::builder()
-            .with_batch_exporter(spans.map_err(|error| odd(&error))?)
+            .with_batch_exporter(spans.map_err(|error| config_error(&error))?)
             .with_resource(about.clone())
             .build();
         let counters = SdkMeterProvider::builder()
-            .with_periodic_exporter(counters.map_err(|error| odd(&error))?)
+            .with_periodic_exporter(counters.map_err(|error| config_error(&error))?)
             .with_resource(about)
             .build();
-        count(&counters, host);
+        register_metrics(&counters, host);
         let layer = tracing_opentelemetry::layer().with_tracer(spans.tracer("switchboard"));
-        let _here = tracing::subscriber::set_default(tracing_subscriber::registry().with(layer));
-        Ok(Some(Self { spans, counters, _here }))
+        let _subscriber = tracing::subscriber::set_default(tracing_subscriber::registry().with(layer));
+        Ok(Some(Self { spans, counters, _subscriber }))
     }
 
-    /// Sends what is left. A collector that is not there is said, and fails nothing.
+    /// Sends the remaining spans and metrics. Returns an error if the collector cannot be reached.
     pub(crate) async fn finish(self) -> Result<(), String> {
-        let Self { spans, counters, _here } = self;
-        drop(_here);
-        // Elsewhere: both wait for threads of their own.
+        let Self { spans, counters, _subscriber } = self;
+        drop(_subscriber);
+        // On another thread: both block on threads of their own.
         let sent = tokio::task::spawn_blocking(move || {
             let (counted, traced) = (counters.shutdown(), spans.shutdown());
             counted.and(traced).map_err(|error| error.to_string())
@@ -77,18 +81,16 @@ impl Telemetry {
     }
 }
 
-/// Counters that are read off the host whenever they are sent.
-fn count(counters: &SdkMeterProvider, host: &Host) {
+/// Registers metrics that are read from the host at each export.
+fn register_metrics(counters: &SdkMeterProvider, host: &Host) {
     let meter = counters.meter("switchboard");
     type Read = fn(&CallMetrics) -> u64;
     let rows: [(&str, &str, Read); 5] = [
-        ("mcp.host.calls", "Calls that have ended", |metrics| metrics.calls),
+        ("mcp.host.calls", "Finished calls", |metrics| metrics.calls),
         ("mcp.host.failures", "Calls without a result", |metrics| metrics.failures),
-        ("mcp.host.tool_errors", "Calls whose result says that the tool failed", |metrics| {
-            metrics.tool_errors
-        }),
-        ("mcp.host.reconnects", "How often a server was opened again", |metrics| metrics.reconnects),
-        ("mcp.host.time", "Microseconds that all calls took together", |metrics| metrics.total_micros),
+        ("mcp.host.tool_errors", "Calls whose result is a tool error", |metrics| metrics.tool_errors),
+        ("mcp.host.reconnects", "Reconnections of servers", |metrics| metrics.reconnects),
+        ("mcp.host.time", "Total duration of calls in microseconds", |metrics| metrics.total_micros),
     ];
     for (name, about, read) in rows {
         let host = host.clone();
@@ -97,10 +99,8 @@ fn count(counters: &SdkMeterProvider, host: &Host) {
     }
     for (name, share) in [("mcp.host.latency.p50", 0.5), ("mcp.host.latency.p99", 0.99)] {
         let host = host.clone();
-        let gauge = meter
-            .f64_observable_gauge(name)
-            .with_unit("s")
-            .with_description("What so many calls did not exceed");
+        let gauge =
+            meter.f64_observable_gauge(name).with_unit("s").with_description("Latency percentile of calls");
         gauge
             .with_callback(move |observer| {
                 if let Some(latency) = host.metrics().latency(share) {
@@ -111,13 +111,13 @@ fn count(counters: &SdkMeterProvider, host: &Host) {
     }
 }
 
-/// Our own HTTP client, for threads that have no runtime.
+/// HTTP client for exporter threads, which have no async runtime.
 #[derive(Clone)]
-struct Post {
+struct CollectorClient {
     client: HttpClient,
 }
 
-impl Post {
+impl CollectorClient {
     fn new() -> Result<Self, switchboard::http::HttpError> {
         Ok(Self { client: HttpClient::new(HttpClientOptions::from_environment())? })
     }
@@ -126,7 +126,7 @@ impl Post {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         runtime.block_on(async {
             let (head, body) = request.into_parts();
-            // A collector on another machine is named on purpose.
+            // The user chose the collector explicitly, so plain http is allowed.
             let address = Address::parse(&head.uri.to_string(), PlainHttp::Allowed)?;
             let mut ours = Request::new(head.method, address).with_body(body);
             for (name, value) in &head.headers {
@@ -137,18 +137,18 @@ impl Post {
             if let Some(headers) = response.headers_mut() {
                 *headers = answer.headers.clone();
             }
-            Ok(response.body(answer.body.collect(ANSWER).await?)?)
+            Ok(response.body(answer.body.collect(MAX_RESPONSE).await?)?)
         })
     }
 }
 
-impl fmt::Debug for Post {
+impl fmt::Debug for CollectorClient {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Post")
+        f.write_str("CollectorClient")
     }
 }
 
-impl opentelemetry_http::HttpClient for Post {
+impl opentelemetry_http::HttpClient for CollectorClient {
     fn send_bytes<'a, 'b>(
         &'a self,
         request: http::Request<Bytes>,

@@ -1,6 +1,6 @@
-//! The traffic of a session for a person to read: one line a frame, secrets masked, nothing a terminal would obey.
+//! Prints the messages of a session: one line per message, secrets masked, terminal escapes sanitized.
 //!
-//! Masking goes by the name of a member, at any depth, and by the values the user gave the server as variables.
+//! Masks members by name, at any depth, and values of the variables and headers given to the server.
 
 use std::sync::Arc;
 
@@ -9,60 +9,60 @@ use switchboard::Direction;
 use crate::output::Screen;
 use crate::sanitize::one_line;
 
-/// What a name has in it when its value is a secret. Compared without case, `-` and `_`.
-const TELLING: [&str; 8] =
+/// Parts of member names whose value is a secret. Compared without case, `-` and `_`.
+const SECRET_NAMES: [&str; 8] =
     ["secret", "token", "password", "passwd", "apikey", "authorization", "cookie", "privatekey"];
-/// Words of the protocol that look like one and are not.
-const HARMLESS: [&str; 3] = ["progressToken", "maxTokens", "io.modelcontextprotocol/progressToken"];
-/// What stands for a secret.
+/// Protocol members whose names look secret but are not.
+const NOT_SECRET: [&str; 3] = ["progressToken", "maxTokens", "io.modelcontextprotocol/progressToken"];
+/// Replacement of a secret.
 const MASK: &str = "\"•••\"";
-/// Values shorter than this are no secrets, and would be found everywhere.
-const SHORTEST: usize = 6;
-/// What is shown of one frame.
-const FRAME: usize = 64 * 1024;
+/// Shorter values are not masked: they would match everywhere.
+const MIN_SECRET: usize = 6;
+/// Maximum number of bytes printed per message.
+const MAX_SHOWN: usize = 64 * 1024;
 
-/// Shows frames as they go by.
+/// Prints messages to standard error.
 #[derive(Debug)]
 pub(crate) struct Trace {
     screen: Arc<Screen>,
-    /// The server, where there may be several.
+    /// Name of the server, if there may be several.
     label: Option<String>,
-    hidden: Vec<String>,
+    secrets: Vec<String>,
 }
 
 impl Trace {
-    /// On this screen, without these values.
+    /// Creates a trace that masks these values.
     pub(crate) fn new(screen: Arc<Screen>, values: impl IntoIterator<Item = String>) -> Self {
-        let hidden = values.into_iter().filter(|value| value.len() >= SHORTEST).collect();
-        Self { screen, label: None, hidden }
+        let secrets = values.into_iter().filter(|value| value.len() >= MIN_SECRET).collect();
+        Self { screen, label: None, secrets }
     }
 
-    /// With the name of the server before each frame.
+    /// Prints the name of the server before each message.
     #[must_use]
-    pub(crate) fn of(mut self, server: &str) -> Self {
+    pub(crate) fn with_label(mut self, server: &str) -> Self {
         self.label = Some(one_line(server));
         self
     }
 
-    pub(crate) fn show(&self, way: Direction, frame: &[u8]) {
-        let paper = &self.screen.paper;
-        let arrow = match way {
-            Direction::Out => paper.green("→"),
-            Direction::In => paper.cyan("←"),
+    pub(crate) fn print(&self, direction: Direction, frame: &[u8]) {
+        let out = &self.screen.out;
+        let arrow = match direction {
+            Direction::Out => out.green("→"),
+            Direction::In => out.cyan("←"),
         };
         let mut text = mask(&String::from_utf8_lossy(frame));
-        for value in &self.hidden {
+        for value in &self.secrets {
             text = text.replace(value, "•••");
         }
-        let shown = &text[..text.floor_char_boundary(FRAME)];
+        let shown = &text[..text.floor_char_boundary(MAX_SHOWN)];
         let more = text.len() - shown.len();
         let tail = if more > 0 { format!(" … {more} more bytes") } else { String::new() };
-        let label = self.label.as_ref().map(|label| format!("{} ", paper.dim(label))).unwrap_or_default();
+        let label = self.label.as_ref().map(|label| format!("{} ", out.dim(label))).unwrap_or_default();
         self.screen.say(&format!("{label}{arrow} {}{tail}", one_line(shown)));
     }
 }
 
-/// JSON text with the values of telling members replaced. Text that is no JSON is treated as far as it looks like it.
+/// Masks the values of secret members in JSON text. Text that is not JSON is masked as far as it resembles JSON.
 fn mask(text: &str) -> String {
     let bytes = text.as_bytes();
     let mut out = String::with_capacity(text.len());
@@ -79,7 +79,7 @@ fn mask(text: &str) -> String {
         out.push_str(word);
         at = end;
         let value = skip_space(bytes, at);
-        if bytes.get(value) == Some(&b':') && is_telling(word) {
+        if bytes.get(value) == Some(&b':') && is_secret_name(word) {
             let start = skip_space(bytes, value + 1);
             out.push_str(&text[at..start]);
             out.push_str(MASK);
@@ -89,14 +89,14 @@ fn mask(text: &str) -> String {
     out
 }
 
-fn is_telling(quoted: &str) -> bool {
+fn is_secret_name(quoted: &str) -> bool {
     let name = serde_json::from_str::<String>(quoted).unwrap_or_else(|_| quoted.to_owned());
-    if HARMLESS.contains(&name.as_str()) {
+    if NOT_SECRET.contains(&name.as_str()) {
         return false;
     }
     let plain: String =
         name.chars().filter(|char| !matches!(char, '-' | '_')).flat_map(char::to_lowercase).collect();
-    TELLING.iter().any(|word| plain.contains(word))
+    SECRET_NAMES.iter().any(|word| plain.contains(word))
 }
 
 fn skip_space(bytes: &[u8], mut at: usize) -> usize {
@@ -106,7 +106,7 @@ fn skip_space(bytes: &[u8], mut at: usize) -> usize {
     at
 }
 
-/// Behind the string that begins here.
+/// Returns the index after the string that begins at `start`.
 fn string_end(bytes: &[u8], start: usize) -> usize {
     let mut at = start + 1;
     while let Some(byte) = bytes.get(at) {
@@ -119,7 +119,7 @@ fn string_end(bytes: &[u8], start: usize) -> usize {
     bytes.len()
 }
 
-/// Behind the value that begins here.
+/// Returns the index after the value that begins at `start`.
 fn value_end(bytes: &[u8], start: usize) -> usize {
     let (mut at, mut depth) = (start, 0usize);
     while let Some(byte) = bytes.get(at) {
@@ -145,7 +145,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn telling_members_lose_their_value_and_nothing_else_changes() {
+    fn secret_members_are_masked_and_nothing_else_changes() {
         let cases = [
             (r#"{"a": 1, "apiKey":"s3" ,"b":[2]}"#, r#"{"a": 1, "apiKey":"•••" ,"b":[2]}"#),
             (r#"{"x":{"api_key" : {"n":["s3"]},"y":1}}"#, r#"{"x":{"api_key" : "•••","y":1}}"#),
@@ -161,12 +161,12 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_text_is_survived(text in "\\PC{0,60}|[\"{}:,\\\\token ]{0,60}") {
+        fn any_text_is_handled(text in "\\PC{0,60}|[\"{}:,\\\\token ]{0,60}") {
             mask(&text);
         }
 
         #[test]
-        fn a_secret_never_shows(key in "[a-z]{0,4}(token|Secret|API_KEY|password)[a-z]{0,3}", depth in 0usize..4) {
+        fn a_secret_is_never_shown(key in "[a-z]{0,4}(token|Secret|API_KEY|password)[a-z]{0,3}", depth in 0usize..4) {
             let mut value = serde_json::json!({ key: ["hunter2", {"deep": "hunter2"}], "kept": "seen" });
             for _ in 0..depth {
                 value = serde_json::json!({ "in": [value] });

@@ -1,48 +1,47 @@
-//! Fields of an elicitation form: parsing and checking what a person types, and describing what is expected.
+//! Fields of an elicitation form: parses and checks typed input, and describes the expected input.
 
 use switchboard_protocol::{ChoiceOption, FormField, MultiChoiceField, NumberField, Raw, TextField};
 
-/// Parses what a person typed into a value for the field.
+/// Parses typed input into a value for the field.
 ///
 /// # Errors
-/// The text to show them when it does not fit.
+/// Returns the message to show when the input is not valid for the field.
 pub fn parse_typed(field: &FormField, text: &str) -> Result<Raw, String> {
     let text = text.trim();
     match field {
         FormField::Text(field) => check_text(field, text).map(encode),
-        FormField::Number(field) => number(field, text),
+        FormField::Number(field) => parse_number(field, text),
         FormField::Integer(field) => match text.parse::<i64>() {
-            Ok(_) => number(field, text),
-            Err(_) => Err("a whole number is needed".to_owned()),
+            Ok(_) => parse_number(field, text),
+            Err(_) => Err("expected a whole number".to_owned()),
         },
         FormField::Boolean(_) => match text.to_lowercase().as_str() {
             "y" | "yes" | "true" | "on" | "1" => Ok(encode(&true)),
             "n" | "no" | "false" | "off" | "0" => Ok(encode(&false)),
-            _ => Err("yes or no?".to_owned()),
+            _ => Err("expected yes or no".to_owned()),
         },
-        FormField::Choice(field) => choose(&field.options, text).map(encode),
+        FormField::Choice(field) => find_option(&field.options, text).map(encode),
         FormField::MultiChoice(field) => {
             let parts = text.split(',').map(str::trim).filter(|part| !part.is_empty());
             let chosen: Vec<&str> =
-                parts.map(|part| choose(&field.options, part)).collect::<Result<_, _>>()?;
-            several(field, chosen)
+                parts.map(|part| find_option(&field.options, part)).collect::<Result<_, _>>()?;
+            encode_choices(field, chosen)
         }
         _ => Ok(Raw::parse(text.to_owned()).unwrap_or_else(|_| encode(text))),
     }
 }
 
-/// Converts a JSON value that was given in advance into a value for the field. A string may hold anything that could be
-/// typed.
+/// Converts a JSON value, given in advance, into a value for the field. A string is parsed like typed input.
 ///
 /// # Errors
-/// What is wrong with the value.
+/// Returns the reason when the value is not valid for the field.
 pub fn parse_json(field: &FormField, value: &Raw) -> Result<Raw, String> {
     match (field, value.decode::<String>(), value.decode::<Vec<String>>()) {
         (FormField::Text(field), Ok(text), _) => check_text(field, &text).map(encode),
-        (FormField::Text(_), Err(_), _) => Err("text is needed".to_owned()),
+        (FormField::Text(_), Err(_), _) => Err("expected text".to_owned()),
         (FormField::MultiChoice(field), _, Ok(many)) => {
-            let chosen = many.iter().map(|one| choose(&field.options, one)).collect::<Result<_, _>>()?;
-            several(field, chosen)
+            let chosen = many.iter().map(|one| find_option(&field.options, one)).collect::<Result<_, _>>()?;
+            encode_choices(field, chosen)
         }
         (_, Ok(text), _) => parse_typed(field, &text),
         _ => parse_typed(field, value.as_str()),
@@ -64,7 +63,7 @@ pub fn default(field: &FormField) -> Option<Raw> {
     }
 }
 
-/// Returns a value as a person would type it.
+/// Returns a value in the form in which a person types it.
 pub fn typed_form(value: &Raw) -> String {
     if let Ok(yes) = value.decode::<bool>() {
         return if yes { "yes" } else { "no" }.to_owned();
@@ -74,12 +73,12 @@ pub fn typed_form(value: &Raw) -> String {
     text.unwrap_or_else(|_| value.as_str().to_owned())
 }
 
-/// Describes in a few words what the field expects.
+/// Returns a short description of the expected input.
 pub fn expected(field: &FormField) -> String {
     let range = |field: &NumberField| match (field.minimum, field.maximum) {
-        (Some(least), Some(most)) => format!(", {least} to {most}"),
-        (Some(least), None) => format!(", {least} or more"),
-        (None, Some(most)) => format!(", {most} or less"),
+        (Some(minimum), Some(maximum)) => format!(", {minimum} to {maximum}"),
+        (Some(minimum), None) => format!(", {minimum} or more"),
+        (None, Some(maximum)) => format!(", {maximum} or less"),
         (None, None) => String::new(),
     };
     match field {
@@ -106,7 +105,7 @@ pub fn labels(field: &FormField) -> (Option<&str>, Option<&str>) {
     (title.as_deref(), description.as_deref())
 }
 
-/// Returns whether the field is named like a secret: a server must not ask for one in a form.
+/// Returns whether the name or a label of the field suggests a secret. Servers must not ask for secrets in forms.
 pub fn asks_for_secret(name: &str, field: &FormField) -> bool {
     const PARTS: [&str; 17] = [
         "password",
@@ -155,10 +154,10 @@ fn encode<T: serde::Serialize + ?Sized>(value: &T) -> Raw {
 fn check_text<'a>(field: &TextField, text: &'a str) -> Result<&'a str, String> {
     let length = text.chars().count() as u64;
     if let Some(least) = field.min_length.filter(|least| length < *least) {
-        return Err(format!("at least {least} characters are needed"));
+        return Err(format!("expected at least {least} characters"));
     }
     if let Some(most) = field.max_length.filter(|most| length > *most) {
-        return Err(format!("at most {most} characters fit"));
+        return Err(format!("expected at most {most} characters"));
     }
     let (fits, like) = match field.format.as_deref() {
         Some("email") => (is_email(text), "name@example.com"),
@@ -167,7 +166,7 @@ fn check_text<'a>(field: &TextField, text: &'a str) -> Result<&'a str, String> {
         Some("date-time") => (is_date_time(text), "1999-12-31T23:59:00Z"),
         _ => (true, ""),
     };
-    if fits { Ok(text) } else { Err(format!("write it like {like}")) }
+    if fits { Ok(text) } else { Err(format!("expected a value like {like}")) }
 }
 
 fn is_email(text: &str) -> bool {
@@ -200,10 +199,10 @@ fn is_date_time(text: &str) -> bool {
     is_date(date) && zoned && matches!(clock.as_deref(), Some([Ok(0..=23), Ok(0..=59), Ok(0..=60)]))
 }
 
-fn number(field: &NumberField, text: &str) -> Result<Raw, String> {
+fn parse_number(field: &NumberField, text: &str) -> Result<Raw, String> {
     let value = text.parse::<f64>().ok().filter(|value| value.is_finite());
     let (Some(value), Ok(raw)) = (value, Raw::parse(text.to_owned())) else {
-        return Err("a number is needed".to_owned());
+        return Err("expected a number".to_owned());
     };
     if let Some(least) = field.minimum.filter(|least| value < *least) {
         return Err(format!("it must be {least} or more"));
@@ -214,20 +213,20 @@ fn number(field: &NumberField, text: &str) -> Result<Raw, String> {
     Ok(raw)
 }
 
-/// Finds an option by value, by title or by its number in the list.
-fn choose<'a>(options: &'a [ChoiceOption], text: &str) -> Result<&'a str, String> {
+/// Returns the value of an option, found by value, title or number in the list.
+fn find_option<'a>(options: &'a [ChoiceOption], text: &str) -> Result<&'a str, String> {
     let same = |name: &str| name.to_lowercase() == text.to_lowercase();
-    let named = options.iter().find(|option| option.value == text).or_else(|| {
+    let by_name = options.iter().find(|option| option.value == text).or_else(|| {
         options.iter().find(|option| same(&option.value) || option.title.as_deref().is_some_and(same))
     });
-    let counted = || text.parse::<usize>().ok().and_then(|place| options.get(place.checked_sub(1)?));
-    match named.or_else(counted) {
+    let by_number = || text.parse::<usize>().ok().and_then(|number| options.get(number.checked_sub(1)?));
+    match by_name.or_else(by_number) {
         Some(option) => Ok(&option.value),
-        None => Err(format!("{text:?} is none of them")),
+        None => Err(format!("{text:?} is not one of the options")),
     }
 }
 
-fn several(field: &MultiChoiceField, mut chosen: Vec<&str>) -> Result<Raw, String> {
+fn encode_choices(field: &MultiChoiceField, mut chosen: Vec<&str>) -> Result<Raw, String> {
     let mut seen = std::collections::HashSet::new();
     chosen.retain(|one| seen.insert(*one));
     let count = chosen.len() as u64;
@@ -255,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn what_fits_is_taken() {
+    fn valid_input_is_accepted() {
         let cases = [
             (FormField::Integer(NumberField::new()), "12", "12"),
             (FormField::Number(NumberField::new()), "1.50", "1.50"),
@@ -273,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_is_refused_with_a_reason() {
+    fn invalid_input_is_rejected_with_a_reason() {
         let limited = NumberField::new().with_minimum(1.0).with_maximum(9.0);
         let cases = [
             (FormField::Integer(NumberField::new()), "1.5"),

@@ -3,12 +3,12 @@
 use serde_json::{Value, json};
 use switchboard_design::{Design, Flag, MethodScope, OutputSchemaPolicy, UriPolicy};
 
-/// Lists the items of a design for people, each with its command line.
+/// Returns the items of a design as text for people, each with its command line.
 pub fn listing(design: &Design) -> String {
     to_text(design, false)
 }
 
-/// Lists the items of a design for people, with their schemas if `schema` is set.
+/// Returns the items of a design as text for people; with their schemas if `schema` is set.
 pub fn to_text(design: &Design, schema: bool) -> String {
     let mut text = format!(
         "{} {}\n",
@@ -52,7 +52,7 @@ pub fn to_text(design: &Design, schema: bool) -> String {
     text
 }
 
-/// Lists the items of a design for programs: the entries of the protocol's lists.
+/// Returns the items of a design as JSON: the entries of the protocol's lists.
 pub fn to_json(design: &Design) -> Value {
     let all = UriPolicy::default();
     json!({
@@ -80,15 +80,15 @@ fn section<'a>(text: &mut String, title: &str, rows: impl Iterator<Item = Row<'a
     *text += &format!("\n{title}\n");
     for (line, description, schemas) in rows {
         *text += &format!("  {line}\n      {}\n", description.lines().next().unwrap_or_default());
-        for (what, value) in schemas.into_iter().filter(|_| schema) {
+        for (label, value) in schemas.into_iter().filter(|_| schema) {
             if let Some(value) = value {
-                *text += &format!("      {what}: {value}\n");
+                *text += &format!("      {label}: {value}\n");
             }
         }
     }
 }
 
-/// `search --query <TEXT> [--limit <INT>]`
+/// Formats a command and its flags: `search --query <TEXT> [--limit <INT>]`.
 fn signature(command: &str, flags: &[Flag]) -> String {
     let flag = |flag: &Flag| {
         let many = if flag.repeated { "…" } else { "" };

@@ -1,6 +1,6 @@
-//! Questions of a server asked at the terminal, one at a time.
+//! Asks the user the questions of a server at the terminal, one at a time.
 //!
-//! Text of the server is quoted behind a bar, so that it cannot pass for a question of ours. A URL is shown in full and
+//! Server text is quoted behind a bar, so that it cannot imitate a question of this program. A URL is shown in full and
 //! never opened.
 
 use std::io::IsTerminal;
@@ -10,28 +10,28 @@ use switchboard_protocol::{
     ElicitAction, ElicitParams, ElicitResult, FormField, FormParams, OrderedMap, Raw, UrlParams,
 };
 
-use crate::keyboard::Keyboard;
 use crate::sanitize::{self, one_line, sanitize};
 use crate::screen::Screen;
+use crate::stdin_lines::StdinLines;
 use crate::wrap::wrap;
-use crate::{field, web_host};
+use crate::{field, url_host};
 
-/// Asks the user at the terminal what a server wants to know.
+/// Asks the user the questions of a server at the terminal.
 #[derive(Debug)]
 pub struct Prompter {
     screen: Arc<Screen>,
-    keyboard: Arc<Keyboard>,
+    stdin: Arc<StdinLines>,
     confirmation: Confirmation,
-    /// Held while a question is being asked: a server may ask several at once.
-    turn: tokio::sync::Mutex<()>,
+    /// Held while a question is asked, because a server may ask several at once.
+    prompt_lock: tokio::sync::Mutex<()>,
 }
 
-/// When a filled-in form is shown once more before it is sent.
+/// Policy for showing a filled-in form once more before it is sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Confirmation {
     /// Always.
     Always,
-    /// Unless its only field is a yes-or-no question: that answer is the consent itself.
+    /// Unless the only field of the form is a yes-or-no question: that answer is the consent itself.
     UnlessYesOrNo,
 }
 
@@ -39,20 +39,20 @@ pub enum Confirmation {
 struct InputClosed;
 
 impl Prompter {
-    /// A prompter that writes to this screen and reads from this keyboard.
-    pub fn new(screen: Arc<Screen>, keyboard: Arc<Keyboard>, confirmation: Confirmation) -> Self {
-        Self { screen, keyboard, confirmation, turn: tokio::sync::Mutex::new(()) }
+    /// Creates a prompter that writes to `screen` and reads from `stdin`.
+    pub fn new(screen: Arc<Screen>, stdin: Arc<StdinLines>, confirmation: Confirmation) -> Self {
+        Self { screen, stdin, confirmation, prompt_lock: tokio::sync::Mutex::new(()) }
     }
 
-    /// Asks one question on behalf of the server that the user knows as `who`.
+    /// Asks one question on behalf of the server that the user knows as `server`.
     ///
-    /// Returns `None` for a kind of question that is not supported.
-    pub async fn ask(&self, request: &ElicitParams, who: &str) -> Option<ElicitResult> {
-        let _turn = self.turn.lock().await;
-        let who = sanitize::name(who);
+    /// Returns `None` if this kind of question is not supported.
+    pub async fn ask(&self, request: &ElicitParams, server: &str) -> Option<ElicitResult> {
+        let _guard = self.prompt_lock.lock().await;
+        let server = sanitize::name(server);
         let answered = match request {
-            ElicitParams::Form(form) => self.form(form, &who).await,
-            ElicitParams::Url(url) => self.url(url, &who).await,
+            ElicitParams::Form(form) => self.ask_form(form, &server).await,
+            ElicitParams::Url(url) => self.ask_url(url, &server).await,
             _ => return None,
         };
         Some(answered.unwrap_or_else(|InputClosed| {
@@ -61,30 +61,30 @@ impl Prompter {
         }))
     }
 
-    /// Shows text of the server behind a bar.
+    /// Prints server text behind a bar.
     fn quote(&self, text: &str) {
-        let paper = &self.screen.paper;
-        for line in wrap(&sanitize(text), paper.prose().saturating_sub(4)) {
-            self.screen.say(&format!("{} {line}", paper.yellow("┃")));
+        let out = &self.screen.out;
+        for line in wrap(&sanitize(text), out.prose_width().saturating_sub(4)) {
+            self.screen.say(&format!("{} {line}", out.yellow("┃")));
         }
     }
 
-    /// Asks a question of ours and returns the line that is typed.
-    async fn prompt(&self, question: &str) -> Result<String, InputClosed> {
+    /// Prints a question of this program and returns the typed line.
+    async fn read_answer(&self, question: &str) -> Result<String, InputClosed> {
         self.screen.write(&format!("{question} "));
-        self.keyboard.line().await.ok_or(InputClosed)
+        self.stdin.next_line().await.ok_or(InputClosed)
     }
 
-    async fn form(&self, form: &FormParams, who: &str) -> Result<ElicitResult, InputClosed> {
-        let paper = &self.screen.paper;
-        self.screen.say(&format!("\n{} asks:", paper.bold(who)));
+    async fn ask_form(&self, form: &FormParams, server: &str) -> Result<ElicitResult, InputClosed> {
+        let out = &self.screen.out;
+        self.screen.say(&format!("\n{} asks:", out.bold(server)));
         self.quote(&form.message);
         if !form.requested_schema.properties.is_empty() {
-            self.screen.say(&paper.dim("Enter accepts the value in [brackets]; Ctrl-D cancels."));
+            self.screen.say(&out.dim("Enter accepts the value in [brackets]; Ctrl-D cancels."));
         }
         let mut content: OrderedMap<Raw> = OrderedMap::new();
         loop {
-            content = self.fill(form, &content).await?;
+            content = self.ask_fields(form, &content).await?;
             if self.confirmation == Confirmation::UnlessYesOrNo && is_yes_or_no(form) {
                 return Ok(ElicitResult::accept(content));
             }
@@ -94,7 +94,8 @@ impl Prompter {
                 self.screen.say(&line);
             }
             loop {
-                let answer = self.prompt(&format!("Send this to {}? [Y/n/edit]", paper.bold(who))).await?;
+                let answer =
+                    self.read_answer(&format!("Send this to {}? [Y/n/edit]", out.bold(server))).await?;
                 match answer.trim().to_lowercase().as_str() {
                     "" | "y" | "yes" => return Ok(ElicitResult::accept(content)),
                     "n" | "no" => return Ok(ElicitResult::new(ElicitAction::Decline)),
@@ -105,52 +106,51 @@ impl Prompter {
         }
     }
 
-    /// Asks for every field, offering earlier answers as defaults.
-    async fn fill(
+    /// Asks for every field, with earlier answers as defaults.
+    async fn ask_fields(
         &self,
         form: &FormParams,
-        before: &OrderedMap<Raw>,
+        previous: &OrderedMap<Raw>,
     ) -> Result<OrderedMap<Raw>, InputClosed> {
         let schema = &form.requested_schema;
         let mut content = OrderedMap::new();
         for (name, field) in schema.properties.iter() {
             let is_required = schema.required.iter().any(|needed| needed == name);
-            let offered = before.get(name).cloned().or_else(|| field::default(field));
-            if let Some(value) = self.field(name, field, is_required, offered).await? {
+            let offered = previous.get(name).cloned().or_else(|| field::default(field));
+            if let Some(value) = self.ask_field(name, field, is_required, offered).await? {
                 content.insert(name, value);
             }
         }
         Ok(content)
     }
 
-    async fn field(
+    async fn ask_field(
         &self,
         name: &str,
         field: &FormField,
         is_required: bool,
         offered: Option<Raw>,
     ) -> Result<Option<Raw>, InputClosed> {
-        let paper = &self.screen.paper;
+        let out = &self.screen.out;
         self.screen.say("");
         let (title, description) = field::labels(field);
         if let Some(about) = [title, description].into_iter().flatten().reduce(|_, description| description) {
             self.quote(about);
         }
-        for (place, option) in field::options(field).iter().enumerate() {
-            let called = option.title.as_deref().filter(|title| *title != option.value);
-            let called = called.map(|title| format!(" ({})", one_line(title))).unwrap_or_default();
-            self.quote(&format!("  {}  {}{called}", place + 1, one_line(&option.value)));
+        for (index, option) in field::options(field).iter().enumerate() {
+            let title = option.title.as_deref().filter(|title| *title != option.value);
+            let title = title.map(|title| format!(" ({})", one_line(title))).unwrap_or_default();
+            self.quote(&format!("  {}  {}{title}", index + 1, one_line(&option.value)));
         }
         if field::asks_for_secret(name, field) {
-            self.screen.warn("this looks like a secret; a form is no place for one");
+            self.screen.warn("this looks like a secret; do not type it into a form");
         }
         let need = if is_required { "" } else { ", optional" };
-        let kind = paper.dim(&format!("({}{need})", one_line(&field::expected(field))));
+        let kind = out.dim(&format!("({}{need})", one_line(&field::expected(field))));
         let bracket = offered.as_ref().map(|value| format!(" [{}]", one_line(&field::typed_form(value))));
-        let question =
-            format!("{} {kind}{}:", paper.bold(&sanitize::name(name)), bracket.unwrap_or_default());
+        let question = format!("{} {kind}{}:", out.bold(&sanitize::name(name)), bracket.unwrap_or_default());
         loop {
-            let line = self.prompt(&question).await?;
+            let line = self.read_answer(&question).await?;
             if line.trim().is_empty() {
                 match &offered {
                     Some(value) => return Ok(Some(value.clone())),
@@ -161,24 +161,24 @@ impl Prompter {
             match field::parse_typed(field, &line) {
                 Ok(_) if line.trim().is_empty() => self.screen.say("  a value is required"),
                 Ok(value) => return Ok(Some(value)),
-                Err(why) => self.screen.say(&format!("  {}", paper.red(&one_line(&why)))),
+                Err(why) => self.screen.say(&format!("  {}", out.red(&one_line(&why)))),
             }
         }
     }
 
-    /// Asks the user to visit a page before a call can be made, and waits until that is done: until Enter is pressed,
-    /// or until `completed` is.
+    /// Asks the user to visit a page before a call can be made, then waits until Enter is pressed or `completed` is
+    /// ready.
     ///
     /// Returns whether the user agreed.
-    pub async fn visit(&self, page: &UrlParams, who: &str, completed: impl Future<Output = ()>) -> bool {
-        let _turn = self.turn.lock().await;
-        match self.url(page, &sanitize::name(who)).await {
+    pub async fn visit(&self, page: &UrlParams, server: &str, completed: impl Future<Output = ()>) -> bool {
+        let _guard = self.prompt_lock.lock().await;
+        match self.ask_url(page, &sanitize::name(server)).await {
             Ok(answer) if answer.action == ElicitAction::Accept => {}
             _ => return false,
         }
         self.screen.write("Press Enter when you are done there. ");
         tokio::select! {
-            line = self.keyboard.line() => {
+            line = self.stdin.next_line() => {
                 if line.is_none() {
                     self.screen.say("");
                 }
@@ -191,22 +191,22 @@ impl Prompter {
         }
     }
 
-    async fn url(&self, asked: &UrlParams, who: &str) -> Result<ElicitResult, InputClosed> {
-        let paper = &self.screen.paper;
-        self.screen.say(&format!("\n{} asks you to visit a page:", paper.bold(who)));
-        self.quote(&asked.message);
+    async fn ask_url(&self, page: &UrlParams, server: &str) -> Result<ElicitResult, InputClosed> {
+        let out = &self.screen.out;
+        self.screen.say(&format!("\n{} asks you to visit a page:", out.bold(server)));
+        self.quote(&page.message);
         self.screen.say("");
-        // In full, on a line of its own: it is what the user decides by.
-        self.screen.say(&format!("  {}", one_line(&asked.url)));
-        let host = web_host::host(&asked.url);
-        self.screen.say(&format!("  {}", paper.dim(&format!("host: {}", one_line(host)))));
-        if let Some(caution) = web_host::caution(host) {
-            self.screen.warn(&one_line(&caution));
+        // In full, on its own line: the user decides by it.
+        self.screen.say(&format!("  {}", one_line(&page.url)));
+        let host = url_host::host(&page.url);
+        self.screen.say(&format!("  {}", out.dim(&format!("host: {}", one_line(host)))));
+        if let Some(warning) = url_host::lookalike_warning(host) {
+            self.screen.warn(&one_line(&warning));
         }
         self.screen
-            .say(&paper.dim("\nIt is not opened for you. Agree only if you know the host and trust it."));
+            .say(&out.dim("\nIt is not opened for you. Agree only if you know the host and trust it."));
         loop {
-            let answer = self.prompt("Will you visit it? [y/N]").await?;
+            let answer = self.read_answer("Will you visit it? [y/N]").await?;
             let action = match answer.trim().to_lowercase().as_str() {
                 "y" | "yes" => ElicitAction::Accept,
                 "" | "n" | "no" => ElicitAction::Decline,
@@ -222,19 +222,19 @@ fn is_yes_or_no(form: &FormParams) -> bool {
     fields.len() == 1 && fields.iter().all(|(_, field)| matches!(field, FormField::Boolean(_)))
 }
 
-/// Returns whether a person can be asked: standard input and the screen are a terminal.
+/// Returns whether a user can be asked: standard input and standard error are terminals.
 pub fn is_interactive(screen: &Screen) -> bool {
-    std::io::stdin().is_terminal() && screen.paper.is_terminal
+    std::io::stdin().is_terminal() && screen.out.is_terminal
 }
 
-/// Asks a yes-or-no question; `None` without a person to ask.
-pub async fn confirm(screen: &Screen, keyboard: &Keyboard, question: &str) -> Option<bool> {
+/// Asks a yes-or-no question; returns `None` if no user can be asked.
+pub async fn confirm(screen: &Screen, stdin: &StdinLines, question: &str) -> Option<bool> {
     if !is_interactive(screen) {
         return None;
     }
     loop {
         screen.write(&format!("{question} [y/N] "));
-        let Some(line) = keyboard.line().await else {
+        let Some(line) = stdin.next_line().await else {
             screen.say("");
             return Some(false);
         };
@@ -252,23 +252,23 @@ mod tests {
 
     use super::*;
 
-    async fn asked(fields: &[(&str, FormField)], typed: &[&str]) -> (ElicitAction, bool) {
+    async fn answer(fields: &[(&str, FormField)], typed: &[&str]) -> (ElicitAction, bool) {
         let mut schema = FormSchema::new();
         for (name, field) in fields {
             schema = schema.with_required(*name, field.clone());
         }
-        let keyboard = Arc::new(Keyboard::typed(typed));
-        let prompter = Prompter::new(Arc::default(), Arc::clone(&keyboard), Confirmation::UnlessYesOrNo);
+        let stdin = Arc::new(StdinLines::from_lines(typed));
+        let prompter = Prompter::new(Arc::default(), Arc::clone(&stdin), Confirmation::UnlessYesOrNo);
         let result = prompter.ask(&ElicitParams::form("Really?", schema), "a service").await.unwrap();
-        (result.action, keyboard.line().await.is_none())
+        (result.action, stdin.next_line().await.is_none())
     }
 
     #[tokio::test]
     async fn v11_a_yes_or_no_form_is_asked_once() {
         let yes_or_no = ("ok", FormField::Boolean(BooleanField::new()));
-        assert_eq!(asked(std::slice::from_ref(&yes_or_no), &["yes"]).await, (ElicitAction::Accept, true));
-        assert_eq!(asked(std::slice::from_ref(&yes_or_no), &["no"]).await, (ElicitAction::Accept, true));
+        assert_eq!(answer(std::slice::from_ref(&yes_or_no), &["yes"]).await, (ElicitAction::Accept, true));
+        assert_eq!(answer(std::slice::from_ref(&yes_or_no), &["no"]).await, (ElicitAction::Accept, true));
         let text = ("why", FormField::Text(TextField::new()));
-        assert_eq!(asked(&[yes_or_no, text], &["yes", "because", "n"]).await, (ElicitAction::Decline, true));
+        assert_eq!(answer(&[yes_or_no, text], &["yes", "because", "n"]).await, (ElicitAction::Decline, true));
     }
 }

@@ -1,16 +1,17 @@
-//! Sanitizing of untrusted text for a terminal: characters that a terminal would obey or hide are made visible.
+//! Sanitizes untrusted text for a terminal: escapes the characters that a terminal would interpret or hide.
 //!
-//! [`sanitize`] is for names, descriptions and everything a person decides by; [`printable`] is for results, which must
-//! stay readable in every script. Invariant of both: the output has no control character but newline and tab and nothing
-//! that reorders text; it is at most eight times as long; applying the function again changes nothing. The output of
-//! [`sanitize`] also hides no text: joiners, tags and variation selectors survive only inside emoji and letter sequences.
+//! [`sanitize`] is for names, descriptions and other text that users base decisions on; [`printable`] is for results,
+//! which must stay readable in every script. Invariants of both: the output has no control character except newline and
+//! tab, and no character that reorders text; it is at most eight times as long; the function is idempotent. The output
+//! of [`sanitize`] also hides no text: joiners, tags and variation selectors survive only inside emoji and letter
+//! sequences.
 
 use std::borrow::Cow;
 use std::fmt::Write;
 use std::iter::Peekable;
 use std::str::Chars;
 
-/// Text of any length and any number of lines.
+/// Escapes everything unsafe in text of any length and any number of lines.
 pub fn sanitize(text: &str) -> Cow<'_, str> {
     let Some(first) = text.find(is_unsafe) else { return Cow::Borrowed(text) };
     let mut out = String::with_capacity(text.len() + 16);
@@ -18,12 +19,12 @@ pub fn sanitize(text: &str) -> Cow<'_, str> {
     out.push_str(&text[..start]);
     scan(&text[start..], |char, is_shown| match is_shown {
         true => out.push(char),
-        false => show(&mut out, char),
+        false => push_escape(&mut out, char),
     });
     Cow::Owned(out)
 }
 
-/// The text of a result for a terminal: only control and bidirectional characters become visible escapes.
+/// Escapes control and bidirectional characters of result text.
 pub fn printable(text: &str) -> Cow<'_, str> {
     let is_active = |char: char| !matches!(char, '\n' | '\t') && (char.is_control() || is_bidi(char));
     let Some(first) = text.find(is_active) else { return Cow::Borrowed(text) };
@@ -33,35 +34,35 @@ pub fn printable(text: &str) -> Cow<'_, str> {
     while let Some(char) = rest.next() {
         match char {
             '\r' if rest.peek() == Some(&'\n') => {}
-            _ if is_active(char) => show(&mut out, char),
+            _ if is_active(char) => push_escape(&mut out, char),
             _ => out.push(char),
         }
     }
     Cow::Owned(out)
 }
 
-/// Text for one line: as [`sanitize`], with line breaks and tabs as spaces.
+/// Sanitizes text for one line: line breaks and tabs become spaces.
 pub fn one_line(text: &str) -> String {
     sanitize(text.trim()).replace(['\n', '\t'], " ")
 }
 
-/// A name for one line, cut where no name should be longer.
+/// Sanitizes a name for one line and truncates it to 60 characters.
 pub fn name(text: &str) -> String {
-    const LONGEST: usize = 60;
+    const MAX_CHARS: usize = 60;
     let name = one_line(text);
-    match name.char_indices().nth(LONGEST) {
+    match name.char_indices().nth(MAX_CHARS) {
         Some((end, _)) => format!("{}…", &name[..end]),
         None => name,
     }
 }
 
-/// JSON text for a terminal: the same value, with what is unsafe written as escapes. Only for valid JSON.
+/// Escapes everything unsafe in JSON text without changing its value. The text must be valid JSON.
 pub fn json(text: &str) -> Cow<'_, str> {
     if !text.contains(is_unsafe) {
         return Cow::Borrowed(text);
     }
     let mut out = String::with_capacity(text.len() + 16);
-    // Outside of strings a carriage return is white space, and inside it cannot stand.
+    // A valid JSON text has carriage returns as white space only, never inside strings.
     scan(&text.replace('\r', " "), |char, is_shown| match is_shown {
         true => out.push(char),
         false => {
@@ -73,65 +74,65 @@ pub fn json(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Where the sequence begins that the unsafe character at `first` may belong to: one character before it.
+/// Returns the start of the sequence that the unsafe character at `first` may belong to: one character before it.
 fn sequence_start(text: &str, first: usize) -> usize {
     text[..first].char_indices().next_back().map_or(first, |(start, _)| start)
 }
 
-/// Gives every character, and whether it may be shown as it is. The `\r` of a line ending is left out.
-fn scan(text: &str, mut give: impl FnMut(char, bool)) {
+/// Passes every character to `emit`, with whether it may be shown unescaped. Skips the `\r` of a line ending.
+fn scan(text: &str, mut emit: impl FnMut(char, bool)) {
     let mut rest = text.chars().peekable();
     let mut before: Option<char> = None;
     while let Some(char) = rest.next() {
         match char {
-            // The line ending of half the world's files; what it does is what a newline does.
+            // A CRLF line ending; the newline that follows is enough.
             '\r' if rest.peek() == Some(&'\n') => continue,
             '\u{200c}' | '\u{200d}' => {
-                give(
+                emit(
                     char,
                     before.is_some_and(is_joinable) && rest.peek().is_some_and(|next| is_joinable(*next)),
                 );
             }
-            '\u{e0100}'..='\u{e01ef}' => give(char, before.is_some_and(is_ideograph)),
+            '\u{e0100}'..='\u{e01ef}' => emit(char, before.is_some_and(is_ideograph)),
             BLACK_FLAG => {
-                give(char, true);
+                emit(char, true);
                 let tags = flag_tags(&rest);
-                rest.by_ref().take(tags).for_each(|tag| give(tag, true));
+                rest.by_ref().take(tags).for_each(|tag| emit(tag, true));
             }
-            _ => give(char, !is_unsafe(char)),
+            _ => emit(char, !is_unsafe(char)),
         }
         before = Some(char);
     }
 }
 
-/// The flags of regions are this one and its region in tags.
+/// The emoji flag of a region is a black flag followed by the region in tag characters.
 const BLACK_FLAG: char = '\u{1f3f4}';
 const LAST_TAG: char = '\u{e007f}';
 
-/// How many tags belong to the flag before them: at most six for a region and the last one, or none.
+/// Returns the number of tags that belong to the flag before them: at most six for a region and the cancel tag, or zero.
 fn flag_tags(rest: &Peekable<Chars<'_>>) -> usize {
     let mut ahead = rest.clone();
     let region =
         ahead.by_ref().take_while(|tag| matches!(tag, '\u{e0030}'..='\u{e0039}' | '\u{e0061}'..='\u{e007a}'));
     let count = region.take(7).count();
-    // What ended the region was taken too, so it is looked at by its place.
+    // `take_while` consumed the character after the region, so read it by its position.
     match rest.clone().nth(count) {
         Some(LAST_TAG) if (3..=6).contains(&count) => count + 1,
         _ => 0,
     }
 }
 
-/// Whether a joiner beside the character has a meaning: letters of scripts that join, emoji and their selectors.
+/// Returns whether a joiner next to the character has a meaning: letters of joining scripts, emoji and their selectors.
 fn is_joinable(char: char) -> bool {
     char as u32 >= 0x600 && !char.is_whitespace() && !is_unsafe(char)
 }
 
-/// Whether a variation selector after the character changes how it is displayed.
+/// Returns whether a variation selector after the character changes its glyph.
 fn is_ideograph(char: char) -> bool {
     matches!(char, '\u{3400}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3ffff}')
 }
 
-fn show(out: &mut String, char: char) {
+fn push_escape(out: &mut String, char: char) {
     // Writing to a string does not fail.
     _ = match char as u32 {
         code @ 0..=0xff => write!(out, "\\x{code:02x}"),
@@ -139,12 +140,12 @@ fn show(out: &mut String, char: char) {
     };
 }
 
-/// Whether the character changes the direction of text.
+/// Returns whether the character changes the direction of text.
 fn is_bidi(char: char) -> bool {
     matches!(char, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-/// Whether a terminal would act on the character, or show nothing where something stands.
+/// Returns whether a terminal would interpret the character, or show nothing for it.
 fn is_unsafe(char: char) -> bool {
     match char {
         '\n' | '\t' => false,
@@ -152,12 +153,12 @@ fn is_unsafe(char: char) -> bool {
         _ if char.is_control() => true,
         // The soft hyphen and the Arabic letter mark.
         '\u{ad}' | '\u{61c}' => true,
-        // Zero-width characters and marks of direction; line and paragraph separators.
+        // Zero-width characters and direction marks; line and paragraph separators.
         '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' => true,
         '\u{feff}' | '\u{fff9}'..='\u{fffb}' => true,
-        // Fillers that are letters by name and blanks by look.
+        // Fillers: letters that render as blanks.
         '\u{115f}' | '\u{1160}' | '\u{3164}' | '\u{ffa0}' => true,
-        // Invisible tags and selectors, in which whole sentences have been hidden.
+        // Invisible tags and selectors, which can hide whole sentences.
         '\u{e0000}'..='\u{e01ef}' => true,
         _ => false,
     }
@@ -209,14 +210,14 @@ mod tests {
         proptest::collection::vec(piece, 0..64).prop_map(|pieces| pieces.concat())
     }
 
-    /// What may survive inside a sequence.
+    /// Returns whether the character may remain unescaped inside a sequence.
     fn is_sequence_part(char: char) -> bool {
         matches!(char, '\u{200c}' | '\u{200d}' | '\u{e0030}'..='\u{e007f}' | '\u{e0100}'..='\u{e01ef}')
     }
 
     proptest! {
         #[test]
-        fn nothing_unsafe_is_left_it_is_idempotent_and_bounded(text in hostile()) {
+        fn output_is_safe_idempotent_and_bounded(text in hostile()) {
             let safe = sanitize(&text);
             for char in safe.chars() {
                 let code = char as u32;

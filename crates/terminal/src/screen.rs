@@ -1,4 +1,4 @@
-//! Standard error, shared by messages and one progress line that gives way to them.
+//! Standard error, shared by messages and one progress line, which is erased before a message.
 //!
 //! Invariant: the progress line is drawn only on a terminal and erased before anything else is written.
 
@@ -9,35 +9,35 @@ use std::time::Duration;
 use switchboard_protocol::ProgressParams;
 use tokio::time::Instant;
 
-use crate::paper::Paper;
+use crate::output_stream::OutputStream;
 use crate::sanitize::{self, one_line};
 use crate::wrap::wrap;
 
-/// How long something may take before a spinner is shown.
+/// Delay before a spinner is shown.
 const SPINNER_DELAY: Duration = Duration::from_millis(300);
 const SPINNER_PERIOD: Duration = Duration::from_millis(100);
 const SPINNER: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
 
-/// Standard error.
+/// Writer for standard error with an erasable progress line.
 #[derive(Debug)]
 pub struct Screen {
-    /// Its width and colors.
-    pub paper: Paper,
-    /// Whether warnings are written as JSON, for a program.
+    /// Width and colors of standard error.
+    pub out: OutputStream,
+    /// Whether warnings are written as JSON objects.
     is_json: bool,
     /// Whether the progress line is drawn. A std mutex: held for one write, never across an await.
-    drawn: Mutex<bool>,
+    progress_drawn: Mutex<bool>,
 }
 
 impl Screen {
-    /// Standard error, read by a person.
+    /// Creates a screen with warnings as text.
     pub fn new() -> Self {
-        Self::read_as(false)
+        Self::with_json_warnings(false)
     }
 
-    /// Standard error; with `is_json`, warnings are one JSON object per line, as errors are.
-    pub fn read_as(is_json: bool) -> Self {
-        Self { paper: Paper::stderr(), is_json, drawn: Mutex::new(false) }
+    /// Creates a screen; if `is_json` is set, warnings are one JSON object per line, like errors.
+    pub fn with_json_warnings(is_json: bool) -> Self {
+        Self { out: OutputStream::stderr(), is_json, progress_drawn: Mutex::new(false) }
     }
 
     /// Writes a line.
@@ -45,9 +45,9 @@ impl Screen {
         self.write(&format!("{line}\n"));
     }
 
-    /// Writes text without a line ending: a question, to be answered behind it.
+    /// Writes text without a line ending, for example a question that is answered on the same line.
     pub fn write(&self, text: &str) {
-        self.put(text, false);
+        self.write_raw(text, false);
     }
 
     /// Writes a warning.
@@ -55,26 +55,26 @@ impl Screen {
         if self.is_json {
             return self.say(&sanitize::json(&serde_json::json!({ "warning": text }).to_string()));
         }
-        self.say(&format!("{} {text}", self.paper.yellow("warning:")));
+        self.say(&format!("{} {text}", self.out.yellow("warning:")));
     }
 
-    /// Draws a progress notification, until something else is written.
-    pub fn progress(&self, told: &ProgressParams) {
-        if self.paper.is_terminal {
-            self.put(&bar(&self.paper, told), true);
+    /// Draws a progress bar that stays until something else is written.
+    pub fn show_progress(&self, progress: &ProgressParams) {
+        if self.out.is_terminal {
+            self.write_raw(&progress_bar(&self.out, progress), true);
         }
     }
 
-    /// Shows what the command waits for, until something else is written.
-    pub fn waiting(&self, what: &str) {
-        if self.paper.is_terminal {
-            self.put(&self.paper.dim(&fit(what, self.paper.width - 1)), true);
+    /// Draws a line about pending work that stays until something else is written.
+    pub fn show_waiting(&self, label: &str) {
+        if self.out.is_terminal {
+            self.write_raw(&self.out.dim(&fit(label, self.out.width - 1)), true);
         }
     }
 
-    /// Awaits `work`; at a terminal, a spinner with the text of `what` appears after 300 ms.
-    pub async fn while_waiting<T>(&self, what: impl Fn() -> String, work: impl Future<Output = T>) -> T {
-        if !self.paper.is_terminal {
+    /// Awaits `work`; on a terminal, a spinner with the text of `label` appears after 300 ms.
+    pub async fn with_spinner<T>(&self, label: impl Fn() -> String, work: impl Future<Output = T>) -> T {
+        if !self.out.is_terminal {
             return work.await;
         }
         let mut work = std::pin::pin!(work);
@@ -89,7 +89,7 @@ impl Screen {
                 }
                 _ = ticks.tick() => {
                     let frame = frames.next().copied().unwrap_or_default();
-                    self.waiting(&format!("{frame} {}", what()));
+                    self.show_waiting(&format!("{frame} {}", label()));
                 }
             }
         }
@@ -97,11 +97,11 @@ impl Screen {
 
     /// Erases the progress line.
     pub fn clear(&self) {
-        self.put("", false);
+        self.write_raw("", false);
     }
 
-    fn put(&self, text: &str, is_progress: bool) {
-        let Ok(mut drawn) = self.drawn.lock() else { return };
+    fn write_raw(&self, text: &str, is_progress: bool) {
+        let Ok(mut drawn) = self.progress_drawn.lock() else { return };
         let erase = if *drawn { "\r\x1b[K" } else { "" };
         *drawn = is_progress;
         let mut err = io::stderr().lock();
@@ -123,28 +123,28 @@ impl Drop for Screen {
     }
 }
 
-/// `━━━━━━━━╌╌╌╌  3/5  mixing the dough`, one column short of the width so that it never wraps.
-fn bar(paper: &Paper, told: &ProgressParams) -> String {
+/// Renders a progress bar, `━━━━━━━━╌╌╌╌  3/5  mixing the dough`, one column short of the width so that it never wraps.
+fn progress_bar(out: &OutputStream, params: &ProgressParams) -> String {
     const CELLS: usize = 24;
     let mut left = String::new();
     let mut cells = 0;
-    if let Some(total) = told.total.filter(|total| *total > 0.0) {
-        let share = (told.progress / total).clamp(0.0, 1.0);
+    if let Some(total) = params.total.filter(|total| *total > 0.0) {
+        let share = (params.progress / total).clamp(0.0, 1.0);
         // In 0..=CELLS by the clamp.
         let done = (share * CELLS as f64) as usize;
-        left = format!("{}{} ", paper.green(&"━".repeat(done)), paper.dim(&"╌".repeat(CELLS - done)));
+        left = format!("{}{} ", out.green(&"━".repeat(done)), out.dim(&"╌".repeat(CELLS - done)));
         cells = CELLS + 1;
     }
-    let numbers = match told.total {
-        Some(total) => format!("{}/{}", told.progress, total),
-        None => told.progress.to_string(),
+    let numbers = match params.total {
+        Some(total) => format!("{}/{}", params.progress, total),
+        None => params.progress.to_string(),
     };
-    let message = told.message.as_deref().map(one_line).unwrap_or_default();
-    let words = format!(" {numbers}  {message}");
-    left + &fit(words.trim_end(), paper.width.saturating_sub(cells + 1))
+    let message = params.message.as_deref().map(one_line).unwrap_or_default();
+    let text = format!(" {numbers}  {message}");
+    left + &fit(text.trim_end(), out.width.saturating_sub(cells + 1))
 }
 
-/// As much of one line as fits.
+/// Truncates text to one line of this width.
 fn fit(text: &str, width: usize) -> String {
     wrap(text, width.max(2) - 1)
         .into_iter()
@@ -160,14 +160,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_bar_never_wraps_and_is_never_hostile() {
+    fn a_progress_bar_never_wraps_and_has_no_escape_sequences() {
         for width in [20, 40, 80] {
             for (progress, total) in [(0.0, Some(3.0)), (7.0, Some(3.0)), (-1.0, Some(0.0)), (f64::MAX, None)]
             {
-                let mut told = ProgressParams::new(RequestId::Number(1), progress);
-                told.total = total;
-                told.message = Some(format!("\u{1b}[2J漢字 {}", "long ".repeat(40)));
-                let bar = bar(&Paper::plain(width), &told);
+                let mut params = ProgressParams::new(RequestId::Number(1), progress);
+                params.total = total;
+                params.message = Some(format!("\u{1b}[2J漢字 {}", "long ".repeat(40)));
+                let bar = progress_bar(&OutputStream::plain(width), &params);
                 assert!(bar.width() < width.max(30), "{width}: {bar}");
                 assert!(!bar.contains('\u{1b}'));
             }

@@ -1,7 +1,7 @@
-//! Byte counts for people.
+//! Formats byte counts for people.
 
 /// Formats a number of bytes for people: `1 byte`, `3.0 KiB`.
-pub fn size(bytes: u64) -> String {
+pub fn format_size(bytes: u64) -> String {
     const UNITS: [&str; 4] = ["KiB", "MiB", "GiB", "TiB"];
     let mut value = bytes as f64;
     let mut unit = "bytes";

@@ -1,12 +1,12 @@
-//! Text wrapped to a display width. Knows nothing of color: style the lines afterwards.
+//! Wraps text to a display width. Does not know about color: style the lines afterwards.
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-/// Wraps text, at spaces where possible. Its own line breaks and indentation stay.
+/// Wraps text, at spaces where possible. Line breaks and indentation of the text are kept.
 pub fn wrap(text: &str, width: usize) -> Vec<String> {
     let mut lines = Vec::new();
     for line in text.split('\n') {
-        fold(line.trim_end(), width.max(1), &mut lines);
+        wrap_line(line.trim_end(), width.max(1), &mut lines);
     }
     while lines.last().is_some_and(String::is_empty) {
         lines.pop();
@@ -14,7 +14,7 @@ pub fn wrap(text: &str, width: usize) -> Vec<String> {
     lines
 }
 
-/// Wraps text with each line behind an indent, ready to print.
+/// Wraps text and indents each line.
 pub fn indented(text: &str, indent: &str, width: usize) -> String {
     let lines = wrap(text, width.saturating_sub(indent.width()));
     lines
@@ -23,8 +23,8 @@ pub fn indented(text: &str, indent: &str, width: usize) -> String {
         .collect()
 }
 
-fn fold(line: &str, width: usize, lines: &mut Vec<String>) {
-    // A tab has no width that could be counted.
+fn wrap_line(line: &str, width: usize, lines: &mut Vec<String>) {
+    // A tab has no fixed width.
     let line = line.replace('\t', "    ");
     if line.width() <= width {
         lines.push(line);
@@ -43,15 +43,15 @@ fn fold(line: &str, width: usize, lines: &mut Vec<String>) {
         if !is_fresh {
             lines.push(std::mem::replace(&mut current, margin.clone()));
         }
-        current = chop(word, width, current, lines);
+        current = break_word(word, width, current, lines);
     }
     if !current.trim().is_empty() {
         lines.push(current);
     }
 }
 
-/// Puts a word behind what is on the line, breaking it wherever it must be; gives the last line.
-fn chop(word: &str, width: usize, mut current: String, lines: &mut Vec<String>) -> String {
+/// Appends a word to the current line, breaking it where necessary; returns the last line.
+fn break_word(word: &str, width: usize, mut current: String, lines: &mut Vec<String>) -> String {
     let mut used = current.width();
     for char in word.chars() {
         let wide = char.width().unwrap_or(0);

@@ -1,4 +1,4 @@
-//! Building the programs of `benches/`, and what a clean build and a stripped program come to.
+//! Builds the programs of `benches/`, and measures clean builds and stripped binaries.
 //!
 //! Every package is built alone: built together, the features that one asks of a shared dependency would be on in
 //! the others too.
@@ -10,18 +10,22 @@ use std::process::Command;
 use super::program::Programs;
 use super::progress::Progress;
 use super::setup::Make;
-use crate::command::{self, Failure};
+use crate::command::{self, TaskError};
 use crate::project::Project;
 
 const MANIFEST: &str = "benches/Cargo.toml";
 
-/// Where everything of the bench is kept.
+/// Directory of all files of the benchmark.
 pub(super) fn folder(project: &Project) -> PathBuf {
     project.target.join("benches")
 }
 
-/// The programs of these makes.
-pub(super) fn programs(project: &Project, progress: &Progress, makes: &[Make]) -> Result<Programs, Failure> {
+/// Builds the programs of these implementations.
+pub(super) fn programs(
+    project: &Project,
+    progress: &Progress,
+    makes: &[Make],
+) -> Result<Programs, TaskError> {
     let folder = folder(project);
     for make in makes {
         package(project, progress, &format!("bench-{make}"), &folder)?;
@@ -29,8 +33,8 @@ pub(super) fn programs(project: &Project, progress: &Progress, makes: &[Make]) -
     Ok(Programs { release: folder.join("release"), node: None, python: None })
 }
 
-/// Megabytes of the smallest client of this make, stripped.
-pub(super) fn stripped_size(project: &Project, progress: &Progress, make: Make) -> Result<f64, Failure> {
+/// Returns the size of the smallest client in megabytes, stripped.
+pub(super) fn stripped_size(project: &Project, progress: &Progress, make: Make) -> Result<f64, TaskError> {
     let folder = folder(project);
     let name = format!("minimal-{make}");
     package(project, progress, &name, &folder)?;
@@ -38,16 +42,16 @@ pub(super) fn stripped_size(project: &Project, progress: &Progress, make: Make) 
     let stripped = folder.join(format!("{name}.stripped"));
     command::output(Command::new("strip").arg("-o").arg(&stripped).arg(&built))?;
     let size = std::fs::metadata(&stripped)
-        .map_err(|error| Failure::new(format!("cannot look at {}: {error}", stripped.display())))?;
+        .map_err(|error| TaskError::new(format!("cannot look at {}: {error}", stripped.display())))?;
     Ok(size.len() as f64 / 1e6)
 }
 
-/// Seconds of user and system time that a build of the smallest client takes from nothing.
-pub(super) fn clean_build(project: &Project, progress: &Progress, make: Make) -> Result<f64, Failure> {
+/// Returns the user and system time of a clean build of the smallest client in seconds.
+pub(super) fn clean_build(project: &Project, progress: &Progress, make: Make) -> Result<f64, TaskError> {
     let clean = folder(project).join("clean");
     let empty = || match std::fs::remove_dir_all(&clean) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-            Err(Failure::new(format!("cannot empty {}: {error}", clean.display())))
+            Err(TaskError::new(format!("cannot empty {}: {error}", clean.display())))
         }
         _ => Ok(()),
     };
@@ -59,12 +63,12 @@ pub(super) fn clean_build(project: &Project, progress: &Progress, make: Make) ->
     Ok(seconds)
 }
 
-/// Seconds of user time that checking a hundred tools takes, five times for each make in turn, everything else built.
+/// Returns the user time of checking a hundred tools in seconds, five times for each implementation in turn.
 pub(super) fn checks(
     project: &Project,
     progress: &Progress,
     makes: &[Make],
-) -> Result<HashMap<Make, Vec<f64>>, Failure> {
+) -> Result<HashMap<Make, Vec<f64>>, TaskError> {
     let folder = folder(project);
     let check = |make: Make| {
         let mut cargo = project.cargo();
@@ -83,7 +87,7 @@ pub(super) fn checks(
             let source = project.path(format!("benches/hundred/{make}/src/lib.rs"));
             let touched = std::fs::File::options().append(true).open(&source);
             let touched = touched.and_then(|file| file.set_modified(std::time::SystemTime::now()));
-            touched.map_err(|error| Failure::new(format!("cannot touch {}: {error}", source.display())))?;
+            touched.map_err(|error| TaskError::new(format!("cannot touch {}: {error}", source.display())))?;
             let before = children(|user, _| user)?;
             check(*make)?;
             found.entry(*make).or_default().push(children(|user, _| user)? - before);
@@ -92,28 +96,28 @@ pub(super) fn checks(
     Ok(found)
 }
 
-fn package(project: &Project, progress: &Progress, name: &str, folder: &Path) -> Result<(), Failure> {
+fn package(project: &Project, progress: &Progress, name: &str, folder: &Path) -> Result<(), TaskError> {
     progress.step(&format!("build {name}"));
     let mut cargo = project.cargo();
     cargo.args(["build", "--release", "--locked", "--quiet", "--manifest-path", MANIFEST, "--package", name]);
     command::output(cargo.env("CARGO_TARGET_DIR", folder)).map(drop)
 }
 
-/// User and system time of every process that we started and that has ended, and of those they waited for.
-fn children_seconds() -> Result<f64, Failure> {
+/// Returns the user and system time of all finished child processes and their descendants.
+fn children_seconds() -> Result<f64, TaskError> {
     children(|user, system| user + system)
 }
 
-fn children(of: impl Fn(u64, u64) -> u64) -> Result<f64, Failure> {
+fn children(of: impl Fn(u64, u64) -> u64) -> Result<f64, TaskError> {
     let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
     let (user, system) =
-        children_ticks(&stat).ok_or_else(|| Failure::new("the system keeps no time of processes"))?;
+        children_ticks(&stat).ok_or_else(|| TaskError::new("the system keeps no time of processes"))?;
     let each = command::output(Command::new("getconf").arg("CLK_TCK"))?;
-    let each: f64 = each.trim().parse().map_err(|_| Failure::new("getconf CLK_TCK said no number"))?;
+    let each: f64 = each.trim().parse().map_err(|_| TaskError::new("getconf CLK_TCK said no number"))?;
     Ok(of(user, system) as f64 / each)
 }
 
-/// Fields 16 and 17, counted behind the name, which may hold anything.
+/// Fields 16 and 17, counted after the name, which may contain anything.
 fn children_ticks(stat: &str) -> Option<(u64, u64)> {
     let (_, rest) = stat.rsplit_once(')')?;
     let mut fields = rest.split_whitespace().skip(13);

@@ -1,5 +1,5 @@
-//! Counts: instructions and allocations per call, as the difference of two callgrind runs with different numbers of
-//! calls. What the program does once falls out of the difference, and what the machine does besides is never in it.
+//! Instructions and allocations per call, as the difference of two callgrind runs with different numbers of
+//! calls. Startup cost cancels out, and other load of the machine is not included.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -11,19 +11,19 @@ use super::profile::Profile;
 use super::program::{Calls, Programs};
 use super::progress::Progress;
 use super::setup::{Form, Road, Setup, Side, Work};
-use crate::command::{self, Failure};
+use crate::command::{self, TaskError};
 
-/// Whether callgrind can be had.
+/// Returns whether callgrind is installed.
 pub(super) fn is_installed() -> bool {
     command::succeeds(Command::new("valgrind").arg("--version"))
 }
 
-/// How counts are taken.
+/// Settings of instruction counts.
 #[derive(Debug)]
 pub(super) struct Counter<'a> {
     pub(super) programs: &'a Programs,
     pub(super) progress: &'a Progress,
-    /// Where callgrind writes.
+    /// Output directory of callgrind.
     pub(super) folder: PathBuf,
 }
 
@@ -32,7 +32,7 @@ pub(super) struct Counter<'a> {
 pub(super) struct Pair {
     pub(super) few: Profile,
     pub(super) many: Profile,
-    /// By how many calls they differ.
+    /// Difference in calls between the runs.
     calls: u32,
 }
 
@@ -58,10 +58,10 @@ impl Pair {
 pub(super) type Counts = HashMap<Setup, Pair>;
 
 impl Counter<'_> {
-    /// Counts do not depend on the time, so as many runs go at once as there are cores.
-    pub(super) fn count(&self, setups: &[Setup]) -> Result<Counts, Failure> {
+    /// Counts do not depend on load, so one run per core is executed in parallel.
+    pub(super) fn count(&self, setups: &[Setup]) -> Result<Counts, TaskError> {
         std::fs::create_dir_all(&self.folder)
-            .map_err(|error| Failure::new(format!("cannot make {}: {error}", self.folder.display())))?;
+            .map_err(|error| TaskError::new(format!("cannot make {}: {error}", self.folder.display())))?;
         let mut unique: Vec<Setup> = Vec::new();
         setups.iter().for_each(|setup| {
             if !unique.contains(setup) {
@@ -74,9 +74,9 @@ impl Counter<'_> {
         // Held for an insert.
         let found = Mutex::new(HashMap::new());
         let work = || {
-            while let Some((place, setup)) = take(&next, &unique) {
-                self.progress.part(place, unique.len(), setup);
-                let pair = self.pair(place, setup);
+            while let Some((index, setup)) = take(&next, &unique) {
+                self.progress.part(index, unique.len(), setup);
+                let pair = self.pair(index, setup);
                 let failed = pair.is_err();
                 if let Ok(mut found) = found.lock() {
                     found.insert(*setup, pair);
@@ -88,16 +88,16 @@ impl Counter<'_> {
             }
         };
         std::thread::scope(|scope| (0..cores).for_each(|_| _ = scope.spawn(work)));
-        let found = found.into_inner().map_err(|_| Failure::new("a run under callgrind panicked"))?;
+        let found = found.into_inner().map_err(|_| TaskError::new("a run under callgrind panicked"))?;
         found.into_iter().map(|(setup, pair)| Ok((setup, pair?))).collect()
     }
 
-    fn pair(&self, place: usize, setup: &Setup) -> Result<Pair, Failure> {
+    fn pair(&self, index: usize, setup: &Setup) -> Result<Pair, TaskError> {
         let (warm, few, many) = calls(setup);
-        let profile = |measured: u32| -> Result<Profile, Failure> {
-            let out = self.folder.join(format!("callgrind.{place}.{measured}"));
+        let profile = |measured: u32| -> Result<Profile, TaskError> {
+            let out = self.folder.join(format!("callgrind.{index}.{measured}"));
             self.programs.profile(setup, Calls { warm, measured }, &out)?;
-            let unread = |why: String| Failure::new(format!("{setup}: {}: {why}", out.display()));
+            let unread = |why: String| TaskError::new(format!("{setup}: {}: {why}", out.display()));
             let text = std::fs::read_to_string(&out).map_err(|error| unread(error.to_string()))?;
             let profile = Profile::parse(&text).ok_or_else(|| unread("this is no profile".into()))?;
             // It is large, and has been read.
@@ -109,11 +109,11 @@ impl Counter<'_> {
 }
 
 fn take<'s>(next: &AtomicUsize, setups: &'s [Setup]) -> Option<(usize, &'s Setup)> {
-    let place = next.fetch_add(1, Ordering::Relaxed);
-    Some((place, setups.get(place)?))
+    let index = next.fetch_add(1, Ordering::Relaxed);
+    Some((index, setups.get(index)?))
 }
 
-/// The warm-up, and the calls of the two runs. Fixed, so that a count can be compared with one of another day.
+/// Returns the warm-up calls and the calls of the two runs. Fixed, so that counts of different days are comparable.
 fn calls(setup: &Setup) -> (u32, u32, u32) {
     let (warm, few, more) = match (setup.work, setup.road, setup.side) {
         (Work::Echo, _, Side::Inside) => (0, 500, 2_000),

@@ -1,11 +1,11 @@
-//! The figures in `docs/performance.md`: what stands between two marks is written anew, what is around them stays.
+//! Figures in `docs/performance.md`: rewrites the text between two markers and keeps the rest.
 
 use std::path::Path;
 
 use super::growth::{self, AXES, Point};
 use super::plot::Plot;
 use super::report::Report;
-use crate::command::Failure;
+use crate::command::TaskError;
 use crate::project::Project;
 
 const DOCUMENT: &str = "docs/performance.md";
@@ -14,24 +14,24 @@ const BEGIN: &str = "<!-- figures -->";
 const END: &str = "<!-- end -->";
 
 /// Writes the plots and the document.
-pub(super) fn write(project: &Project, report: &Report) -> Result<(), Failure> {
+pub(super) fn write(project: &Project, report: &Report) -> Result<(), TaskError> {
     let folder = project.path(PLOTS);
     std::fs::create_dir_all(&folder)
-        .map_err(|error| Failure::new(format!("cannot make {}: {error}", folder.display())))?;
+        .map_err(|error| TaskError::new(format!("cannot make {}: {error}", folder.display())))?;
     for (name, plot) in plots(report) {
         put(&folder.join(name), &plot.svg())?;
     }
     let path = project.path(DOCUMENT);
     let text = std::fs::read_to_string(&path)
-        .map_err(|error| Failure::new(format!("{}: {error}", path.display())))?;
+        .map_err(|error| TaskError::new(format!("{}: {error}", path.display())))?;
     let text = replaced(&text, &figures(report))
-        .ok_or_else(|| Failure::new(format!("{DOCUMENT} has no `{BEGIN}` before an `{END}`")))?;
+        .ok_or_else(|| TaskError::new(format!("{DOCUMENT} has no `{BEGIN}` before an `{END}`")))?;
     put(&path, &text)
 }
 
-fn put(path: &Path, text: &str) -> Result<(), Failure> {
+fn put(path: &Path, text: &str) -> Result<(), TaskError> {
     std::fs::write(path, text)
-        .map_err(|error| Failure::new(format!("cannot write {}: {error}", path.display())))
+        .map_err(|error| TaskError::new(format!("cannot write {}: {error}", path.display())))
 }
 
 fn replaced(text: &str, figures: &str) -> Option<String> {
@@ -63,14 +63,14 @@ fn pictures(report: &Report) -> String {
     plots(report).into_iter().map(picture).collect()
 }
 
-/// Two for each axis: the cost of a call, and the memory.
+/// Returns two plots per axis: the cost of a call, and the memory.
 fn plots(report: &Report) -> Vec<(String, Plot)> {
     let mut plots = Vec::new();
     for axis in AXES {
         let lines: Vec<(String, Vec<Point>)> = axis
             .lines
             .iter()
-            .map(|line| (line.side.to_string(), line.points(axis, &report.facts)))
+            .map(|line| (line.side.to_string(), line.points(axis, &report.measurements)))
             .filter(|(_, points)| !points.is_empty())
             .collect();
         let of = |figure: fn(&Point) -> f64| {

@@ -1,6 +1,6 @@
-//! The recorded counts in `benches/figures.json`, and what a change did to them.
+//! Recorded counts in `benches/figures.json`, and the comparison with measured ones.
 //!
-//! Counts hold for the compiler they were taken with, so its version is recorded beside them.
+//! Counts are valid for one compiler version, which is recorded with them.
 
 use std::path::Path;
 
@@ -9,12 +9,12 @@ use super::json::Json;
 use super::machine::Compiler;
 use super::setup::{Era, Road, Setup, Side, Work, grouped};
 use super::table::Table;
-use crate::command::Failure;
+use crate::command::TaskError;
 
-/// How much dearer a call may become before it is called a regression.
+/// Relative increase that counts as a regression.
 const MOST: f64 = 0.05;
 
-/// One count that is held.
+/// One recorded count.
 #[derive(Debug, Clone, PartialEq)]
 struct Row {
     name: String,
@@ -28,7 +28,7 @@ pub(super) struct Figures {
     rows: Vec<Row>,
 }
 
-/// What is held to its figures, by name.
+/// Recorded setups by name.
 pub(super) fn held() -> Vec<(String, Setup)> {
     let mut held = Vec::new();
     for side in [Side::Client, Side::Server] {
@@ -44,7 +44,7 @@ pub(super) fn held() -> Vec<(String, Setup)> {
     held.into_iter().map(|setup| (setup.title(), setup.switchboard())).collect()
 }
 
-/// What became of one row.
+/// Change of one row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Change {
     Same,
@@ -54,7 +54,7 @@ enum Change {
     New,
 }
 
-/// The comparison, for people.
+/// Comparison of measured with recorded counts.
 #[derive(Debug)]
 pub(super) struct Comparison {
     pub(super) table: Table,
@@ -63,16 +63,16 @@ pub(super) struct Comparison {
 }
 
 impl Figures {
-    pub(super) fn of(compiler: Compiler, counts: &Counts) -> Result<Self, Failure> {
+    pub(super) fn of(compiler: Compiler, counts: &Counts) -> Result<Self, TaskError> {
         let row = |(name, setup): (String, Setup)| {
-            let pair = counts.get(&setup).ok_or_else(|| Failure::new(format!("{name} was not counted")))?;
+            let pair = counts.get(&setup).ok_or_else(|| TaskError::new(format!("{name} was not counted")))?;
             Ok(Row { name, instructions: pair.instructions(), allocations: pair.allocations() })
         };
         Ok(Self { compiler, rows: held().into_iter().map(row).collect::<Result<_, _>>()? })
     }
 
-    pub(super) fn read(path: &Path) -> Result<Self, Failure> {
-        let odd = |why: String| Failure::new(format!("{}: {why}", path.display()));
+    pub(super) fn read(path: &Path) -> Result<Self, TaskError> {
+        let odd = |why: String| TaskError::new(format!("{}: {why}", path.display()));
         let text = std::fs::read_to_string(path).map_err(|error| odd(error.to_string()))?;
         Self::parse(&text).ok_or_else(|| odd("these are no figures; `cargo xtask bench --record`".into()))
     }
@@ -93,9 +93,9 @@ impl Figures {
         })
     }
 
-    pub(super) fn write(&self, path: &Path) -> Result<(), Failure> {
+    pub(super) fn write(&self, path: &Path) -> Result<(), TaskError> {
         std::fs::write(path, format!("{}\n", self.json()))
-            .map_err(|error| Failure::new(format!("cannot write {}: {error}", path.display())))
+            .map_err(|error| TaskError::new(format!("cannot write {}: {error}", path.display())))
     }
 
     fn json(&self) -> Json {
@@ -113,7 +113,7 @@ impl Figures {
         ])
     }
 
-    /// Compares what was measured with `self`, which was recorded.
+    /// Compares measured counts with `self`, the recorded ones.
     pub(super) fn compare(&self, measured: &Self) -> Comparison {
         let mut table = Table::new(&["row", "", "recorded", "measured", "change", ""]);
         let (mut worse, mut better) = (0, 0);
@@ -125,7 +125,7 @@ impl Figures {
             ];
             for (what, old, new) in pairs {
                 let change = change(old, new);
-                let verdict = match change {
+                let result = match change {
                     Change::Same => "",
                     Change::Better => "better",
                     Change::Worse => "WORSE",
@@ -135,7 +135,7 @@ impl Figures {
                 better += usize::from(change == Change::Better);
                 let percent = old.map(|old| format!("{:+.1} %", (new / old - 1.0) * 100.0));
                 let recorded = old.map(number).unwrap_or_default();
-                table.row([&row.name, what, &recorded, &number(new), &percent.unwrap_or_default(), verdict]);
+                table.row([&row.name, what, &recorded, &number(new), &percent.unwrap_or_default(), result]);
             }
         }
         Comparison { table, worse, better }

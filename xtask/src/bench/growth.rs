@@ -1,28 +1,28 @@
-//! P18: what a call costs, and how much memory is held, as tools, servers and sessions become many.
+//! P18: cost of a call and memory as tools, servers and sessions grow.
 //!
-//! The cost is in instructions, so that a slope of a few percent can be told from noise.
+//! The cost is measured in instructions, so that a slope of a few percent is distinguishable from noise.
 
 use super::sample::Metric;
 use super::setup::{FEWEST_TOOLS, Road, Setup, Side, grouped};
-use super::target::{Clause, Facts, Limit, Measure, Quantity, Target};
+use super::target::{Clause, Limit, Measure, Measurements, Quantity, Target};
 
-/// Something there can be many of.
+/// A dimension of growth.
 #[derive(Debug)]
 pub(super) struct Axis {
     pub(super) name: &'static str,
     pub(super) what: &'static str,
     pub(super) points: &'static [u32],
-    pub(super) lines: &'static [Grown],
+    pub(super) lines: &'static [GrowthSide],
 }
 
-/// The side that is measured while it grows.
+/// The measured side.
 #[derive(Debug)]
-pub(super) struct Grown {
+pub(super) struct GrowthSide {
     pub(super) side: Side,
     at: fn(u32) -> Setup,
 }
 
-/// What is known of one point.
+/// Measurements of one point.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Point {
     pub(super) count: u32,
@@ -36,37 +36,49 @@ pub(super) const AXES: &[Axis] = &[
         what: "tools of a server, listed by the client",
         points: &[FEWEST_TOOLS, 10, 100, 1_000, 10_000],
         lines: &[
-            Grown { side: Side::Client, at: |tools| Setup::echo(Side::Client, Road::Stdio).tools(tools) },
-            Grown { side: Side::Server, at: |tools| Setup::echo(Side::Server, Road::Stdio).tools(tools) },
+            GrowthSide {
+                side: Side::Client,
+                at: |tools| Setup::echo(Side::Client, Road::Stdio).tools(tools),
+            },
+            GrowthSide {
+                side: Side::Server,
+                at: |tools| Setup::echo(Side::Server, Road::Stdio).tools(tools),
+            },
         ],
     },
     Axis {
         name: "servers",
         what: "servers of one client, called in turn",
         points: &[1, 10, 50, 100, 200],
-        lines: &[Grown { side: Side::Client, at: |n| Setup::echo(Side::Client, Road::Stdio).sessions(n) }],
+        lines: &[GrowthSide {
+            side: Side::Client,
+            at: |n| Setup::echo(Side::Client, Road::Stdio).sessions(n),
+        }],
     },
     Axis {
         name: "sessions",
         what: "HTTP sessions of one server, called in turn",
         points: &[1, 10, 100, 500, 1_000, 2_000],
-        lines: &[Grown { side: Side::Server, at: |n| Setup::echo(Side::Server, Road::Http).sessions(n) }],
+        lines: &[GrowthSide {
+            side: Side::Server,
+            at: |n| Setup::echo(Side::Server, Road::Http).sessions(n),
+        }],
     },
 ];
 
-impl Grown {
+impl GrowthSide {
     fn setup(&self, count: u32) -> Setup {
         (self.at)(count).switchboard()
     }
 
-    /// The points that were measured; in a quick run the first and the last.
-    pub(super) fn points(&self, axis: &Axis, facts: &Facts) -> Vec<Point> {
+    /// Returns the measured points; in a quick run the first and the last.
+    pub(super) fn points(&self, axis: &Axis, measurements: &Measurements) -> Vec<Point> {
         let point = |count: &u32| {
             let setup = self.setup(*count);
             Some(Point {
                 count: *count,
-                instructions: Quantity::Instructions(setup).value(facts)?,
-                resident_kb: Quantity::Time(setup, Metric::Resident).value(facts)?,
+                instructions: Quantity::Instructions(setup).value(measurements)?,
+                resident_kb: Quantity::Time(setup, Metric::Resident).value(measurements)?,
             })
         };
         let points: Vec<Point> = axis.points.iter().filter_map(point).collect();
@@ -83,7 +95,7 @@ impl Axis {
         }
     }
 
-    /// The setups whose memory is looked at.
+    /// Returns the setups whose memory is measured.
     pub(super) fn resident(&self, quick: bool) -> Vec<Setup> {
         let points = self.measured_points(quick);
         self.lines.iter().flat_map(|line| points.iter().map(|count| line.setup(*count))).collect()
@@ -119,14 +131,14 @@ impl Axis {
     }
 }
 
-/// Kilobytes for each one more, from the first point to the last.
+/// Returns the memory per additional item in kilobytes, from the first point to the last.
 pub(super) fn slope(points: &[Point]) -> Option<f64> {
     let (first, last) = (points.first()?, points.last()?);
     let more = last.count.checked_sub(first.count).filter(|more| *more > 0)?;
     Some((last.resident_kb - first.resident_kb) / f64::from(more))
 }
 
-/// How far the points are from a straight line between the first and the last, as a part of the last.
+/// Returns the deviation of the points from a straight line between first and last, as a share of the last.
 pub(super) fn bend(points: &[Point]) -> Option<f64> {
     let (first, last) = (points.first()?, points.last()?);
     let slope = slope(points)?;

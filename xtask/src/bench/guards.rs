@@ -1,23 +1,23 @@
-//! What the guards cost: the share of a call's instructions at the lines of source that are nothing but a guard.
+//! Cost of safety checks: the share of a call's instructions on the source lines of the checks.
 //!
-//! A guard is found by its name in the source, so one that is renamed or taken out fails the bench instead of
+//! A check is found by its name in the source, so renaming or removing one fails the benchmark instead of
 //! looking cheap.
 
 use std::ops::RangeInclusive;
 
 use super::callgrind::Pair;
 use super::profile::Profile;
-use crate::command::Failure;
+use crate::command::TaskError;
 use crate::project::Project;
 use crate::tidy;
 
-/// Code that is there for safety alone.
+/// A safety check in the code.
 #[derive(Debug)]
 struct Guard {
     /// The path from the root of the project.
     file: &'static str,
     function: &'static str,
-    /// Only the lines of the function that hold one of these; all of them when it is empty.
+    /// Only lines of the function that contain one of these; all lines if empty.
     lines: &'static [&'static str],
 }
 
@@ -25,7 +25,7 @@ const fn guard(file: &'static str, function: &'static str, lines: &'static [&'st
     Guard { file, function, lines }
 }
 
-/// Depth, nodes, sizes, ids, and how much may be under way.
+/// Limits of depth, nodes, sizes, ids and concurrency.
 const GUARDS: &[Guard] = &[
     guard("crates/json/src/scan.rs", "check_depth", &[]),
     guard("crates/json/src/scan.rs", "scan_value", &["check_depth"]),
@@ -45,23 +45,23 @@ const GUARDS: &[Guard] = &[
     guard("crates/session/src/server/serve.rs", "check", &[]),
 ];
 
-/// Where the guards are.
+/// Source lines of the checks.
 #[derive(Debug)]
 pub(super) struct Guards(Vec<(&'static str, Vec<RangeInclusive<u32>>)>);
 
 impl Guards {
-    pub(super) fn find(project: &Project) -> Result<Self, Failure> {
+    pub(super) fn find(project: &Project) -> Result<Self, TaskError> {
         let mut found = Vec::new();
         for guard in GUARDS {
             let path = project.path(guard.file);
             let text = std::fs::read_to_string(&path)
-                .map_err(|error| Failure::new(format!("the guard in {}: {error}", guard.file)))?;
+                .map_err(|error| TaskError::new(format!("the guard in {}: {error}", guard.file)))?;
             found.push((guard.file, guard.ranges(&text)?));
         }
         Ok(Self(found))
     }
 
-    /// The part of the instructions of a call, from 0 to 1.
+    /// Returns the share of a call's instructions, from 0 to 1.
     pub(super) fn share(&self, pair: &Pair) -> f64 {
         let (few, many) = (self.cost(&pair.few), self.cost(&pair.many));
         (many as f64 - few as f64) / (pair.many.instructions as f64 - pair.few.instructions as f64)
@@ -82,10 +82,10 @@ impl Guards {
 }
 
 impl Guard {
-    fn ranges(&self, text: &str) -> Result<Vec<RangeInclusive<u32>>, Failure> {
+    fn ranges(&self, text: &str) -> Result<Vec<RangeInclusive<u32>>, TaskError> {
         let Self { file, function, lines } = self;
         let gone = |what: String| {
-            Failure::new(format!("{file} has no {what} any more: tell xtask/src/bench/guards.rs its name"))
+            TaskError::new(format!("{file} has no {what} any more: tell xtask/src/bench/guards.rs its name"))
         };
         let functions = tidy::function_lines(text, function);
         if functions.is_empty() {

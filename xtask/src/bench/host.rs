@@ -1,32 +1,32 @@
-//! What a host of many servers costs: figures of programs that are no client.
+//! Figures of a host with many servers, from dedicated programs.
 
 use std::collections::HashMap;
 
 use super::json::Json;
-use super::process::{self, Line, Within};
+use super::process::{self, Line, TimeLimit};
 use super::program::Programs;
 use super::progress::Progress;
-use crate::command::Failure;
+use crate::command::TaskError;
 
 /// One figure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum HostFigure {
     /// Microseconds for a snapshot of 10,000 tools of 100 servers.
     Snapshot,
-    /// To find one of them by the name the model has for it.
+    /// Lookup of one of them by its qualified name.
     Find,
-    /// By the name that every server has for it.
+    /// Lookup by a name that every server uses.
     FindShared,
-    /// For the status of all servers.
+    /// Status of all servers.
     Status,
-    /// From a server's word that its list has changed to the catalogue that shows it.
+    /// From a server's list_changed notification to the updated catalog.
     Changed,
-    /// Milliseconds that 45 healthy servers among five broken ones take, beyond the slowest of them alone.
+    /// Startup of 45 healthy servers among five failing ones, in milliseconds beyond the slowest alone.
     Crowd,
 }
 
 impl HostFigure {
-    /// The program that finds it, and the name it has there.
+    /// Returns the program that measures it, and its name there.
     fn source(self) -> (Program, &'static str) {
         match self {
             Self::Snapshot => (Program::Catalog, "snapshot_us"),
@@ -65,7 +65,7 @@ pub(super) fn measure(
     progress: &Progress,
     rounds: u32,
     wanted: &[HostFigure],
-) -> Result<HostFigures, Failure> {
+) -> Result<HostFigures, TaskError> {
     let mut found = HostFigures::new();
     for program in [Program::Catalog, Program::Crowd] {
         let wanted: Vec<HostFigure> =
@@ -75,8 +75,8 @@ pub(super) fn measure(
         }
         progress.step(&format!("{program:?} of a host, {rounds} times"));
         for _ in 0..rounds {
-            let printed = process::finish(&program.line(programs), Within::Usual)?;
-            let odd = || Failure::new(format!("{program:?}: these are no figures: {}", printed.trim()));
+            let printed = process::finish(&program.line(programs), TimeLimit::Usual)?;
+            let odd = || TaskError::new(format!("{program:?}: these are no figures: {}", printed.trim()));
             let report = Json::parse(printed.trim()).ok_or_else(odd)?;
             for figure in &wanted {
                 let value = report.get(figure.source().1).and_then(Json::number).ok_or_else(odd)?;

@@ -1,6 +1,6 @@
-//! As much JSON as the bench reads and writes: the report line of a program, the recorded figures, its own output.
+//! Minimal JSON reader and writer for reports of programs, recorded figures and the output.
 //!
-//! Objects keep their order, so that a file written twice is the same file.
+//! Objects keep their order, so that output is reproducible.
 
 use std::fmt;
 
@@ -19,7 +19,7 @@ impl Json {
         Self::Object(members.into_iter().map(|(name, value)| (name.to_owned(), value)).collect())
     }
 
-    /// A number as a person would round it: three digits behind the point.
+    /// Returns a number rounded to three decimal places.
     pub(super) fn rounded(number: f64) -> Self {
         Self::Number((number * 1000.0).round() / 1000.0)
     }
@@ -54,7 +54,7 @@ impl Json {
         }
     }
 
-    /// Reads one value; `None` when the text is not exactly that.
+    /// Parses exactly one value; `None` if the text is anything else.
     pub(super) fn parse(text: &str) -> Option<Self> {
         let mut reader = Reader { text, at: 0 };
         let value = reader.value(0)?;
@@ -122,7 +122,7 @@ impl fmt::Display for Json {
     }
 }
 
-/// What holds no container stands on one line.
+/// Arrays and objects without nested ones are written on one line.
 fn write_items(
     f: &mut fmt::Formatter<'_>,
     (open, close): (char, char),

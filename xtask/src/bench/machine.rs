@@ -1,13 +1,13 @@
-//! Where the figures were taken: enough to know whether two of them can be compared.
+//! Machine and compiler of a run, to decide whether figures are comparable.
 
 use std::fmt;
 use std::path::Path;
 use std::process::Command;
 
 use super::json::Json;
-use crate::command::{self, Failure};
+use crate::command::{self, TaskError};
 
-/// The compiler, by what it says of itself.
+/// The compiler, from its version output.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Compiler {
     pub(super) release: String,
@@ -22,15 +22,15 @@ pub(super) struct Machine {
 }
 
 impl Compiler {
-    /// The one that builds at this place.
-    pub(super) fn find(at: &Path) -> Result<Self, Failure> {
+    /// Returns the compiler used in this directory.
+    pub(super) fn find(at: &Path) -> Result<Self, TaskError> {
         let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
-        let said = command::output(Command::new(rustc).arg("-vV").current_dir(at))?;
-        Self::parse(&said).ok_or_else(|| Failure::new(format!("rustc -vV said {said:?}")))
+        let output = command::output(Command::new(rustc).arg("-vV").current_dir(at))?;
+        Self::parse(&output).ok_or_else(|| TaskError::new(format!("rustc -vV output {output:?}")))
     }
 
-    fn parse(said: &str) -> Option<Self> {
-        let line = |name: &str| Some(said.lines().find_map(|line| line.strip_prefix(name))?.to_owned());
+    fn parse(output: &str) -> Option<Self> {
+        let line = |name: &str| Some(output.lines().find_map(|line| line.strip_prefix(name))?.to_owned());
         Some(Self { release: line("release: ")?, host: line("host: ")? })
     }
 }
@@ -42,7 +42,7 @@ impl fmt::Display for Compiler {
 }
 
 impl Machine {
-    pub(super) fn find(at: &Path) -> Result<Self, Failure> {
+    pub(super) fn find(at: &Path) -> Result<Self, TaskError> {
         let kernel = std::fs::read_to_string("/proc/sys/kernel/osrelease");
         Ok(Self {
             cores: std::thread::available_parallelism().map_or(1, usize::from),
@@ -66,7 +66,7 @@ impl fmt::Display for Machine {
     }
 }
 
-/// The first two numbers of a version; the rest says where we are, not what was measured.
+/// Returns the first two numbers of a version; the rest is not relevant.
 fn short(version: &str) -> String {
     version.trim().split(['.', '-']).take(2).collect::<Vec<_>>().join(".")
 }
@@ -83,8 +83,8 @@ mod tests {
 
     #[test]
     fn the_compiler_is_known_by_release_and_host() {
-        let said = "rustc 1.95.0 (x)\nbinary: rustc\nhost: x86_64-unknown-linux-gnu\nrelease: 1.95.0\n";
-        assert_eq!(Compiler::parse(said).unwrap().to_string(), "1.95.0 x86_64-unknown-linux-gnu");
+        let output = "rustc 1.95.0 (x)\nbinary: rustc\nhost: x86_64-unknown-linux-gnu\nrelease: 1.95.0\n";
+        assert_eq!(Compiler::parse(output).unwrap().to_string(), "1.95.0 x86_64-unknown-linux-gnu");
         assert_eq!(Compiler::parse("rustc 1.95.0"), None);
     }
 }

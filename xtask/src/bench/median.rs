@@ -1,6 +1,6 @@
-//! Medians, and ratios as medians of the ratios of each round: what disturbs a round disturbs both of its figures.
+//! Medians, and ratios as medians of per-round ratios: a disturbance of a round affects both of its figures.
 
-/// The middle one, or the mean of the two in the middle; `None` of nothing.
+/// Returns the median; `None` for no values.
 pub(super) fn median(values: &[f64]) -> Option<f64> {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
@@ -12,7 +12,7 @@ pub(super) fn median(values: &[f64]) -> Option<f64> {
     }
 }
 
-/// The median of the ratios round by round, or the ratio of the medians where the rounds are not the same ones.
+/// Returns the median of the per-round ratios, or the ratio of the medians if the rounds differ.
 pub(super) fn ratio(of: &[f64], to: &[f64]) -> Option<f64> {
     if of.len() != to.len() {
         return Some(median(of)? / median(to)?);

@@ -1,38 +1,38 @@
-//! The SDKs in other languages: their packages, pinned beside the programs that are written with them.
+//! SDKs in other languages: installs their pinned packages.
 
 use std::fs;
 use std::path::Path;
 
+use super::args::PeerSdk;
 use super::build;
 use super::program::Programs;
 use super::progress::Progress;
-use super::wanted::Peer;
-use crate::command::Failure;
+use crate::command::TaskError;
 use crate::interop;
 use crate::project::Project;
 
-/// Makes the programs of these peers ready to run.
+/// Installs the packages of these peers.
 pub(super) fn install(
     project: &Project,
     progress: &Progress,
-    peers: &[Peer],
+    peers: &[PeerSdk],
     programs: &mut Programs,
-) -> Result<(), Failure> {
-    let place = build::folder(project);
+) -> Result<(), TaskError> {
+    let directory = build::folder(project);
     for peer in peers {
         match peer {
-            Peer::TypeScript => {
+            PeerSdk::TypeScript => {
                 progress.step("install the TypeScript SDK");
                 let from = project.path("benches/node");
-                let folder = interop::ci(&from, place.join("node"))?;
+                let folder = interop::ci(&from, directory.join("node"))?;
                 // Node looks for the packages where the program is.
                 copy_all(&from, &folder)?;
                 programs.node = Some(folder);
             }
-            Peer::Python => {
+            PeerSdk::Python => {
                 progress.step("install the Python SDK");
                 let from = project.path("benches/python");
-                let environment = interop::venv(&from.join("requirements.txt"), place.join("python"))?;
+                let environment = interop::venv(&from.join("requirements.txt"), directory.join("python"))?;
                 programs.python = Some((environment.join("bin/python"), from));
             }
         }
@@ -40,9 +40,9 @@ pub(super) fn install(
     Ok(())
 }
 
-fn copy_all(from: &Path, to: &Path) -> Result<(), Failure> {
+fn copy_all(from: &Path, to: &Path) -> Result<(), TaskError> {
     let failed = |error: std::io::Error| {
-        Failure::new(format!("cannot copy {} to {}: {error}", from.display(), to.display()))
+        TaskError::new(format!("cannot copy {} to {}: {error}", from.display(), to.display()))
     };
     fs::create_dir_all(to).map_err(failed)?;
     for entry in fs::read_dir(from).map_err(failed)? {

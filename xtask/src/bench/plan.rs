@@ -1,5 +1,6 @@
-//! What a run measures: all that its targets need, and in a full run the rows that no target asks for.
+//! Plan of a run: everything its targets need, and in a full run the rows that no target needs.
 
+use super::args::{BenchArgs, PeerSdk};
 use super::growth;
 use super::host::HostFigure;
 use super::setup::Era::{Legacy, Modern};
@@ -8,32 +9,31 @@ use super::setup::Side::{Client, Inside, Server};
 use super::setup::{Make, Road, Setup, Threads, Work};
 use super::target::{Quantity, Target};
 use super::targets;
-use super::wanted::{Peer, Wanted};
 
-/// What is measured, each thing once.
+/// The measurements of a run, without duplicates.
 #[derive(Debug, Default)]
 pub(super) struct Plan {
     pub(super) targets: Vec<Target>,
-    /// By the clock, for the table.
+    /// Time measurements for the table.
     pub(super) timed: Vec<Setup>,
-    /// By the clock, for the memory of what grows.
+    /// Time measurements for memory growth.
     pub(super) grown: Vec<Setup>,
-    /// By callgrind.
+    /// Measurements with callgrind.
     pub(super) counted: Vec<Setup>,
     pub(super) sizes: Vec<Make>,
     pub(super) builds: Vec<Make>,
     pub(super) checks: Vec<Make>,
-    /// By the programs of a host.
+    /// Measurements of the host programs.
     pub(super) hosted: Vec<HostFigure>,
 }
 
 impl Plan {
-    pub(super) fn new(wanted: &Wanted) -> Self {
+    pub(super) fn new(wanted: &BenchArgs) -> Self {
         let mut plan = Self { targets: targets::all(wanted.quick, wanted.build), ..Self::default() };
         plan.targets.retain(|target| wanted.names(&target.name));
         let quantities: Vec<Quantity> = plan.targets.iter().flat_map(Target::quantities).collect();
         quantities.into_iter().for_each(|quantity| plan.need(quantity));
-        // Whatever is compared is seen beside the floor.
+        // Every comparison includes the floor.
         let floors: Vec<Setup> = plan.timed.iter().map(|setup| setup.group()).collect();
         plan.timed.extend(floors);
         let compared = plan.counted.iter().filter(|setup| setup.make == Make::Rmcp);
@@ -77,21 +77,21 @@ impl Plan {
         }
     }
 
-    /// The SDKs in other languages join every group of the table.
-    fn compare_with(&mut self, peers: &[Peer]) {
+    /// Adds the SDKs in other languages to every group of the table.
+    fn compare_with(&mut self, peers: &[PeerSdk]) {
         let mut groups: Vec<Setup> = self.timed.iter().map(|setup| setup.group()).collect();
         once(&mut groups);
         for peer in peers {
             let make = match peer {
-                Peer::TypeScript => Make::TypeScript,
-                Peer::Python => Make::Python,
+                PeerSdk::TypeScript => Make::TypeScript,
+                PeerSdk::Python => Make::Python,
             };
             // Ten thousand tools are more than they list in the time of a run.
             self.timed.extend(groups.iter().filter(|group| group.tools <= 1_000).map(|group| group.by(make)));
         }
     }
 
-    /// The makes that have to be built.
+    /// Returns the implementations to build.
     pub(super) fn makes(&self) -> Vec<Make> {
         let used = |make: Make| self.timed.iter().chain(&self.counted).any(|setup| setup.make == make);
         let mut makes = vec![Make::Floor, Make::Switchboard];
@@ -121,7 +121,7 @@ fn by_all(setup: Setup) -> [Setup; 3] {
     [setup.floor(), setup.switchboard(), setup.rmcp()]
 }
 
-/// A server over stdio, with both of rmcp's ways.
+/// A server over stdio, with both APIs of rmcp.
 fn by_all_servers(setup: Setup) -> [Setup; 4] {
     [setup.floor(), setup.switchboard(), setup.rmcp().form(Pipes), setup.rmcp()]
 }
@@ -195,8 +195,8 @@ fn more_counted() -> Vec<Setup> {
 mod tests {
     use super::*;
 
-    fn wanted(line: &str) -> Wanted {
-        Wanted::parse(&line.split_whitespace().map(str::to_owned).collect::<Vec<_>>()).unwrap()
+    fn wanted(line: &str) -> BenchArgs {
+        BenchArgs::parse(&line.split_whitespace().map(str::to_owned).collect::<Vec<_>>()).unwrap()
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Plots as SVG, written by hand: points joined by lines, an axis of counts and an axis of figures from zero.
+//! SVG plots: points joined by lines, a horizontal axis of counts and a vertical axis from zero.
 
 use std::fmt::Write;
 
@@ -10,17 +10,17 @@ const LEFT: f64 = 70.0;
 const RIGHT: f64 = 20.0;
 const TOP: f64 = 40.0;
 const BOTTOM: f64 = 50.0;
-const COLOURS: [&str; 3] = ["#0b62a4", "#c2571a", "#3a7d34"];
+const COLORS: [&str; 3] = ["#0b62a4", "#c2571a", "#3a7d34"];
 
 /// One plot.
 #[derive(Debug)]
 pub(super) struct Plot {
     pub(super) title: String,
-    /// What is counted along the bottom.
+    /// Label of the horizontal axis.
     pub(super) along: String,
-    /// What goes up.
+    /// Label of the vertical axis.
     pub(super) up: String,
-    /// Each step along is ten times the one before.
+    /// Whether the horizontal axis is logarithmic.
     pub(super) logarithmic: bool,
     pub(super) lines: Vec<(String, Vec<(f64, f64)>)>,
 }
@@ -50,23 +50,23 @@ impl Plot {
         for count in self.counts() {
             put(label(self.x(count), HEIGHT - BOTTOM + 18.0, "middle", &number(count)));
         }
-        for ((name, points), (place, colour)) in self.lines.iter().zip(COLOURS.iter().enumerate()) {
-            let place = place as f64;
+        for ((name, points), (index, color)) in self.lines.iter().zip(COLORS.iter().enumerate()) {
+            let index = index as f64;
             let joined = points.iter().fold(String::new(), |mut text, (count, figure)| {
                 write!(text, "{:.1},{:.1} ", self.x(*count), self.y(*figure))
                     .expect("a String takes everything");
                 text
             });
             put(format!(
-                r#"<polyline points="{}" fill="none" stroke="{colour}" stroke-width="2"/>"#,
+                r#"<polyline points="{}" fill="none" stroke="{color}" stroke-width="2"/>"#,
                 joined.trim_end()
             ));
             for (count, figure) in points {
                 let (x, y) = (self.x(*count), self.y(*figure));
-                put(format!(r#"<circle cx="{x:.1}" cy="{y:.1}" r="3" fill="{colour}"/>"#));
+                put(format!(r#"<circle cx="{x:.1}" cy="{y:.1}" r="3" fill="{color}"/>"#));
             }
-            let (x, y) = (WIDTH - RIGHT - 90.0, HEIGHT - BOTTOM - 30.0 + 16.0 * place);
-            put(format!(r#"<rect x="{x}" y="{}" width="10" height="10" fill="{colour}"/>"#, y - 9.0));
+            let (x, y) = (WIDTH - RIGHT - 90.0, HEIGHT - BOTTOM - 30.0 + 16.0 * index);
+            put(format!(r#"<rect x="{x}" y="{}" width="10" height="10" fill="{color}"/>"#, y - 9.0));
             put(label(x + 15.0, y, "start", name));
         }
         svg.push_str("</svg>\n");
@@ -81,7 +81,7 @@ impl Plot {
         self.all().map(|(_, figure)| *figure).fold(0.0, f64::max).max(1.0) * 1.1
     }
 
-    /// Those that leave room for each other's labels.
+    /// Returns the points whose labels do not overlap.
     fn counts(&self) -> Vec<f64> {
         let mut counts: Vec<f64> = self.all().map(|(count, _)| *count).collect();
         counts.sort_by(f64::total_cmp);
@@ -111,13 +111,13 @@ fn label(x: f64, y: f64, anchor: &str, text: &str) -> String {
     format!(r#"<text x="{x:.1}" y="{y:.1}" text-anchor="{anchor}">{text}</text>"#)
 }
 
-/// Four to nine round figures from zero.
+/// Returns four to nine round tick values from zero.
 fn ticks(most: f64) -> Vec<f64> {
     let rough = most / 5.0;
     let ten = 10_f64.powf(rough.log10().floor());
     let step = [1.0, 2.0, 5.0, 10.0].into_iter().map(|times| times * ten).find(|step| *step >= rough);
     let step = step.unwrap_or(rough);
-    (0..).map(|place| f64::from(place) * step).take_while(|figure| *figure <= most).collect()
+    (0..).map(|index| f64::from(index) * step).take_while(|figure| *figure <= most).collect()
 }
 
 fn number(figure: f64) -> String {

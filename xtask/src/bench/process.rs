@@ -1,6 +1,6 @@
-//! Programs under a clock: what they print is collected, and one that does not end in time is killed and named.
+//! Runs programs with a timeout and collects their output; a program that exceeds it is killed and reported.
 //!
-//! Every program gets the same small environment, so that nothing measured depends on who measures.
+//! Every program gets the same minimal environment, so that results do not depend on the user.
 
 use std::ffi::OsString;
 use std::io::{BufRead, BufReader, Read};
@@ -8,16 +8,16 @@ use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{self, Receiver};
 use std::time::{Duration, Instant};
 
-use crate::command::Failure;
+use crate::command::TaskError;
 
-/// How long one run may take before it is killed.
+/// Timeout of one run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Within {
+pub(super) enum TimeLimit {
     Usual,
     Slow,
 }
 
-impl Within {
+impl TimeLimit {
     fn time(self) -> Duration {
         Duration::from_secs(match self {
             Self::Usual => 60,
@@ -26,16 +26,16 @@ impl Within {
     }
 }
 
-/// How long a server may take to say where it listens, callgrind included.
+/// Timeout for a server to announce its address, under callgrind, too.
 const START: Duration = Duration::from_secs(20);
-/// How long what was printed may take to arrive once the process has ended.
+/// Timeout for the output to arrive after the process has exited.
 const REST: Duration = Duration::from_millis(500);
 
 /// A command line: the program and its arguments.
 pub(super) type Line = Vec<OsString>;
 
-/// Runs it to its end and returns what it printed.
-pub(super) fn finish(line: &Line, within: Within) -> Result<String, Failure> {
+/// Runs a program to its end and returns its output.
+pub(super) fn finish(line: &Line, within: TimeLimit) -> Result<String, TaskError> {
     let deadline = Instant::now() + within.time();
     let mut running = Running::start(line, Stdio::null())?;
     let stdout = collect(running.child.stdout.take());
@@ -54,7 +54,7 @@ pub(super) struct Server {
 }
 
 impl Server {
-    pub(super) fn start(line: &Line) -> Result<Self, Failure> {
+    pub(super) fn start(line: &Line) -> Result<Self, TaskError> {
         let mut running = Running::start(line, Stdio::piped())?;
         let stdin = running.child.stdin.take();
         let (say, said) = mpsc::channel();
@@ -78,8 +78,8 @@ impl Server {
         &self.url
     }
 
-    /// Lets it end by itself.
-    pub(super) fn stop(mut self) -> Result<(), Failure> {
+    /// Closes its standard input and waits for it to exit.
+    pub(super) fn stop(mut self) -> Result<(), TaskError> {
         drop(self.stdin.take());
         self.running.end(Instant::now() + START)
     }
@@ -93,10 +93,10 @@ struct Running {
 }
 
 impl Running {
-    fn start(line: &Line, stdin: Stdio) -> Result<Self, Failure> {
+    fn start(line: &Line, stdin: Stdio) -> Result<Self, TaskError> {
         let name = spoken(line);
         let Some((program, arguments)) = line.split_first() else {
-            return Err(Failure::new("there is no program to start"));
+            return Err(TaskError::new("there is no program to start"));
         };
         let mut command = Command::new(program);
         command.args(arguments).env_clear().stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -104,12 +104,13 @@ impl Running {
             command.envs(std::env::var_os(kept).map(|value| (kept, value)));
         }
         let started = command.spawn();
-        let mut child = started.map_err(|error| Failure::new(format!("`{name}` did not start: {error}")))?;
+        let mut child =
+            started.map_err(|error| TaskError::new(format!("`{name}` did not start: {error}")))?;
         let stderr = collect(child.stderr.take());
         Ok(Self { child, stderr, name })
     }
 
-    fn end(&mut self, deadline: Instant) -> Result<(), Failure> {
+    fn end(&mut self, deadline: Instant) -> Result<(), TaskError> {
         match self.wait(deadline) {
             Some(status) if status.success() => Ok(()),
             Some(status) => Err(self.failure(&format!("failed: {status}"))),
@@ -127,13 +128,13 @@ impl Running {
         }
     }
 
-    /// Says what went wrong, with the end of what it complained about.
-    fn failure(&mut self, what: &str) -> Failure {
+    /// Returns an error with the end of its stderr.
+    fn failure(&mut self, what: &str) -> TaskError {
         self.kill();
         let complaints = self.stderr.recv_timeout(REST).unwrap_or_default();
         let lines: Vec<&str> = complaints.lines().collect();
         let last = lines[lines.len().saturating_sub(20)..].join("\n");
-        Failure::new(format!("`{}` {what}\n{last}", self.name))
+        TaskError::new(format!("`{}` {what}\n{last}", self.name))
     }
 
     fn kill(&mut self) {
@@ -149,7 +150,7 @@ impl Drop for Running {
     }
 }
 
-/// Reads a pipe to its end on a thread of its own.
+/// Reads a pipe to its end on a separate thread.
 fn collect(pipe: Option<impl Read + Send + 'static>) -> Receiver<String> {
     let (say, said) = mpsc::channel();
     std::thread::spawn(move || {
@@ -163,7 +164,7 @@ fn collect(pipe: Option<impl Read + Send + 'static>) -> Receiver<String> {
     said
 }
 
-/// The line as a person would type it, folders left out.
+/// Formats a command line without directories.
 fn spoken(line: &Line) -> String {
     let word = |word: &OsString| {
         let text = word.to_string_lossy();
@@ -185,12 +186,12 @@ mod tests {
 
     #[test]
     fn what_is_printed_is_returned() {
-        assert_eq!(finish(&shell("echo a; echo b"), Within::Usual).unwrap(), "a\nb\n");
+        assert_eq!(finish(&shell("echo a; echo b"), TimeLimit::Usual).unwrap(), "a\nb\n");
     }
 
     #[test]
     fn a_failure_has_the_complaint() {
-        let failure = finish(&shell("echo broken >&2; exit 3"), Within::Usual).unwrap_err().to_string();
+        let failure = finish(&shell("echo broken >&2; exit 3"), TimeLimit::Usual).unwrap_err().to_string();
         assert!(failure.contains("exit status: 3") && failure.contains("broken"), "{failure}");
     }
 

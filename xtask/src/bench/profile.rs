@@ -1,4 +1,4 @@
-//! What callgrind wrote, read: how many instructions, how many allocations, and at which lines of source.
+//! Parser of callgrind output: instructions and allocations by source line.
 //!
 //! The format names a file, function or object once, `(12) name`, and by its number from then on; positions are
 //! numbers, or relative to the cost line before. The cost after a `calls=` line is what the callee took, and is no
@@ -6,12 +6,12 @@
 
 use std::collections::HashMap;
 
-/// Functions of the C library that hand out memory. What they call of each other is not counted: inside the library
+/// Allocation functions of the C library. Calls between them are not counted: inside the library
 /// those calls have other names.
 const ALLOCATORS: [&str; 7] =
     ["malloc", "calloc", "realloc", "memalign", "posix_memalign", "aligned_alloc", "valloc"];
 
-/// One file that callgrind wrote.
+/// One output file of callgrind.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Profile {
     pub(super) instructions: u64,
@@ -21,7 +21,7 @@ pub(super) struct Profile {
 }
 
 impl Profile {
-    /// `None` when it is not what callgrind writes with one event, lines and no instruction addresses.
+    /// Returns `None` unless it is callgrind output with one event, lines and no instruction addresses.
     pub(super) fn parse(text: &str) -> Option<Self> {
         let mut reader = Reader::default();
         let mut profile = Self::default();
@@ -56,7 +56,7 @@ struct Reader {
     file: String,
     line: u32,
     callee: String,
-    /// The next cost line is a callee's.
+    /// Whether the next cost line belongs to a callee.
     in_call: bool,
 }
 
@@ -102,7 +102,7 @@ impl Reader {
     }
 }
 
-/// The name behind `(12)`, which is given the first time.
+/// Returns the name after `(12)`, which is written at its first use.
 fn name(known: &mut HashMap<u32, String>, value: &str) -> Option<String> {
     let Some((number, name)) = value.strip_prefix('(').and_then(|rest| rest.split_once(')')) else {
         return Some(value.to_owned());
@@ -117,7 +117,7 @@ fn name(known: &mut HashMap<u32, String>, value: &str) -> Option<String> {
     }
 }
 
-/// Without the mark of a recursion level and the version of the symbol.
+/// Removes the recursion level and the symbol version.
 fn bare(function: &str) -> &str {
     function.split(['\'', '@']).next().unwrap_or(function)
 }

@@ -1,17 +1,17 @@
-//! How a program of `benches/` is started: which one, with what words, and what stands in front of it.
+//! Command lines of the programs of `benches/`.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use super::process::{self, Line, Server, Within};
+use super::process::{self, Line, Server, TimeLimit};
 use super::sample::Sample;
 use super::setup::{Form, Make, Road, Setup, Side, Work};
-use crate::command::Failure;
+use crate::command::TaskError;
 
-/// Where the programs are.
+/// Paths of the programs.
 #[derive(Debug)]
 pub(super) struct Programs {
-    /// Of the makes in Rust.
+    /// Directory of the Rust programs.
     pub(super) release: PathBuf,
     /// The folder with `ts-client.mjs` and its packages.
     pub(super) node: Option<PathBuf>,
@@ -19,35 +19,35 @@ pub(super) struct Programs {
     pub(super) python: Option<(PathBuf, PathBuf)>,
 }
 
-/// How much one run does.
+/// Number of calls of one run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Calls {
-    /// Before the clocks start.
+    /// Warm-up calls.
     pub(super) warm: u32,
     pub(super) measured: u32,
 }
 
 impl Programs {
-    /// One run, and its report.
-    pub(super) fn sample(&self, setup: &Setup, calls: Calls) -> Result<Sample, Failure> {
+    /// Runs a setup and returns its report.
+    pub(super) fn sample(&self, setup: &Setup, calls: Calls) -> Result<Sample, TaskError> {
         let printed = self.run(setup, calls, None)?;
-        let odd = || Failure::new(format!("{setup}: this is no report: {}", printed.trim()));
+        let odd = || TaskError::new(format!("{setup}: this is no report: {}", printed.trim()));
         Sample::parse(&printed).ok_or_else(odd)
     }
 
-    /// One run with the side that is measured under callgrind, which writes to `out`.
-    pub(super) fn profile(&self, setup: &Setup, calls: Calls, out: &Path) -> Result<(), Failure> {
+    /// Runs a setup with the measured side under callgrind, which writes to `out`.
+    pub(super) fn profile(&self, setup: &Setup, calls: Calls, out: &Path) -> Result<(), TaskError> {
         self.run(setup, calls, Some(out)).map(drop)
     }
 
-    fn run(&self, setup: &Setup, calls: Calls, callgrind: Option<&Path>) -> Result<String, Failure> {
+    fn run(&self, setup: &Setup, calls: Calls, callgrind: Option<&Path>) -> Result<String, TaskError> {
         let watched = |side: Side, line: Line| match callgrind {
             Some(out) if side == setup.side => under_callgrind(out, line),
             _ => line,
         };
         // Callgrind makes everything some fifty times slower.
-        let within = if callgrind.is_some() { Within::Slow } else { Within::Usual };
-        let named = |failure: Failure| Failure::new(format!("{setup}: {failure}"));
+        let within = if callgrind.is_some() { TimeLimit::Slow } else { TimeLimit::Usual };
+        let named = |failure: TaskError| TaskError::new(format!("{setup}: {failure}"));
         if setup.side == Side::Inside {
             return process::finish(&watched(Side::Inside, self.inside(setup, calls)?), within)
                 .map_err(named);
@@ -66,7 +66,7 @@ impl Programs {
         Ok(printed)
     }
 
-    fn client(&self, setup: &Setup, calls: Calls) -> Result<Line, Failure> {
+    fn client(&self, setup: &Setup, calls: Calls) -> Result<Line, TaskError> {
         let measured = setup.side == Side::Client;
         let mut line = self.program(if measured { setup.make } else { Make::Floor }, Side::Client)?;
         option(&mut line, "--work", setup.work);
@@ -89,7 +89,7 @@ impl Programs {
         Ok(line)
     }
 
-    fn server(&self, setup: &Setup) -> Result<Line, Failure> {
+    fn server(&self, setup: &Setup) -> Result<Line, TaskError> {
         let measured = setup.side == Side::Server;
         let mut line = self.program(if measured { setup.make } else { Make::Floor }, Side::Server)?;
         line.push(if setup.road == Road::Stdio { "--stdio" } else { "--http" }.into());
@@ -98,7 +98,7 @@ impl Programs {
         Ok(line)
     }
 
-    fn inside(&self, setup: &Setup, calls: Calls) -> Result<Line, Failure> {
+    fn inside(&self, setup: &Setup, calls: Calls) -> Result<Line, TaskError> {
         let mut line = self.program(setup.make, Side::Inside)?;
         option(&mut line, "--era", setup.era);
         option(&mut line, "--calls", calls.measured);
@@ -112,8 +112,8 @@ impl Programs {
         Ok(line)
     }
 
-    fn program(&self, make: Make, side: Side) -> Result<Line, Failure> {
-        let missing = || Failure::new(format!("the programs of {make} are not installed"));
+    fn program(&self, make: Make, side: Side) -> Result<Line, TaskError> {
+        let missing = || TaskError::new(format!("the programs of {make} are not installed"));
         match make {
             Make::Floor | Make::Switchboard | Make::Host | Make::Service | Make::Rmcp => {
                 let name = format!("{make}-{side}{}", std::env::consts::EXE_SUFFIX);
@@ -132,7 +132,7 @@ impl Programs {
     }
 }
 
-/// Form and threads are of the side that is measured only, so that the other one costs every make the same.
+/// Form and threads apply to the measured side only, so that the other side is the same for every implementation.
 fn shared(line: &mut Line, setup: &Setup, measured: bool) {
     if measured {
         option(line, "--threads", setup.threads);
@@ -146,7 +146,7 @@ fn option(line: &mut Line, name: &str, value: impl ToString) {
     line.extend([OsString::from(name), value.to_string().into()]);
 }
 
-/// Children stay where their parent is.
+/// Child processes inherit the CPU of their parent.
 fn placed(setup: &Setup, line: Line) -> Line {
     match setup.pinned {
         true => ["taskset", "-c", "0"].map(OsString::from).into_iter().chain(line).collect(),
@@ -170,7 +170,7 @@ mod tests {
         Programs { release: "/r".into(), node: Some("/n".into()), python: None }
     }
 
-    fn text(line: Result<Line, Failure>) -> String {
+    fn text(line: Result<Line, TaskError>) -> String {
         line.unwrap().iter().map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ")
     }
 

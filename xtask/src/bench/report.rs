@@ -1,4 +1,4 @@
-//! The figures as tables, for a terminal and for Markdown, and as JSON.
+//! Renders the figures as tables for a terminal and Markdown, and as JSON.
 
 use super::growth::{self, AXES};
 use super::json::Json;
@@ -11,16 +11,16 @@ use super::sample::Metric::{
 };
 use super::setup::{Make, Setup, Work, grouped};
 use super::table::Table;
-use super::target::{Facts, Quantity, Verdict};
+use super::target::{Measurements, Quantity, TargetResult};
 
-/// All there is to tell of a run.
+/// Results of a run.
 #[derive(Debug)]
 pub(super) struct Report {
     pub(super) machine: Machine,
     pub(super) rounds: u32,
     pub(super) plan: Plan,
-    pub(super) facts: Facts,
-    pub(super) verdicts: Vec<Verdict>,
+    pub(super) measurements: Measurements,
+    pub(super) results: Vec<TargetResult>,
 }
 
 impl Report {
@@ -28,13 +28,13 @@ impl Report {
         let timed = self.plan.timed.iter().map(|setup| self.timed_json(setup));
         let counted = self.plan.counted.iter().map(|setup| self.counted_json(setup));
         let sizes = self.plan.sizes.iter().map(|make| {
-            let size = Quantity::Size(*make).value(&self.facts);
+            let size = Quantity::Size(*make).value(&self.measurements);
             row_json(format!("smallest stdio client, stripped, {make}"), None, [("MB", size)])
         });
         Json::object([
             ("machine", self.machine.json()),
             ("rounds", self.rounds.into()),
-            ("targets", Json::List(self.verdicts.iter().map(Verdict::json).collect())),
+            ("targets", Json::List(self.results.iter().map(TargetResult::json).collect())),
             ("rows", Json::List(timed.chain(counted).chain(sizes).chain(self.growth_json()).collect())),
         ])
     }
@@ -58,8 +58,8 @@ impl Report {
 
     fn counted_json(&self, setup: &Setup) -> Json {
         let figures = [
-            ("instructions", Quantity::Instructions(*setup).value(&self.facts)),
-            ("allocations", Quantity::Allocations(*setup).value(&self.facts)),
+            ("instructions", Quantity::Instructions(*setup).value(&self.measurements)),
+            ("allocations", Quantity::Allocations(*setup).value(&self.measurements)),
         ];
         row_json(setup.to_string(), Some(setup), figures)
     }
@@ -68,7 +68,7 @@ impl Report {
         let mut rows = Vec::new();
         for axis in AXES {
             for line in axis.lines {
-                for point in line.points(axis, &self.facts) {
+                for point in line.points(axis, &self.measurements) {
                     let figures =
                         [("instructions", Some(point.instructions)), ("rss_kb", Some(point.resident_kb))];
                     let name = format!("growth, {}, {}, {}", axis.name, line.side, point.count);
@@ -80,38 +80,38 @@ impl Report {
     }
 
     fn figure(&self, setup: &Setup, metric: Metric) -> Option<f64> {
-        median(&self.facts.times.figures(setup, metric))
+        median(&self.measurements.times.figures(setup, metric))
     }
 
     pub(super) fn targets(&self) -> Table {
         let mut table =
             Table::new(&["target", "what", "must", "measured", "", "aim", "measured", ""]).left(2);
         let yes = |met: bool| if met { "yes" } else { "NO" };
-        for verdict in &self.verdicts {
-            let target = &verdict.target;
+        for result in &self.results {
+            let target = &result.target;
             // What does not decide may be missed, and is not shouted.
-            let met = if target.decides || verdict.met { yes(verdict.met) } else { "no (reported)" };
+            let met = if target.decides || result.met { yes(result.met) } else { "no (reported)" };
             table.row([
                 target.name.as_str(),
                 &target.what,
                 target.must.to_string().trim_end(),
-                &short(verdict.measured),
+                &short(result.measured),
                 met,
                 target.aim.as_ref().map(ToString::to_string).unwrap_or_default().trim_end(),
-                &verdict.aim_measured.map(short).unwrap_or_default(),
-                verdict.aim_met.map(|met| if met { "yes" } else { "no" }).unwrap_or_default(),
+                &result.aim_measured.map(short).unwrap_or_default(),
+                result.aim_met.map(|met| if met { "yes" } else { "no" }).unwrap_or_default(),
             ]);
         }
         table
     }
 
-    /// A table for each group, under its title.
+    /// Renders a table for each group, below its title.
     pub(super) fn times(&self) -> Vec<(String, Table)> {
         groups(&self.plan.timed).iter().map(|group| (group[0].title(), self.group(group))).collect()
     }
 
     fn group(&self, group: &[Setup]) -> Table {
-        let cpu = |setup: &Setup| self.facts.times.figures(setup, Cpu);
+        let cpu = |setup: &Setup| self.measurements.times.figures(setup, Cpu);
         let of = |make| group.iter().filter(move |setup| setup.make == make);
         let cheapest = |make| {
             of(make).map(cpu).min_by(|one, other| {
@@ -160,7 +160,7 @@ impl Report {
             Table::new(&["counted by callgrind", "make", "instructions", "÷ floor", "÷ rmcp", "allocations"])
                 .left(2);
         for group in groups(&self.plan.counted) {
-            let instructions = |setup: &Setup| Quantity::Instructions(*setup).value(&self.facts);
+            let instructions = |setup: &Setup| Quantity::Instructions(*setup).value(&self.measurements);
             let least = |make| {
                 let of = group.iter().filter(|setup| setup.make == make);
                 of.filter_map(instructions).min_by(f64::total_cmp)
@@ -169,7 +169,7 @@ impl Report {
             for setup in &group {
                 let own = instructions(setup);
                 let over = |to: Option<f64>| own.zip(to).map(|(own, to)| short(own / to)).unwrap_or_default();
-                let allocations = Quantity::Allocations(*setup).value(&self.facts);
+                let allocations = Quantity::Allocations(*setup).value(&self.measurements);
                 table.row([
                     setup.title(),
                     setup.who(),
@@ -196,7 +196,7 @@ impl Report {
         .left(2);
         for axis in AXES {
             for line in axis.lines {
-                let points = line.points(axis, &self.facts);
+                let points = line.points(axis, &self.measurements);
                 for (place, point) in points.iter().enumerate() {
                     let each = growth::slope(&points[..=place]).map(|each| format!("{each:.2}"));
                     table.row([
@@ -218,14 +218,15 @@ impl Report {
         let mut table = Table::new(&["smallest stdio client", "stripped MB", "clean build CPU s"]);
         let built = self.plan.builds.iter().filter(|make| !self.plan.sizes.contains(make));
         for make in self.plan.sizes.iter().chain(built) {
-            let value = |quantity: Quantity| quantity.value(&self.facts).map(short).unwrap_or_default();
+            let value =
+                |quantity: Quantity| quantity.value(&self.measurements).map(short).unwrap_or_default();
             table.row([make.to_string(), value(Quantity::Size(*make)), value(Quantity::Build(*make))]);
         }
         table
     }
 }
 
-/// A row by its name, what it is of where that is a setup, and its figures.
+/// Returns a row: its name, its setup, and its figures.
 fn row_json<const N: usize>(name: String, setup: Option<&Setup>, figures: [(&str, Option<f64>); N]) -> Json {
     let mut members = vec![("name".to_owned(), name.into())];
     members.extend(setup.into_iter().flat_map(Setup::json));
@@ -234,7 +235,7 @@ fn row_json<const N: usize>(name: String, setup: Option<&Setup>, figures: [(&str
     Json::Object(members)
 }
 
-/// Three digits that count, or all that stand before the point.
+/// Formats a number with three significant digits, or all digits before the point.
 pub(super) fn short(value: f64) -> String {
     match value.abs() {
         small if small < 0.9995 => format!("{value:.3}"),

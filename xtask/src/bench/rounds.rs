@@ -1,6 +1,6 @@
-//! Times: every setup runs once in each round, the makes of a group one right after the other.
+//! Time measurements: every setup runs once per round; the implementations of a group run back to back.
 //!
-//! A first pass, not counted, finds how many calls fill the time that one run should take.
+//! A warm-up pass determines how many calls fill the time of one run.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -9,15 +9,15 @@ use super::program::{Calls, Programs};
 use super::progress::Progress;
 use super::sample::{Metric, Sample};
 use super::setup::{Road, Setup, Work};
-use crate::command::Failure;
+use crate::command::TaskError;
 
-/// How times are taken.
+/// Settings of time measurements.
 #[derive(Debug)]
 pub(super) struct Clock<'a> {
     pub(super) programs: &'a Programs,
     pub(super) progress: &'a Progress,
     pub(super) rounds: u32,
-    /// What one run should take.
+    /// Target duration of one run.
     pub(super) goal: Duration,
 }
 
@@ -26,7 +26,7 @@ pub(super) struct Clock<'a> {
 pub(super) struct Times(HashMap<Setup, Vec<Sample>>);
 
 impl Times {
-    /// The figure in each round; empty when the setup was not measured.
+    /// Returns the figure of each round; empty if the setup was not measured.
     pub(super) fn figures(&self, setup: &Setup, metric: Metric) -> Vec<f64> {
         let samples = self.0.get(setup).map(Vec::as_slice).unwrap_or_default();
         samples.iter().map(|sample| sample.figure(setup, metric)).collect()
@@ -39,7 +39,7 @@ impl Times {
 }
 
 impl Clock<'_> {
-    pub(super) fn measure(&self, setups: &[Setup]) -> Result<Times, Failure> {
+    pub(super) fn measure(&self, setups: &[Setup]) -> Result<Times, TaskError> {
         let groups = groups(setups);
         let all: Vec<Setup> = groups.concat();
         let mut calls = HashMap::new();
@@ -54,7 +54,7 @@ impl Clock<'_> {
             self.progress.step(&format!("round {} of {}", round + 1, self.rounds));
             let mut done = 0;
             for group in &groups {
-                // Nobody is always the first, or always behind the same one.
+                // No implementation is always first, or always after the same one.
                 let shift = round as usize % group.len();
                 for _ in 0..passes(&group[0]) {
                     for setup in group[shift..].iter().chain(&group[..shift]) {
@@ -70,7 +70,7 @@ impl Clock<'_> {
     }
 }
 
-/// Groups in the order of their first setups, each setup once, the makes always in the same order.
+/// Returns groups in the order of their first setups, each setup once, the implementations in fixed order.
 pub(super) fn groups(setups: &[Setup]) -> Vec<Vec<Setup>> {
     let mut groups: Vec<Vec<Setup>> = Vec::new();
     for setup in setups {
@@ -84,7 +84,7 @@ pub(super) fn groups(setups: &[Setup]) -> Vec<Vec<Setup>> {
     groups
 }
 
-/// Connecting is done once by a process, and too short to be measured once.
+/// A process connects only once, which is too short to measure once.
 fn passes(group: &Setup) -> u32 {
     if group.work == Work::Connect { 5 } else { 1 }
 }
@@ -101,7 +101,7 @@ fn first_calls(setup: &Setup) -> Calls {
     Calls { warm: warm(setup, measured / 4), measured }
 }
 
-/// Never fewer than the warm-up took, so that a slow first run cannot make all others short.
+/// At least as many calls as the warm-up, so that a slow first run cannot shorten the others.
 fn enough_calls(setup: &Setup, sample: &Sample, goal: Duration) -> Calls {
     let each = sample.wall_us / sample.calls;
     let wanted = (goal.as_secs_f64() * 1e6 / each).min(200_000.0);
@@ -112,7 +112,7 @@ fn enough_calls(setup: &Setup, sample: &Sample, goal: Duration) -> Calls {
     Calls { warm: warm(setup, (measured / 10).min(2_000)), measured }
 }
 
-/// Every session is warm before the clocks start.
+/// Every session is warmed up before time is measured.
 fn warm(setup: &Setup, calls: u32) -> u32 {
     match setup.work {
         Work::Connect => 0,

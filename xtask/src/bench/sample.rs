@@ -1,9 +1,9 @@
-//! What one run of a client reported: the one line of JSON that `benches/README.md` describes.
+//! Report of one client run: the line of JSON described in `benches/README.md`.
 
 use super::json::Json;
 use super::setup::{Setup, Side};
 
-/// The bytes of the text that `big` answers, in megabytes.
+/// Size of the result of `big` in megabytes.
 const BIG_MB: f64 = 1.048_576;
 
 /// Times and memory of one run.
@@ -27,17 +27,17 @@ struct Usage {
 /// One figure of a sample.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Metric {
-    /// Microseconds of user and system time per call of the side that is measured.
+    /// User and system time per call of the measured side, in microseconds.
     Cpu,
-    /// The same of the other side.
+    /// The same for the other side.
     OtherCpu,
     P50,
     P99,
-    /// Microseconds for all that was done.
+    /// Total duration in microseconds.
     Wall,
     CallsPerSecond,
     MegabytesPerSecond,
-    /// Resident kilobytes of the side that is measured, at the end of the run.
+    /// Resident memory of the measured side at the end of the run, in kilobytes.
     Resident,
     Peak,
     /// The same in megabytes.
@@ -45,7 +45,7 @@ pub(super) enum Metric {
 }
 
 impl Sample {
-    /// Reads what a program printed; the report is its last line.
+    /// Parses the output of a program; the report is its last line.
     pub(super) fn parse(printed: &str) -> Option<Self> {
         let report = Json::parse(printed.lines().rfind(|line| line.trim_start().starts_with('{'))?)?;
         let number = |name: &str| report.get(name)?.number();

@@ -1,27 +1,27 @@
-//! What is measured: one value that says everything a run depends on.
+//! Setup of a measurement: everything a run depends on.
 //!
-//! The words are those of `benches/README.md`. Two setups that differ in make and form only belong to one group, and
-//! are measured one right after the other.
+//! The terms are those of `benches/README.md`. Setups that differ only in make and form belong to one group, and
+//! are measured back to back.
 
 use std::fmt;
 
 use super::json::Json;
 
-/// Whose program it is, in the order of the tables.
+/// Implementation under test, in the order of the tables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Make {
     Floor,
     Switchboard,
-    /// Switchboard again, through a host.
+    /// Switchboard, through a host.
     Host,
-    /// Switchboard again, its server a service.
+    /// Switchboard, with a service as its server.
     Service,
     Rmcp,
     TypeScript,
     Python,
 }
 
-/// Which side is measured; the other one is the floor's.
+/// The measured side; the other one is the floor's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Side {
     Client,
@@ -68,10 +68,10 @@ pub(super) enum Threads {
     Many,
 }
 
-/// The tools a server has when nothing else is said.
+/// Default number of tools of a server.
 pub(super) const FEWEST_TOOLS: u32 = 3;
 
-/// Everything a run depends on but the number of calls.
+/// Everything a run depends on except the number of calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct Setup {
     pub(super) make: Make,
@@ -84,12 +84,12 @@ pub(super) struct Setup {
     pub(super) in_flight: u32,
     pub(super) tools: u32,
     pub(super) sessions: u32,
-    /// Both processes on one CPU: the most repeatable times.
+    /// Both processes on one CPU, for the most repeatable times.
     pub(super) pinned: bool,
 }
 
 impl Setup {
-    /// Sequential, legacy, one thread, by the floor.
+    /// Creates the default setup: sequential, legacy, one thread, by the floor.
     pub(super) const fn new(side: Side, road: Road, work: Work) -> Self {
         Self {
             make: Make::Floor,
@@ -106,7 +106,7 @@ impl Setup {
         }
     }
 
-    /// The call of 100 bytes.
+    /// A call with 100 bytes.
     pub(super) const fn echo(side: Side, road: Road) -> Self {
         Self::new(side, road, Work::Echo)
     }
@@ -155,12 +155,12 @@ impl Setup {
         self.by(Make::Rmcp)
     }
 
-    /// The same for whichever make.
+    /// Returns the setup without its make and form, which identifies its group.
     pub(super) const fn group(self) -> Self {
         self.by(Make::Floor).form(Form::Default)
     }
 
-    /// What the setups of a group share, for people.
+    /// Returns the title of the group.
     pub(super) fn title(&self) -> String {
         let Self { side, road, era, work, .. } = self;
         let mut title = format!("{road} {side}, {era}, {work}");
@@ -194,7 +194,7 @@ impl Setup {
         title
     }
 
-    /// What it is, member by member.
+    /// Returns the members as JSON.
     pub(super) fn json(&self) -> Vec<(String, Json)> {
         let members: [(&str, Json); 11] = [
             ("make", self.make.word().into()),
@@ -212,7 +212,7 @@ impl Setup {
         members.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
     }
 
-    /// The make, and its form where it is not the default.
+    /// Returns the make, with its form if it is not the default.
     pub(super) fn who(&self) -> String {
         match self.form {
             Form::Default => self.make.to_string(),
@@ -227,7 +227,7 @@ impl fmt::Display for Setup {
     }
 }
 
-/// The word of the command line, which is also the word for people.
+/// Returns the term for the command line and for reports.
 macro_rules! words {
     ($($type:ident { $($variant:ident => $word:literal),* $(,)? })*) => {$(
         impl $type {
@@ -265,7 +265,7 @@ words! {
     Threads { One => "one", Many => "many" }
 }
 
-/// Thousands set apart, as people read them.
+/// Formats a number with thousands separators.
 pub(super) fn grouped(number: impl Into<u64>) -> String {
     let digits = number.into().to_string();
     let mut text = String::new();

@@ -1,4 +1,4 @@
-//! A table of text, for a terminal or for Markdown. The first column stands left, all others right.
+//! Text table for a terminal or Markdown. The first column is left-aligned, the others right-aligned.
 
 use std::fmt::Write;
 
@@ -6,7 +6,7 @@ use std::fmt::Write;
 pub(super) struct Table {
     head: Vec<String>,
     rows: Vec<Vec<String>>,
-    /// How many columns stand left.
+    /// Number of left-aligned columns.
     left: usize,
 }
 
@@ -15,7 +15,7 @@ impl Table {
         Self { head: head.iter().map(|&cell| cell.to_owned()).collect(), rows: Vec::new(), left: 1 }
     }
 
-    /// The first columns are words.
+    /// Sets the number of left-aligned columns.
     pub(super) fn left(mut self, columns: usize) -> Self {
         self.left = columns;
         self
@@ -64,7 +64,7 @@ impl Table {
     }
 }
 
-/// In characters: a multiplication sign is one column wide.
+/// Returns the width in characters: a multiplication sign is one column wide.
 fn length(cell: &str) -> usize {
     cell.chars().count()
 }

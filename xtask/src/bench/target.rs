@@ -1,4 +1,4 @@
-//! A target: what must hold, what we aim at, and what was measured beside both.
+//! A target: its limit, its aim, and the measured value.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -11,11 +11,11 @@ use super::median::{median, ratio};
 use super::rounds::Times;
 use super::sample::Metric;
 use super::setup::{Make, Setup};
-use crate::command::Failure;
+use crate::command::TaskError;
 
-/// Everything that was measured.
+/// All measurements.
 #[derive(Debug, Default)]
-pub(super) struct Facts {
+pub(super) struct Measurements {
     pub(super) times: Times,
     pub(super) counts: Counts,
     pub(super) guards: Option<Guards>,
@@ -23,38 +23,38 @@ pub(super) struct Facts {
     pub(super) sizes: HashMap<Make, f64>,
     /// Seconds of user and system time of a clean build of it.
     pub(super) builds: HashMap<Make, f64>,
-    /// Of checking a hundred tools, five times.
+    /// Seconds of user time of checking a hundred tools, five runs.
     pub(super) checks: HashMap<Make, Vec<f64>>,
     /// Of a host of many servers.
     pub(super) host: HostFigures,
 }
 
-/// One figure, for each round where there are rounds.
+/// A measured quantity, per round if there are rounds.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Quantity {
     Time(Setup, Metric),
     Instructions(Setup),
     Allocations(Setup),
-    /// The part of the instructions that are guards'.
+    /// Share of instructions of safety checks.
     Guards(Setup),
     /// Kilobytes for each session beyond the first.
     EachSession(Setup),
     Size(Make),
     Build(Make),
-    /// Seconds of user time that checking a hundred tools takes, everything else being built.
+    /// Seconds of user time of checking a hundred tools, dependencies built.
     Check(Make),
     /// Of a host of many servers.
     Host(HostFigure),
 }
 
-/// How figures make one number.
+/// Formula that combines quantities into one number.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Measure {
     Plain(Quantity),
     Ratio(Quantity, Quantity),
-    /// The last ÷ the first.
+    /// Last ÷ first.
     Growth(Vec<Quantity>),
-    /// The largest ÷ the smallest.
+    /// Largest ÷ smallest.
     Spread(Vec<Quantity>),
 }
 
@@ -77,15 +77,15 @@ pub(super) struct Target {
     pub(super) what: String,
     pub(super) must: Clause,
     pub(super) aim: Option<Clause>,
-    /// How far it may be missed, where what is measured moves with the machine.
+    /// Tolerance for quantities that vary with the machine.
     pub(super) slack: f64,
-    /// Whether a miss is a failure: counts and CPU decide, rates and waiting are reported.
+    /// Whether a miss fails the run: counts and CPU do, rates and latencies are only reported.
     pub(super) decides: bool,
 }
 
-/// A target and what was measured.
+/// A target with its measured values.
 #[derive(Debug)]
-pub(super) struct Verdict {
+pub(super) struct TargetResult {
     pub(super) target: Target,
     pub(super) measured: f64,
     pub(super) met: bool,
@@ -94,42 +94,42 @@ pub(super) struct Verdict {
 }
 
 impl Quantity {
-    fn figures(&self, facts: &Facts) -> Vec<f64> {
-        let counted = |setup: &Setup| facts.counts.get(setup);
+    fn figures(&self, measurements: &Measurements) -> Vec<f64> {
+        let counted = |setup: &Setup| measurements.counts.get(setup);
         match self {
-            Self::Time(setup, metric) => facts.times.figures(setup, *metric),
+            Self::Time(setup, metric) => measurements.times.figures(setup, *metric),
             Self::Instructions(setup) => counted(setup).map(|pair| pair.instructions()).into_iter().collect(),
             Self::Allocations(setup) => counted(setup).map(|pair| pair.allocations()).into_iter().collect(),
             Self::Guards(setup) => {
-                facts.guards.iter().filter_map(|guards| Some(guards.share(counted(setup)?))).collect()
+                measurements.guards.iter().filter_map(|guards| Some(guards.share(counted(setup)?))).collect()
             }
             Self::EachSession(many) => {
-                let one = facts.times.figures(&many.sessions(1), Metric::Resident);
-                let all = facts.times.figures(many, Metric::Resident);
+                let one = measurements.times.figures(&many.sessions(1), Metric::Resident);
+                let all = measurements.times.figures(many, Metric::Resident);
                 let further = f64::from(many.sessions - 1);
                 one.iter().zip(&all).map(|(one, all)| (all - one) / further).collect()
             }
-            Self::Size(make) => facts.sizes.get(make).copied().into_iter().collect(),
-            Self::Build(make) => facts.builds.get(make).copied().into_iter().collect(),
-            Self::Check(make) => facts.checks.get(make).cloned().unwrap_or_default(),
-            Self::Host(figure) => facts.host.get(figure).cloned().unwrap_or_default(),
+            Self::Size(make) => measurements.sizes.get(make).copied().into_iter().collect(),
+            Self::Build(make) => measurements.builds.get(make).copied().into_iter().collect(),
+            Self::Check(make) => measurements.checks.get(make).cloned().unwrap_or_default(),
+            Self::Host(figure) => measurements.host.get(figure).cloned().unwrap_or_default(),
         }
     }
 
-    pub(super) fn value(&self, facts: &Facts) -> Option<f64> {
-        median(&self.figures(facts))
+    pub(super) fn value(&self, measurements: &Measurements) -> Option<f64> {
+        median(&self.figures(measurements))
     }
 }
 
 impl Measure {
-    /// `None` when something it needs was not measured.
-    fn value(&self, facts: &Facts) -> Option<f64> {
+    /// Returns `None` if a required quantity was not measured.
+    fn value(&self, measurements: &Measurements) -> Option<f64> {
         let all = |points: &[Quantity]| -> Option<Vec<f64>> {
-            points.iter().map(|point| point.value(facts)).collect()
+            points.iter().map(|point| point.value(measurements)).collect()
         };
         match self {
-            Self::Plain(quantity) => quantity.value(facts),
-            Self::Ratio(of, to) => ratio(&of.figures(facts), &to.figures(facts)),
+            Self::Plain(quantity) => quantity.value(measurements),
+            Self::Ratio(of, to) => ratio(&of.figures(measurements), &to.figures(measurements)),
             Self::Growth(points) => {
                 let values = all(points)?;
                 Some(values.last()? / values.first()?)
@@ -177,21 +177,22 @@ impl fmt::Display for Clause {
 }
 
 impl Target {
-    /// What has to be measured for it.
+    /// Returns the quantities to measure.
     pub(super) fn quantities(&self) -> Vec<Quantity> {
         let aim = self.aim.iter().flat_map(|aim| aim.measure.quantities());
         self.must.measure.quantities().into_iter().chain(aim).collect()
     }
 
     /// # Errors
-    /// Says what is missing: a target is never left out silently.
-    pub(super) fn judge(&self, facts: &Facts) -> Result<Verdict, Failure> {
-        let missing = || Failure::new(format!("{} was not measured", self.name));
+    /// Returns an error that names missing measurements: a target is never skipped silently.
+    pub(super) fn judge(&self, measurements: &Measurements) -> Result<TargetResult, TaskError> {
+        let missing = || TaskError::new(format!("{} was not measured", self.name));
         let finite = |value: Option<f64>| value.filter(|value| value.is_finite()).ok_or_else(missing);
-        let measured = finite(self.must.measure.value(facts))?;
-        let aim_measured = self.aim.as_ref().map(|aim| finite(aim.measure.value(facts))).transpose()?;
+        let measured = finite(self.must.measure.value(measurements))?;
+        let aim_measured =
+            self.aim.as_ref().map(|aim| finite(aim.measure.value(measurements))).transpose()?;
         let aim_met = self.aim.as_ref().zip(aim_measured);
-        Ok(Verdict {
+        Ok(TargetResult {
             target: self.clone(),
             measured,
             met: self.must.limit.holds(measured, self.slack),
@@ -201,7 +202,7 @@ impl Target {
     }
 }
 
-impl Verdict {
+impl TargetResult {
     pub(super) fn json(&self) -> Json {
         let Target { name, what, must, aim, decides, .. } = &self.target;
         let number = |value: Option<f64>| value.map_or(Json::Null, Json::rounded);
@@ -241,15 +242,15 @@ mod tests {
         Target { name: "X".into(), what: "x".into(), must: clause(limit, measure), aim, slack, decides: true }
     }
 
-    fn facts() -> Facts {
+    fn measurements() -> Measurements {
         let sizes = HashMap::from([(Make::Switchboard, 1.0), (Make::Rmcp, 2.0), (Make::Floor, 0.5)]);
-        Facts { sizes, ..Facts::default() }
+        Measurements { sizes, ..Measurements::default() }
     }
 
     #[test]
     fn a_target_is_judged_by_its_limit_and_its_slack() {
         let half = Measure::Ratio(size(Make::Switchboard), size(Make::Rmcp));
-        let met = |limit, slack| target(limit, half.clone(), slack).judge(&facts()).unwrap().met;
+        let met = |limit, slack| target(limit, half.clone(), slack).judge(&measurements()).unwrap().met;
         assert!(met(Limit::AtMost(0.5), 0.0));
         assert!(!met(Limit::AtMost(0.48), 0.0));
         assert!(met(Limit::AtMost(0.48), 0.05));
@@ -260,8 +261,8 @@ mod tests {
     #[test]
     fn growth_is_from_the_first_to_the_last_and_spread_over_all() {
         let points = vec![size(Make::Switchboard), size(Make::Rmcp), size(Make::Floor)];
-        assert_eq!(Measure::Growth(points.clone()).value(&facts()), Some(0.5));
-        assert_eq!(Measure::Spread(points).value(&facts()), Some(4.0));
+        assert_eq!(Measure::Growth(points.clone()).value(&measurements()), Some(0.5));
+        assert_eq!(Measure::Spread(points).value(&measurements()), Some(4.0));
     }
 
     #[test]
@@ -275,20 +276,20 @@ mod tests {
         let one = Setup::new(Side::Client, Road::Stdio, Work::Connect);
         let all = one.sessions(50);
         let samples = [(one, vec![report(3_000), report(3_000)]), (all, vec![report(3_490), report(3_980)])];
-        let facts = Facts { times: Times::of(samples), ..Facts::default() };
-        assert_eq!(Quantity::EachSession(all).value(&facts), Some(15.0));
+        let measurements = Measurements { times: Times::of(samples), ..Measurements::default() };
+        assert_eq!(Quantity::EachSession(all).value(&measurements), Some(15.0));
     }
 
     #[test]
     fn what_was_not_measured_is_a_failure() {
         let target = target(Limit::AtMost(1.0), Measure::Plain(size(Make::Python)), 0.0);
-        assert_eq!(target.judge(&facts()).unwrap_err().to_string(), "X was not measured");
+        assert_eq!(target.judge(&measurements()).unwrap_err().to_string(), "X was not measured");
     }
 
     #[test]
     fn a_verdict_has_the_members_it_is_read_by() {
         let half = Measure::Ratio(size(Make::Switchboard), size(Make::Rmcp));
-        let json = target(Limit::AtMost(0.5), half, 0.0).judge(&facts()).unwrap().json();
+        let json = target(Limit::AtMost(0.5), half, 0.0).judge(&measurements()).unwrap().json();
         assert_eq!(json.get("must").and_then(Json::number), Some(0.5));
         assert_eq!(json.get("measured").and_then(Json::number), Some(0.5));
         assert_eq!(json.get("met"), Some(&Json::Bool(true)));

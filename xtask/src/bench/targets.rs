@@ -1,6 +1,6 @@
-//! The targets, P1 to P18, those of the host and of services, and the guards, as a table.
+//! Table of the targets: P1 to P18, host, services and safety checks.
 //!
-//! Each is a ratio within one run, of the same flavour of runtime. What has to be measured is read off this table.
+//! Each target is a ratio within one run with the same kind of runtime. The measurements of a run follow from this table.
 
 use super::growth;
 use super::host::HostFigure::{Changed, Crowd, Find, FindShared, Snapshot, Status};
@@ -11,7 +11,7 @@ use super::setup::Side::{Client, Inside, Server};
 use super::setup::{Make, Road, Setup, Threads, Work};
 use super::target::{Clause, Limit, Measure, Quantity, Target};
 
-/// A clause of at most this.
+/// Creates an upper limit.
 fn most(limit: f64, unit: &'static str, measure: Measure) -> Clause {
     Clause { limit: Limit::AtMost(limit), unit, measure }
 }
@@ -24,7 +24,7 @@ fn target(name: &str, what: &str, must: Clause, aim: Option<Clause>) -> Target {
     Target { name: name.into(), what: what.into(), must, aim, slack: 0.0, decides: true }
 }
 
-/// Rates and waiting move with the machine: reported, and 5 % below is not a miss.
+/// Rates and latencies vary with the machine: they are reported, with a tolerance of 5 %.
 fn reported(target: Target) -> Target {
     Target { slack: 0.05, decides: false, ..target }
 }
@@ -41,7 +41,7 @@ fn instructions(of: Setup, to: Setup) -> Measure {
     Measure::Ratio(Quantity::Instructions(of), Quantity::Instructions(to))
 }
 
-/// All of them. Without `build`, what needs a clean build is left out.
+/// Returns all targets; without `build`, not those that need a clean build.
 pub(super) fn all(quick: bool, build: bool) -> Vec<Target> {
     let mut targets = counted();
     targets.extend(stdio());
@@ -58,7 +58,7 @@ pub(super) fn all(quick: bool, build: bool) -> Vec<Target> {
     targets
 }
 
-/// P1 to P3: instructions decide, because nothing moves them but the code.
+/// P1 to P3: limits on instructions, because only the code affects them.
 fn counted() -> Vec<Target> {
     let client = |era| Setup::echo(Client, Road::Stdio).era(era);
     let server = |era| Setup::echo(Server, Road::Stdio).era(era);
@@ -84,7 +84,7 @@ fn counted() -> Vec<Target> {
     targets
 }
 
-/// What switchboard's CPU comes to, beside that of another make in the same group.
+/// Ratio of switchboard's CPU time to that of another implementation in the same group.
 fn to_floor(limit: f64, setup: Setup) -> Clause {
     most(limit, "× floor", cpu(setup.switchboard(), setup.floor()))
 }
@@ -254,7 +254,7 @@ fn footprint(build: bool) -> Vec<Target> {
     targets
 }
 
-/// No guard is so dear that anybody would want it gone.
+/// Safety checks are cheap.
 fn guards() -> Vec<Target> {
     let mut targets = Vec::new();
     for side in [Client, Server] {
@@ -268,7 +268,7 @@ fn guards() -> Vec<Target> {
     targets
 }
 
-/// The host: what it adds to a call, what its catalogue costs, and how fast many servers start.
+/// The host: its overhead per call, its catalog, and the startup of many servers.
 fn host() -> Vec<Target> {
     let mut targets = Vec::new();
     for era in [Legacy, Modern] {
@@ -292,7 +292,7 @@ fn host() -> Vec<Target> {
     targets
 }
 
-/// A server that is a service: what holds for a handler written by hand holds for it, too.
+/// A server written as a service has the limits of a hand-written handler.
 fn service(build: bool) -> Vec<Target> {
     let service = |setup: Setup| setup.by(Make::Service);
     let mut targets = Vec::new();

@@ -1,10 +1,10 @@
-//! What the suite recorded of one run: the checks of each scenario, and how its clients ended.
+//! Records of one run: the checks of each scenario, and the exit codes of its clients.
 
 use std::collections::BTreeMap;
 
-/// What was recorded of one run.
+/// Records of one run.
 #[derive(Debug, Default)]
-pub(super) struct Recorded {
+pub(super) struct ScenarioChecks {
     checks: BTreeMap<String, Vec<Check>>,
     exits: BTreeMap<String, i32>,
 }
@@ -26,8 +26,8 @@ pub(super) enum Status {
     Silent,
 }
 
-impl Recorded {
-    /// Reads the checks, one a line with tabs, and the exit codes of the clients likewise.
+impl ScenarioChecks {
+    /// Parses the checks and the exit codes of the clients, tab-separated, one per line.
     pub(super) fn parse(checks: &str, exits: &str) -> Self {
         let mut recorded = Self::default();
         for line in checks.lines() {
@@ -55,7 +55,7 @@ impl Recorded {
         self.checks.get(scenario).map_or(&[], Vec::as_slice)
     }
 
-    /// How the client of a scenario ended; `None` when no client ended at all.
+    /// Returns the exit code of a scenario's client; `None` if no client exited.
     pub(super) fn exit(&self, scenario: &str) -> Option<i32> {
         self.exits.get(scenario).copied()
     }

@@ -5,39 +5,39 @@ use std::path::Path;
 
 use super::Role;
 use super::listing::{Listing, Scenario};
-use crate::command::Failure;
+use crate::command::TaskError;
 
 /// The scenarios that are not counted.
 #[derive(Debug, Default)]
 pub(super) struct Exceptions(Vec<Exception>);
 
-/// One of them.
+/// A scenario that is not counted.
 #[derive(Debug, PartialEq)]
 pub(super) struct Exception {
     role: Role,
     name: String,
-    /// Of this program alone.
+    /// The only program it applies to.
     program: Option<String>,
-    pub(super) why: Why,
+    pub(super) why: ExceptionReason,
 }
 
-/// Why a scenario is not counted.
+/// Reason why a scenario is not counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Why {
-    /// It will be; until then it must fail.
+pub(super) enum ExceptionReason {
+    /// Not supported yet; it must fail until then.
     NotBuilt,
-    /// It never will be, as things are.
+    /// Not applicable.
     NotAsked,
 }
 
 impl Exceptions {
-    pub(super) fn read(file: &Path) -> Result<Self, Failure> {
-        let failed = |what: String| Failure::new(format!("{}: {what}", file.display()));
+    pub(super) fn read(file: &Path) -> Result<Self, TaskError> {
+        let failed = |what: String| TaskError::new(format!("{}: {what}", file.display()));
         let text = fs::read_to_string(file).map_err(|error| failed(error.to_string()))?;
         Self::parse(&text).map_err(failed)
     }
 
-    /// A heading says why, the lines under it name a role and a scenario, and the program if it is of one alone.
+    /// Parses the file: a heading names the reason, the lines below it a role and a scenario, and optionally a program.
     pub(super) fn parse(text: &str) -> Result<Self, String> {
         let mut why = None;
         let mut found = Vec::new();
@@ -61,7 +61,7 @@ impl Exceptions {
         Ok(Self(found))
     }
 
-    /// The exception that holds for a program.
+    /// Returns the exception that applies to a program.
     pub(super) fn find(&self, role: Role, program: &str, name: &str) -> Option<&Exception> {
         let of = |exception: &&Exception| exception.program.as_deref().is_none_or(|only| only == program);
         self.0.iter().filter(of).find(|exception| exception.role == role && exception.name == name)
@@ -71,31 +71,31 @@ impl Exceptions {
         self.0.iter().any(|exception| exception.role == role && exception.name == name)
     }
 
-    /// Both lists must agree: an entry that the suite does not have misleads, and a scenario that is neither run nor listed
-    /// would be overlooked.
-    pub(super) fn check_against(&self, listing: &Listing) -> Result<(), Failure> {
+    /// Checks that both lists agree: an entry that the suite does not have is misleading, and a scenario that is
+    /// neither run nor listed would be overlooked.
+    pub(super) fn check_against(&self, listing: &Listing) -> Result<(), TaskError> {
         let unknown = self.0.iter().filter(|exception| !listing.has(exception.role, &exception.name));
         let unknown: Vec<_> = unknown.map(|Exception { role, name, .. }| format!("{role} {name}")).collect();
         if !unknown.is_empty() {
             let unknown = unknown.join(", ");
-            return Err(Failure::new(format!(
+            return Err(TaskError::new(format!(
                 "conformance/not-built.txt lists what the suite does not have: {unknown}"
             )));
         }
         let is_listed = |scenario: &&Scenario| self.lists(scenario.role, &scenario.name);
         match listing.without_revision().find(|scenario| !is_listed(scenario)) {
             None => Ok(()),
-            Some(Scenario { role, name, .. }) => Err(Failure::new(format!(
+            Some(Scenario { role, name, .. }) => Err(TaskError::new(format!(
                 "the suite has {role} {name}, which is run at no revision and not listed in conformance/not-built.txt"
             ))),
         }
     }
 }
 
-fn heading(line: &str) -> Result<Why, String> {
+fn heading(line: &str) -> Result<ExceptionReason, String> {
     match line.split_once(": ") {
-        Some(("not built", _)) => Ok(Why::NotBuilt),
-        Some(("not asked", _)) => Ok(Why::NotAsked),
+        Some(("not built", _)) => Ok(ExceptionReason::NotBuilt),
+        Some(("not asked", _)) => Ok(ExceptionReason::NotAsked),
         _ => Err(format!("`{line}` is no heading: say `not built: …` or `not asked: …`")),
     }
 }
@@ -108,8 +108,8 @@ mod tests {
     fn a_heading_says_why() {
         let text = "# a\n\nnot built: later\n  client auth/a\n\nnot asked: a draft\n  server sep-1\n";
         let read = Exceptions::parse(text).unwrap();
-        assert_eq!(read.find(Role::Client, "p", "auth/a").unwrap().why, Why::NotBuilt);
-        assert_eq!(read.find(Role::Server, "p", "sep-1").unwrap().why, Why::NotAsked);
+        assert_eq!(read.find(Role::Client, "p", "auth/a").unwrap().why, ExceptionReason::NotBuilt);
+        assert_eq!(read.find(Role::Server, "p", "sep-1").unwrap().why, ExceptionReason::NotAsked);
         assert_eq!(read.find(Role::Server, "p", "auth/a"), None);
         assert!(Exceptions::parse("  client auth/a\n").is_err());
         assert!(Exceptions::parse("flaky: sometimes\n").is_err());
@@ -140,10 +140,10 @@ mod tests {
         let read = Exceptions::parse(include_str!("../../../conformance/not-built.txt")).unwrap();
         for Exception { role, name, program, why } in &read.0 {
             let may_wait = match (why, program.as_deref()) {
-                (Why::NotBuilt, _) => name.starts_with("auth/"),
-                (Why::NotAsked, None) => name.starts_with("sep-2640-"),
-                (Why::NotAsked, Some("everything-server")) => name.starts_with("tasks-"),
-                (Why::NotAsked, Some(_)) => name == "tasks-status-notifications",
+                (ExceptionReason::NotBuilt, _) => name.starts_with("auth/"),
+                (ExceptionReason::NotAsked, None) => name.starts_with("sep-2640-"),
+                (ExceptionReason::NotAsked, Some("everything-server")) => name.starts_with("tasks-"),
+                (ExceptionReason::NotAsked, Some(_)) => name == "tasks-status-notifications",
             };
             assert!(may_wait, "{role} {name}");
         }

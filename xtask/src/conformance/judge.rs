@@ -1,12 +1,12 @@
-//! Whether a scenario has passed, counted strictly.
+//! Decides strictly whether a scenario has passed.
 
 use super::Role;
-use super::checks::{Recorded, Status};
+use super::checks::{ScenarioChecks, Status};
 
-/// With which code a client ends that has given up waiting.
+/// Exit code of a client that gave up waiting.
 const GAVE_UP: i32 = 124;
 
-/// Scenarios in which a client is meant to end with an error.
+/// Scenarios in which a client must exit with an error.
 const MAY_FAIL: &[&str] = &[
     "auth/scope-retry-limit",
     "auth/resource-mismatch",
@@ -18,8 +18,8 @@ const MAY_FAIL: &[&str] = &[
     "http-invalid-tool-headers",
 ];
 
-/// What keeps a scenario from having passed; nothing when it has.
-pub(super) fn faults(role: Role, scenario: &str, recorded: &Recorded) -> Vec<String> {
+/// Returns the reasons why a scenario has not passed; empty if it has.
+pub(super) fn faults(role: Role, scenario: &str, recorded: &ScenarioChecks) -> Vec<String> {
     let checks = recorded.checks(scenario);
     let mut faults = Vec::new();
     for check in checks {
@@ -55,7 +55,7 @@ mod tests {
     use super::*;
 
     fn of(role: Role, checks: &str, exits: &str) -> Vec<String> {
-        faults(role, "a", &Recorded::parse(checks, exits))
+        faults(role, "a", &ScenarioChecks::parse(checks, exits))
     }
 
     #[test]
@@ -80,7 +80,7 @@ mod tests {
         assert_eq!(of(Role::Client, good, "a\t124"), ["its client gave up waiting"]);
         assert_eq!(of(Role::Client, good, ""), ["its client did not end"]);
         let may = "http-invalid-tool-headers";
-        let recorded = Recorded::parse(&format!("{may}\tSUCCESS\tx\tgood"), &format!("{may}\t1"));
+        let recorded = ScenarioChecks::parse(&format!("{may}\tSUCCESS\tx\tgood"), &format!("{may}\t1"));
         assert_eq!(faults(Role::Client, may, &recorded), [""; 0]);
     }
 }

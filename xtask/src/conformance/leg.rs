@@ -1,31 +1,31 @@
 //! One run of the suite: one role at one revision, a whole set or one scenario.
 
 use super::Role;
-use super::listing::{Listing, SETS, Standing};
+use super::listing::{Listing, RequirementLevel, SETS};
 
 /// One run of the suite.
 #[derive(Debug)]
-pub(super) struct Leg<'a> {
+pub(super) struct SuiteRun<'a> {
     pub(super) role: Role,
-    /// Which program is judged.
+    /// The tested program.
     pub(super) program: &'a str,
     pub(super) revision: &'a str,
     scenario: Option<&'a str>,
 }
 
-impl<'a> Leg<'a> {
+impl<'a> SuiteRun<'a> {
     pub(super) fn new(role: Role, program: &'a str, revision: &'a str, scenario: Option<&'a str>) -> Self {
         Self { role, program, revision, scenario }
     }
 
-    /// What it runs.
-    pub(super) fn scenarios(&self, listing: &Listing) -> Vec<(String, Standing)> {
+    /// Returns the scenarios it runs.
+    pub(super) fn scenarios(&self, listing: &Listing) -> Vec<(String, RequirementLevel)> {
         let mut all = listing.at(self.role, self.revision);
         all.retain(|(name, _)| self.scenario.is_none_or(|wanted| wanted == name));
         all
     }
 
-    /// How the suite is told to.
+    /// Returns the arguments for the suite.
     pub(super) fn arguments(&self) -> Vec<&str> {
         match self.scenario {
             Some(name) => vec!["--scenario", name, "--spec-version", self.revision, "--force"],
@@ -34,7 +34,7 @@ impl<'a> Leg<'a> {
         }
     }
 
-    /// A name for its folder of results.
+    /// Returns the name of its results directory.
     pub(super) fn folder(&self) -> String {
         format!("{}-{}", self.program, self.revision)
     }

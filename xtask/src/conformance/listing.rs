@@ -1,4 +1,4 @@
-//! What the suite has: its scenarios, the revisions they are for, and the sets of requirements.
+//! Contents of the suite: scenarios, their revisions, and sets of requirements.
 
 use super::Role;
 
@@ -7,7 +7,7 @@ pub(super) const SETS: &[&str] = &["2025-11-25", "2026-07-28"];
 /// The revisions that have scenarios and no set.
 pub(super) const OLDER: &[&str] = &["2025-06-18", "2025-03-26"];
 
-/// What the suite has.
+/// Contents of the suite.
 #[derive(Debug, Default)]
 pub(super) struct Listing {
     all: Vec<Scenario>,
@@ -27,24 +27,24 @@ pub(super) struct Scenario {
 struct Set {
     revision: String,
     required: Vec<Scenario>,
-    /// Run with the set and not required by it.
+    /// Run with the set but not required by it.
     others: Vec<Scenario>,
 }
 
 /// Whether a revision requires a scenario.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Standing {
+pub(super) enum RequirementLevel {
     Required,
     Other,
 }
 
 impl Listing {
-    /// Reads what `list` prints.
+    /// Parses the output of `list`.
     pub(super) fn new(printed: &str) -> Self {
         Self { all: scenarios(printed), sets: Vec::new() }
     }
 
-    /// Adds what `list --requirements REVISION` prints.
+    /// Adds the output of `list --requirements REVISION`.
     #[must_use]
     pub(super) fn with_set(mut self, revision: &str, printed: &str) -> Self {
         let (required, others) =
@@ -57,12 +57,12 @@ impl Listing {
         self
     }
 
-    /// Whether the suite has this.
+    /// Returns whether the suite has this scenario.
     pub(super) fn has(&self, role: Role, name: &str) -> bool {
         self.all.iter().any(|scenario| scenario.role == role && scenario.name == name)
     }
 
-    /// The scenarios that no revision runs.
+    /// Returns the scenarios that no revision runs.
     pub(super) fn without_revision(&self) -> impl Iterator<Item = &Scenario> {
         self.all.iter().filter(|scenario| {
             let mut revisions = SETS.iter().chain(OLDER);
@@ -72,28 +72,28 @@ impl Listing {
         })
     }
 
-    /// What is run for a role at a revision.
-    pub(super) fn at(&self, role: Role, revision: &str) -> Vec<(String, Standing)> {
+    /// Returns the scenarios for a role at a revision.
+    pub(super) fn at(&self, role: Role, revision: &str) -> Vec<(String, RequirementLevel)> {
         let of_role = |scenarios: &[Scenario], standing| {
             let chosen = scenarios.iter().filter(|scenario| scenario.role == role);
             chosen.map(|scenario| (scenario.name.clone(), standing)).collect::<Vec<_>>()
         };
         match self.sets.iter().find(|set| set.revision == revision) {
             Some(set) => {
-                let mut chosen = of_role(&set.required, Standing::Required);
-                chosen.extend(of_role(&set.others, Standing::Other));
+                let mut chosen = of_role(&set.required, RequirementLevel::Required);
+                chosen.extend(of_role(&set.others, RequirementLevel::Other));
                 chosen
             }
             None => {
                 let named = |scenario: &&Scenario| scenario.revisions.iter().any(|known| known == revision);
                 let chosen: Vec<_> = self.all.iter().filter(named).cloned().collect();
-                of_role(&chosen, Standing::Other)
+                of_role(&chosen, RequirementLevel::Other)
             }
         }
     }
 }
 
-/// Reads `  - name [revisions]` under `Server scenarios …`, or `    - name [role]` under anything else.
+/// Parses `  - name [revisions]` below `Server scenarios …`, or `    - name [role]` below anything else.
 fn scenarios(printed: &str) -> Vec<Scenario> {
     let mut heading = None;
     let mut found = Vec::new();
@@ -151,18 +151,24 @@ Run and reported, but never scored:
         let listing = Listing::new(ALL).with_set("2025-11-25", SET);
         assert_eq!(
             listing.at(Role::Server, "2025-11-25"),
-            [("ping".into(), Standing::Required), ("tasks-lifecycle".into(), Standing::Other)]
+            [
+                ("ping".into(), RequirementLevel::Required),
+                ("tasks-lifecycle".into(), RequirementLevel::Other)
+            ]
         );
         assert_eq!(
             listing.at(Role::Client, "2025-11-25"),
-            [("tools_call".into(), Standing::Required), ("auth/dpop".into(), Standing::Other)]
+            [
+                ("tools_call".into(), RequirementLevel::Required),
+                ("auth/dpop".into(), RequirementLevel::Other)
+            ]
         );
     }
 
     #[test]
     fn a_revision_without_a_set_has_what_names_it() {
         let listing = Listing::new(ALL);
-        assert_eq!(listing.at(Role::Server, "2025-06-18"), [("ping".into(), Standing::Other)]);
+        assert_eq!(listing.at(Role::Server, "2025-06-18"), [("ping".into(), RequirementLevel::Other)]);
         assert_eq!(listing.at(Role::Server, "2025-03-26"), []);
         let left: Vec<_> = listing.without_revision().map(|scenario| scenario.name.as_str()).collect();
         assert_eq!(left, ["tasks-lifecycle"]);

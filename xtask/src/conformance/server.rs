@@ -1,4 +1,4 @@
-//! The everything-server while it is judged. Dropping it ends the process.
+//! The everything-server under test. Dropping it kills the process.
 
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -6,9 +6,9 @@ use std::process::{Child, Command, Stdio};
 use std::sync::mpsc;
 use std::time::Duration;
 
-use crate::command::Failure;
+use crate::command::TaskError;
 
-/// How long it may take to say where it listens.
+/// Timeout for it to announce its address.
 const START: Duration = Duration::from_secs(20);
 
 /// A running server.
@@ -19,9 +19,9 @@ pub(super) struct Server {
 }
 
 impl Server {
-    /// Starts it on a free port of this machine.
-    pub(super) fn start(program: &Path) -> Result<Self, Failure> {
-        let failed = |what: String| Failure::new(format!("the everything-server {what}"));
+    /// Starts it on a free local port.
+    pub(super) fn start(program: &Path) -> Result<Self, TaskError> {
+        let failed = |what: String| TaskError::new(format!("the everything-server {what}"));
         let mut process = Command::new(program)
             .args(["--http", "127.0.0.1:0"])
             .stdin(Stdio::null())

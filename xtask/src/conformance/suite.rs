@@ -1,4 +1,4 @@
-//! The suite itself: installed from npm under `<target>/conformance`, and run on this machine alone.
+//! The conformance suite: installed from npm under `<target>/conformance`, and run locally.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -6,20 +6,20 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use super::Role;
-use super::checks::Recorded;
-use super::leg::Leg;
+use super::checks::ScenarioChecks;
+use super::leg::SuiteRun;
 use super::listing::{Listing, SETS};
-use crate::command::{self, Failure};
+use crate::command::{self, TaskError};
 use crate::interop;
 use crate::project::Project;
 
 /// The oldest Node that can load the suite.
 const OLDEST_NODE: u32 = 22;
-/// How long one run of the suite may take. The longest takes a quarter of a minute on an idle machine.
+/// Timeout of one run. The longest takes 15 seconds on an idle machine.
 const LONGEST: Duration = Duration::from_secs(300);
-/// How long one scenario may take, in milliseconds. A client gives up before that by itself.
+/// Timeout of one scenario in milliseconds. A client gives up earlier.
 const SCENARIO_MS: &str = "40000";
-/// A proxy would be asked for what is on this machine.
+/// Local requests must not use a proxy.
 const PROXIES: [&str; 6] =
     ["HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"];
 
@@ -28,36 +28,37 @@ const PROXIES: [&str; 6] =
 pub(super) struct Suite {
     node: PathBuf,
     script: PathBuf,
-    /// Our own parts of it.
+    /// Directory of our own files of the suite.
     parts: PathBuf,
     results: PathBuf,
 }
 
 impl Suite {
-    /// Installs what is missing or out of date.
-    pub(super) fn install(project: &Project) -> Result<Self, Failure> {
-        let place = project.target.join("conformance");
-        let not_run = |failure: Failure| {
-            Failure::new(format!(
+    /// Installs the suite if it is missing or out of date.
+    pub(super) fn install(project: &Project) -> Result<Self, TaskError> {
+        let directory = project.target.join("conformance");
+        let not_run = |failure: TaskError| {
+            TaskError::new(format!(
                 "not run: the conformance suite could not be installed (is the registry reachable?): {failure}"
             ))
         };
-        let io = |error: std::io::Error| Failure::new(format!("cannot make {}: {error}", place.display()));
-        fs::create_dir_all(&place).map_err(io)?;
+        let io =
+            |error: std::io::Error| TaskError::new(format!("cannot make {}: {error}", directory.display()));
+        fs::create_dir_all(&directory).map_err(io)?;
         let parts = project.path("conformance/node");
-        let installed = interop::ci(&parts, place.join("suite")).map_err(not_run)?;
+        let installed = interop::ci(&parts, directory.join("suite")).map_err(not_run)?;
         let script = installed.join("node_modules/@modelcontextprotocol/conformance/dist/index.js");
         let node = if interop::machine_major().map_err(not_run)? >= OLDEST_NODE {
             PathBuf::from("node")
         } else {
             let from = project.path("conformance/runtime");
-            node_in(&interop::ci(&from, place.join("runtime")).map_err(not_run)?)?
+            node_in(&interop::ci(&from, directory.join("runtime")).map_err(not_run)?)?
         };
-        Ok(Self { node, script, parts, results: place.join("results") })
+        Ok(Self { node, script, parts, results: directory.join("results") })
     }
 
-    /// What it has.
-    pub(super) fn listing(&self) -> Result<Listing, Failure> {
+    /// Returns its scenarios and sets of requirements.
+    pub(super) fn listing(&self) -> Result<Listing, TaskError> {
         let all = command::output(self.command().arg("list"))?;
         SETS.iter().try_fold(Listing::new(&all), |listing, revision| {
             let set = command::output(self.command().args(["list", "--requirements", revision]))?;
@@ -65,10 +66,10 @@ impl Suite {
         })
     }
 
-    /// Runs one leg against a server's URL or a client's path.
-    pub(super) fn run(&self, leg: &Leg<'_>, target: &str) -> Result<Recorded, Failure> {
+    /// Runs the suite with a server's URL or a client's path.
+    pub(super) fn run(&self, leg: &SuiteRun<'_>, target: &str) -> Result<ScenarioChecks, TaskError> {
         let folder = self.results.join(leg.folder());
-        let io = |error: std::io::Error| Failure::new(format!("cannot use {}: {error}", folder.display()));
+        let io = |error: std::io::Error| TaskError::new(format!("cannot use {}: {error}", folder.display()));
         if folder.exists() {
             fs::remove_dir_all(&folder).map_err(io)?;
         }
@@ -97,7 +98,7 @@ impl Suite {
             reader.arg("server-");
         }
         let checks = command::output(&mut reader)?;
-        Ok(Recorded::parse(&checks, &fs::read_to_string(&exits).map_err(io)?))
+        Ok(ScenarioChecks::parse(&checks, &fs::read_to_string(&exits).map_err(io)?))
     }
 
     fn command(&self) -> Command {
@@ -110,20 +111,21 @@ impl Suite {
     }
 }
 
-/// The Node that was installed, whichever of its packages this machine takes.
-fn node_in(runtime: &Path) -> Result<PathBuf, Failure> {
+/// Returns the installed Node, from whichever package.
+fn node_in(runtime: &Path) -> Result<PathBuf, TaskError> {
     let packages = fs::read_dir(runtime.join("node_modules")).into_iter().flatten().flatten();
     let mut nodes = packages.map(|package| package.path().join("bin/node")).filter(|node| node.is_file());
     nodes.next().ok_or_else(|| {
-        Failure::new(format!(
+        TaskError::new(format!(
             "not run: Node {OLDEST_NODE} or newer is needed, and npm has none for this machine"
         ))
     })
 }
 
-/// Runs it to its end, with what it prints in a file. How it ends says nothing: that is judged from its records.
-fn wait(command: &mut Command, log: &Path) -> Result<(), Failure> {
-    let failed = |what: String| Failure::new(format!("the conformance suite {what}; see {}", log.display()));
+/// Runs a program with its output in a file. The exit status is ignored: the result is read from the records.
+fn wait(command: &mut Command, log: &Path) -> Result<(), TaskError> {
+    let failed =
+        |what: String| TaskError::new(format!("the conformance suite {what}; see {}", log.display()));
     let io = |error: std::io::Error| failed(format!("cannot be run: {error}"));
     let out = File::create(log).map_err(io)?;
     let errors = out.try_clone().map_err(io)?;

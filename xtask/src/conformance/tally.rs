@@ -1,20 +1,20 @@
-//! The numbers: what passed, what failed and why, what is not built yet.
+//! Totals: passed, failed and not yet supported scenarios.
 
-use super::checks::Recorded;
-use super::exceptions::{Exceptions, Why};
+use super::checks::ScenarioChecks;
+use super::exceptions::{ExceptionReason, Exceptions};
 use super::judge;
-use super::leg::Leg;
-use super::listing::Standing;
-use crate::command::Failure;
+use super::leg::SuiteRun;
+use super::listing::RequirementLevel;
+use crate::command::TaskError;
 
-/// The numbers of all legs.
+/// Totals of all runs.
 #[derive(Debug, Default)]
 pub(super) struct Tally {
     rows: Vec<Row>,
     failed: usize,
 }
 
-/// The numbers of one leg.
+/// Totals of one run.
 #[derive(Debug)]
 struct Row {
     program: String,
@@ -31,12 +31,12 @@ struct Count {
 }
 
 impl Tally {
-    /// Judges one leg, and prints what failed.
+    /// Evaluates one run, and prints failures.
     pub(super) fn add(
         &mut self,
-        leg: &Leg<'_>,
-        scenarios: &[(String, Standing)],
-        recorded: &Recorded,
+        leg: &SuiteRun<'_>,
+        scenarios: &[(String, RequirementLevel)],
+        recorded: &ScenarioChecks,
         exceptions: &Exceptions,
     ) {
         let mut row = Row {
@@ -47,18 +47,18 @@ impl Tally {
         };
         for (name, standing) in scenarios {
             let count = match standing {
-                Standing::Required => &mut row.required,
-                Standing::Other => &mut row.others,
+                RequirementLevel::Required => &mut row.required,
+                RequirementLevel::Other => &mut row.others,
             };
             let mut faults = judge::faults(leg.role, name, recorded);
             match exceptions.find(leg.role, leg.program, name).map(|exception| exception.why) {
-                Some(Why::NotAsked) => continue,
-                Some(Why::NotBuilt) if !faults.is_empty() => {
+                Some(ExceptionReason::NotAsked) => continue,
+                Some(ExceptionReason::NotBuilt) if !faults.is_empty() => {
                     count.all += 1;
                     count.not_built += 1;
                     continue;
                 }
-                Some(Why::NotBuilt) => {
+                Some(ExceptionReason::NotBuilt) => {
                     faults.push("it passes: take it out of conformance/not-built.txt".into());
                 }
                 None => {}
@@ -75,16 +75,16 @@ impl Tally {
         self.rows.push(row);
     }
 
-    /// Prints the numbers.
-    pub(super) fn finish(self) -> Result<(), Failure> {
+    /// Prints the totals.
+    pub(super) fn finish(self) -> Result<(), TaskError> {
         println!();
         self.rows.iter().for_each(|row| println!("{}", row.text()));
         if self.rows.iter().all(|row| row.required.all + row.others.all == 0) {
-            return Err(Failure::new("no scenario was run"));
+            return Err(TaskError::new("no scenario was run"));
         }
         match self.failed {
             0 => Ok(()),
-            failed => Err(Failure::new(format!("{failed} conformance scenarios failed"))),
+            failed => Err(TaskError::new(format!("{failed} conformance scenarios failed"))),
         }
     }
 }
@@ -119,11 +119,12 @@ mod tests {
     #[test]
     fn what_is_not_built_must_fail() {
         let exceptions = Exceptions::parse("not built: later\n  server a\n  server b\n").unwrap();
-        let recorded = Recorded::parse("a\tSUCCESS\tx\tgood\nb\tFAILURE\tx\tbad\nc\tSUCCESS\tx\tgood", "");
-        let scenarios = ["a", "b", "c"].map(|name| (name.to_owned(), Standing::Required));
+        let recorded =
+            ScenarioChecks::parse("a\tSUCCESS\tx\tgood\nb\tFAILURE\tx\tbad\nc\tSUCCESS\tx\tgood", "");
+        let scenarios = ["a", "b", "c"].map(|name| (name.to_owned(), RequirementLevel::Required));
         let mut tally = Tally::default();
         tally.add(
-            &Leg::new(Role::Server, "everything-server", "2026-07-28", None),
+            &SuiteRun::new(Role::Server, "everything-server", "2026-07-28", None),
             &scenarios,
             &recorded,
             &exceptions,

@@ -1,4 +1,4 @@
-//! The servers from npm, installed by `npm ci` from `interop/node/package-lock.json`, and beside them the programs of
+//! Servers from npm, installed by `npm ci` from `interop/node/package-lock.json`, with the programs of
 //! `interop/node`, which find their packages there.
 
 use std::fs;
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use super::stamp::Stamp;
-use crate::command::{self, Failure};
+use crate::command::{self, TaskError};
 use crate::project::Project;
 
 const OLDEST_NODE: u32 = 20;
@@ -14,19 +14,19 @@ const FILES: [&str; 3] = ["package.json", "package-lock.json", ".npmrc"];
 const PROGRAMS: [&str; 5] =
     ["assistant-client.mjs", "loopback.mjs", "progress-client.mjs", "ts-client.mjs", "ts-server.mjs"];
 
-/// Returns the folder that holds `node_modules`.
-pub(super) fn install(project: &Project, place: &Path) -> Result<PathBuf, Failure> {
+/// Installs the packages and returns the folder that contains `node_modules`.
+pub(super) fn install(project: &Project, place: &Path) -> Result<PathBuf, TaskError> {
     let from = project.path("interop/node");
     let folder = ci(&from, place.join("node"))?;
     for name in PROGRAMS {
         fs::copy(from.join(name), folder.join(name))
-            .map_err(|error| Failure::new(format!("cannot write {}: {error}", folder.display())))?;
+            .map_err(|error| TaskError::new(format!("cannot write {}: {error}", folder.display())))?;
     }
     Ok(folder)
 }
 
-/// Installs what the lock file in `from` pins into `folder`, and returns that.
-pub(crate) fn ci(from: &Path, folder: PathBuf) -> Result<PathBuf, Failure> {
+/// Installs the packages of the lock file in `from` into `folder`, and returns that.
+pub(crate) fn ci(from: &Path, folder: PathBuf) -> Result<PathBuf, TaskError> {
     let version = node_version()?;
     let sources = FILES.map(|file| from.join(file));
     let stamp = Stamp::of(&folder, &sources, &[&version])?;
@@ -35,30 +35,32 @@ pub(crate) fn ci(from: &Path, folder: PathBuf) -> Result<PathBuf, Failure> {
     }
 
     stamp.remove()?;
-    let io = |error: std::io::Error| Failure::new(format!("cannot write {}: {error}", folder.display()));
+    let io = |error: std::io::Error| TaskError::new(format!("cannot write {}: {error}", folder.display()));
     fs::create_dir_all(&folder).map_err(io)?;
     for (source, name) in sources.iter().zip(FILES) {
         fs::copy(source, folder.join(name)).map_err(io)?;
     }
     let mut npm = Command::new("npm");
     npm.args(["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--no-update-notifier"]);
-    command::run_aside(npm.current_dir(&folder))?;
+    command::run_to_stderr(npm.current_dir(&folder))?;
     stamp.write()?;
     Ok(folder)
 }
 
-/// The major version of the machine's Node.
-pub(crate) fn machine_major() -> Result<u32, Failure> {
+/// Returns the major version of the installed Node.
+pub(crate) fn machine_major() -> Result<u32, TaskError> {
     Ok(major(&node_version()?).unwrap_or_default())
 }
 
-fn node_version() -> Result<String, Failure> {
+fn node_version() -> Result<String, TaskError> {
     let version = command::output(Command::new("node").arg("--version")).map_err(|failure| {
-        Failure::new(format!("Node {OLDEST_NODE} or newer with npm is needed; {failure}"))
+        TaskError::new(format!("Node {OLDEST_NODE} or newer with npm is needed; {failure}"))
     })?;
     match major(&version) {
         Some(major) if major >= OLDEST_NODE => Ok(version),
-        _ => Err(Failure::new(format!("Node {OLDEST_NODE} or newer is needed, this is {}", version.trim()))),
+        _ => {
+            Err(TaskError::new(format!("Node {OLDEST_NODE} or newer is needed, this is {}", version.trim())))
+        }
     }
 }
 

@@ -1,8 +1,8 @@
-//! The programs written with rmcp: built from `interop/`, a workspace of its own.
+//! Programs written with rmcp, built from the separate workspace `interop/`.
 
 use std::path::{Path, PathBuf};
 
-use crate::command::{self, Failure};
+use crate::command::{self, TaskError};
 use crate::project::Project;
 
 #[derive(Debug)]
@@ -13,8 +13,8 @@ pub(super) struct Binaries {
     pub(super) old_server: PathBuf,
 }
 
-/// Cargo knows by itself what is out of date, so there is no stamp.
-pub(super) fn install(project: &Project, place: &Path) -> Result<Binaries, Failure> {
+/// Builds the programs. Cargo detects changes itself, so there is no stamp.
+pub(super) fn install(project: &Project, place: &Path) -> Result<Binaries, TaskError> {
     let mut cargo = project.cargo();
     cargo.args(["build", "--locked", "--bins", "--manifest-path", "interop/Cargo.toml"]);
     cargo.args(["--workspace", "--exclude", "schema-oracle"]);

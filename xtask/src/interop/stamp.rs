@@ -1,11 +1,11 @@
-//! A note of what an installation was made from, left beside it when it is complete.
+//! Stamp file of an installation: records its inputs once it is complete.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::command::Failure;
+use crate::command::TaskError;
 
-/// The files and facts that decide an installation, as one number.
+/// Hash of the inputs of an installation.
 #[derive(Debug)]
 pub(super) struct Stamp {
     note: PathBuf,
@@ -13,13 +13,13 @@ pub(super) struct Stamp {
 }
 
 impl Stamp {
-    /// For the installation in `folder`, made from these files and facts.
-    pub(super) fn of(folder: &Path, files: &[PathBuf], facts: &[&str]) -> Result<Self, Failure> {
+    /// Creates the stamp of the installation in `folder` for these files and facts.
+    pub(super) fn of(folder: &Path, files: &[PathBuf], facts: &[&str]) -> Result<Self, TaskError> {
         let mut hash = Fnv::new();
         hash.take(folder.as_os_str().as_encoded_bytes());
         for file in files {
             let bytes = fs::read(file)
-                .map_err(|error| Failure::new(format!("cannot read {}: {error}", file.display())))?;
+                .map_err(|error| TaskError::new(format!("cannot read {}: {error}", file.display())))?;
             hash.take(&bytes);
         }
         for fact in facts {
@@ -32,19 +32,19 @@ impl Stamp {
         fs::read_to_string(&self.note).is_ok_and(|text| text.trim() == self.text())
     }
 
-    /// To be called before an installation is touched: half of one must not look like a whole.
-    pub(super) fn remove(&self) -> Result<(), Failure> {
+    /// Removes the stamp before an installation is changed: a partial one must not look complete.
+    pub(super) fn remove(&self) -> Result<(), TaskError> {
         match fs::remove_file(&self.note) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                Err(Failure::new(format!("cannot remove {}: {error}", self.note.display())))
+                Err(TaskError::new(format!("cannot remove {}: {error}", self.note.display())))
             }
             _ => Ok(()),
         }
     }
 
-    pub(super) fn write(&self) -> Result<(), Failure> {
+    pub(super) fn write(&self) -> Result<(), TaskError> {
         fs::write(&self.note, self.text())
-            .map_err(|error| Failure::new(format!("cannot write {}: {error}", self.note.display())))
+            .map_err(|error| TaskError::new(format!("cannot write {}: {error}", self.note.display())))
     }
 
     fn text(&self) -> String {
@@ -52,7 +52,7 @@ impl Stamp {
     }
 }
 
-/// FNV-1a: nobody attacks a stamp, and it is the same in every release of Rust.
+/// FNV-1a: collisions are no threat here, and it is stable across Rust releases.
 struct Fnv(u64);
 
 impl Fnv {
@@ -60,7 +60,7 @@ impl Fnv {
         Self(0xcbf2_9ce4_8422_2325)
     }
 
-    /// The length goes in too, so that bytes cannot move from one input to the next unseen.
+    /// Includes the length, so that bytes cannot move between inputs unnoticed.
     fn take(&mut self, bytes: &[u8]) {
         for byte in (bytes.len() as u64).to_le_bytes().iter().chain(bytes) {
             self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3);

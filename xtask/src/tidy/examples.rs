@@ -1,10 +1,10 @@
-//! Examples in documentation comments import from the façade, because that is the one dependency a user has.
+//! Examples in documentation import from the façade, the only dependency of a user.
 
 use super::Finding;
 use super::tree::File;
 
-/// The parts of the façade; a library is called `switchboard_` and one of these.
-const PARTS: [&str; 9] =
+/// Crates behind the façade; their libraries are named `switchboard_` and one of these.
+const CRATES: [&str; 9] =
     ["config", "design", "host", "http", "json", "protocol", "service", "session", "transport"];
 
 pub(super) fn check(file: &File) -> Vec<Finding> {
@@ -22,7 +22,7 @@ pub(super) fn check(file: &File) -> Vec<Finding> {
         if doc.trim_start().starts_with("```") {
             in_example = !in_example;
         }
-        let part = PARTS.into_iter().find(|part| doc.contains(&format!("switchboard_{part}::")));
+        let part = CRATES.into_iter().find(|part| doc.contains(&format!("switchboard_{part}::")));
         if let Some(part) = part.filter(|_| in_example) {
             let module = match part {
                 "config" => "host::config",
@@ -57,7 +57,7 @@ mod tests {
     }
 
     #[test]
-    fn v9_links_code_and_the_facade_are_fine() {
+    fn v9_links_code_and_the_facade_are_allowed() {
         let link = "/// See [`RequestContext`](switchboard_session::server::RequestContext).\nuse switchboard_session::Client;\n";
         assert_eq!(lines(link), [0; 0]);
         assert_eq!(lines("//! ```\n//! use switchboard::session::Client;\n//! ```\n"), [0; 0]);

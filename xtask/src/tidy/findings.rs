@@ -1,8 +1,8 @@
-//! The index of findings: each id of `testdata/findings.txt` has a test whose name begins with it, or its sentence in the
+//! Index of findings: each id of `testdata/findings.txt` has a test whose name begins with it, or its sentence in the
 //! documents.
 //!
-//! A line is `ID test PREFIX`, `ID docs FILE "SENTENCE"`, `ID later ISSUE` or `ID open`. An id may have several lines. Open
-//! ids are printed and do not fail: they are being worked on.
+//! A line is `ID test PREFIX`, `ID docs FILE "SENTENCE"`, `ID later ISSUE` or `ID open`. An id may have several lines.
+//! Open ids are printed and do not fail: they are being worked on.
 
 use std::collections::BTreeSet;
 
@@ -11,11 +11,11 @@ use super::tree::Tree;
 
 const INDEX: &str = "testdata/findings.txt";
 
-/// How many ids each group has. A group in small letters is an item of an issue rather than a row of the trial.
+/// Number of ids of each group. A lower-case group is an item of an issue rather than a row of the trial.
 const GROUPS: [(&str, u32); 5] = [("S", 11), ("C", 16), ("D", 10), ("A", 13), ("V", 14)];
 const SINGLE: [&str; 1] = ["p6"];
 
-/// What is wrong with the index, and what to know about it. `None` while there is no index.
+/// Returns findings and remarks about the index; `None` if there is no index.
 pub(super) fn check(tree: &Tree) -> Option<(Vec<Finding>, Vec<String>)> {
     let index = tree.files.iter().find(|file| file.path == INDEX)?;
     let tests = test_names(tree);
@@ -82,8 +82,8 @@ fn expected() -> Vec<String> {
     rows.chain(SINGLE.iter().map(|id| (*id).to_owned())).collect()
 }
 
-/// The names of functions in Rust sources. Whether one is a test is the business of the compiler, which warns of functions
-/// that nobody calls.
+/// Returns the names of functions in Rust sources. Whether one is a test is left to the compiler, which warns about
+/// unused functions.
 fn test_names(tree: &Tree) -> BTreeSet<String> {
     let is_word = |char: char| char.is_ascii_alphanumeric() || char == '_';
     let mut names = BTreeSet::new();
@@ -97,7 +97,7 @@ fn test_names(tree: &Tree) -> BTreeSet<String> {
     names
 }
 
-/// Whether a text has a sentence, wherever its lines are broken.
+/// Returns whether a text contains a sentence, regardless of line breaks.
 fn contains(text: &str, sentence: &str) -> bool {
     let flat = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     flat(text).contains(&flat(sentence))
@@ -108,7 +108,7 @@ mod tests {
     use super::*;
     use crate::tidy::tree::File;
 
-    /// An index of all ids, with these lines instead of the usual ones.
+    /// Returns an index of all ids, with these lines instead of the default ones.
     fn index(lines: &str) -> Tree {
         let named: BTreeSet<&str> = lines.lines().filter_map(|line| line.split(' ').next()).collect();
         let mut text = lines.to_owned();
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_is_named() {
+    fn missing_tests_and_sentences_are_found() {
         for (lines, what) in [
             ("S11 test s11_", "S11: no test begins with `s11_`"),
             ("D10 docs README.md \"Another\"", "the sentence is not in the document"),

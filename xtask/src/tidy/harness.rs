@@ -1,4 +1,4 @@
-//! Test programs with a harness of their own: in them the compiler drops `#[test]` functions without a word.
+//! Test programs with `harness = false`: the compiler silently ignores `#[test]` functions in them.
 
 use super::Finding;
 use super::tree::Tree;
@@ -26,17 +26,17 @@ pub(super) fn check(tree: &Tree) -> Vec<Finding> {
     findings
 }
 
-/// The folders of test programs that a manifest gives their own harness.
+/// Returns the folders of test programs with `harness = false` in a manifest.
 fn own_harness(path: &str, text: &str) -> Vec<String> {
     let Some(package) = path.strip_suffix("Cargo.toml") else { return Vec::new() };
     let tables = text.split("\n[").filter(|table| table.starts_with("[test]]"));
     let own = tables.filter(|table| table.contains("harness = false"));
-    let place = |table: &str| {
+    let folder = |table: &str| {
         let (_, rest) = table.split_once("path = \"")?;
-        let (place, _) = rest.split_once("/main.rs\"")?;
-        Some(format!("{package}{place}/"))
+        let (folder, _) = rest.split_once("/main.rs\"")?;
+        Some(format!("{package}{folder}/"))
     };
-    own.filter_map(place).collect()
+    own.filter_map(folder).collect()
 }
 
 #[cfg(test)]

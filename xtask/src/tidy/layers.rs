@@ -1,7 +1,7 @@
 //! Layers: in every crate the top-level modules form a directed acyclic graph.
 //!
 //! An edge is a path that begins with `crate::`, or with enough `super::` to reach the root. A name that the root
-//! re-exports counts as the module it comes from. Tests may look anywhere.
+//! re-exports counts as the module it comes from. Tests may use any module.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,7 +9,7 @@ use super::Finding;
 use super::source::Source;
 use super::tree::Tree;
 
-/// Where a module first mentions another: the file and its line.
+/// Uses between modules: the file and line where one first mentions another.
 type Edges = BTreeMap<String, BTreeMap<String, (String, usize)>>;
 
 pub(super) fn check(tree: &Tree) -> Vec<Finding> {
@@ -77,13 +77,13 @@ impl RootNames {
     }
 }
 
-/// How many `super::` lead from the module of this file to the root.
+/// Returns the number of `super::` from the module of this file to the root.
 fn depth(inside: &str) -> usize {
     let parts = inside.split('/').count();
     if inside.ends_with("/mod.rs") { parts - 1 } else { parts }
 }
 
-/// The first names of all paths from the root, with the place of each path.
+/// Returns the first name of each path from the root, with its position.
 fn root_paths(source: &Source<'_>, depth: usize) -> Vec<(usize, String)> {
     let mut found = Vec::new();
     for prefix in ["crate::".to_owned(), "super::".repeat(depth)] {
@@ -101,7 +101,7 @@ fn root_paths(source: &Source<'_>, depth: usize) -> Vec<(usize, String)> {
     found
 }
 
-/// The first names of the members of `{a::b, c::{d, e}}`.
+/// Returns the first names of the members of `{a::b, c::{d, e}}`.
 fn group_heads(group: &str) -> Vec<&str> {
     let (mut depth, mut heads, mut start) = (0, Vec::new(), 1);
     for (at, character) in group.char_indices() {
@@ -129,7 +129,7 @@ fn is_identifier(character: char) -> bool {
     character.is_alphanumeric() || character == '_'
 }
 
-/// A shortest cycle through each module that is on one; a cycle is listed once.
+/// Returns a shortest cycle for each module that is on one; each cycle is listed once.
 fn cycles(edges: &Edges) -> Vec<Vec<String>> {
     let mut found: Vec<Vec<String>> = Vec::new();
     for start in edges.keys() {
@@ -141,7 +141,7 @@ fn cycles(edges: &Edges) -> Vec<Vec<String>> {
     found
 }
 
-/// Breadth first from `start` back to it.
+/// Searches breadth-first from `start` back to it.
 fn shortest_cycle(edges: &Edges, start: &str) -> Option<Vec<String>> {
     let mut paths = std::collections::VecDeque::from([vec![start.to_owned()]]);
     let mut seen = BTreeSet::new();
@@ -167,7 +167,7 @@ fn describe(edges: &Edges, cycle: &[String]) -> Finding {
         })
         .collect();
     let (path, line) = edges[&cycle[0]][&cycle[1 % cycle.len()]].clone();
-    let what = format!("modules form a cycle: {}; move what is shared into the lower one", steps.join(", "));
+    let what = format!("modules form a cycle: {}; move shared code into the lower module", steps.join(", "));
     Finding { path, line, what }
 }
 
@@ -194,7 +194,7 @@ mod tests {
             found(&files),
             [
                 "modules form a cycle: `a` uses `b` (crates/x/src/a.rs:1), `b` uses `a` (crates/x/src/b/c.rs:2); \
-              move what is shared into the lower one"
+              move shared code into the lower module"
             ]
         );
     }

@@ -1,4 +1,4 @@
-//! Revisions are named, and eras told apart, in two places; everywhere else they are values passed along.
+//! Revisions and eras are matched in two places; everywhere else they are opaque values.
 
 use super::Finding;
 use super::source::{Source, words};
@@ -6,14 +6,13 @@ use super::source::{Source, words};
 const REVISIONS: [&str; 5] = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"];
 const TYPES: [&str; 2] = ["Era::", "Revision::V"];
 
-/// Where the seam is.
+/// Folders of the seam.
 const SEAM: [&str; 2] = ["crates/protocol/src/", "crates/session/src/era/"];
 
-/// The HTTP binding differs by revision before there is a session to ask: which header a request must carry, and
-/// which of the two doors it comes through.
+/// The HTTP transport differs by revision before there is a session: the required headers, and the endpoint of a request.
 const HTTP: [&str; 2] = ["crates/transport/src/http/client", "crates/transport/src/http/server/service.rs"];
 
-/// Only the product has a seam: peers, benches and these tasks may name what they like.
+/// Checks the crates only: peers, benchmarks and tasks may name revisions.
 pub(super) fn check(source: &Source<'_>) -> Vec<Finding> {
     let path = source.file.path.as_str();
     if !path.starts_with("crates/") || SEAM.iter().chain(&HTTP).any(|start| path.starts_with(start)) {
@@ -28,7 +27,7 @@ pub(super) fn check(source: &Source<'_>) -> Vec<Finding> {
 
 fn remedy(what: &str) -> String {
     let instead = match TYPES.contains(&what) {
-        true => "ask the session for the behaviour",
+        true => "ask the session for the behavior",
         false => "parse what the user gave, or ask switchboard-protocol for the value",
     };
     format!("`{what}` outside the seam; {instead}, or move this to crates/session/src/era")
@@ -61,7 +60,7 @@ mod tests { const B: &str = \"2025-11-25\"; }
     }
 
     #[test]
-    fn the_seam_the_http_binding_and_tests_may() {
+    fn the_seam_the_http_transport_and_tests_may_name_revisions() {
         for path in [
             "crates/protocol/src/revision.rs",
             "crates/session/src/era/modern.rs",

@@ -1,18 +1,18 @@
-//! Long files and functions, listed to be looked at. Never a failure.
+//! Long files and functions, printed for review. Never a failure.
 
 use super::source::{Source, is_word, words};
 
 const FILE_LINES: usize = 600;
 const FUNCTION_LINES: usize = 60;
 
-pub(super) fn look(source: &Source<'_>) -> Vec<String> {
+pub(super) fn check(source: &Source<'_>) -> Vec<String> {
     if source.file.is_test() {
         return Vec::new();
     }
     let mut notes = Vec::new();
-    let lines = lines_apart_from_tests(source);
+    let lines = lines_without_tests(source);
     if lines > FILE_LINES {
-        notes.push(format!("{}: {lines} lines, tests apart", source.file.path));
+        notes.push(format!("{}: {lines} lines without tests", source.file.path));
     }
     for at in words(&source.bare, "fn ").filter(|at| !source.is_test(*at)) {
         let Some(name) = name(&source.bare[at + 3..]) else { continue };
@@ -25,7 +25,7 @@ pub(super) fn look(source: &Source<'_>) -> Vec<String> {
     notes
 }
 
-fn lines_apart_from_tests(source: &Source<'_>) -> usize {
+fn lines_without_tests(source: &Source<'_>) -> usize {
     let mut at = 0;
     let mut count = 0;
     for line in source.file.text.split_inclusive('\n') {
@@ -35,7 +35,7 @@ fn lines_apart_from_tests(source: &Source<'_>) -> usize {
     count
 }
 
-/// A function pointer type has no name, and no lines to count.
+/// Returns the name of a function; `None` for a function pointer type.
 fn name(after_fn: &str) -> Option<&str> {
     let end = after_fn.bytes().position(|byte| !is_word(byte))?;
     (end > 0).then(|| &after_fn[..end])
@@ -48,7 +48,7 @@ mod tests {
 
     fn notes(path: &str, text: &str) -> Vec<String> {
         let file = File::new(path, text);
-        look(&Source::new(&file))
+        check(&Source::new(&file))
     }
 
     #[test]
@@ -63,7 +63,7 @@ mod tests {
     #[test]
     fn long_files_are_listed() {
         assert_eq!(notes("a.rs", &"//!\n".repeat(600)), [""; 0]);
-        assert_eq!(notes("a.rs", &"//!\n".repeat(601)), ["a.rs: 601 lines, tests apart"]);
+        assert_eq!(notes("a.rs", &"//!\n".repeat(601)), ["a.rs: 601 lines without tests"]);
         assert_eq!(notes("tests/a.rs", &"//!\n".repeat(601)), [""; 0]);
     }
 }

@@ -1,7 +1,7 @@
-//! A Rust file with its comments, strings and test items told apart.
+//! A Rust file with comments, strings and test items separated.
 //!
-//! A lexer for exactly that much. It keeps every line break and every position, so that a byte of any of the
-//! texts is at the same line in all of them.
+//! A minimal lexer. It keeps every line break and every byte position, so that a position in one text is valid
+//! in all of them.
 
 use std::ops::{Range, RangeInclusive};
 
@@ -13,9 +13,9 @@ pub(super) struct Source<'f> {
     pub(super) file: &'f File,
     /// Without comments.
     pub(super) code: String,
-    /// Without comments and without what is inside strings.
+    /// Without comments and without the contents of strings.
     pub(super) bare: String,
-    /// Items behind `#[cfg(test)]`, as bytes of the text.
+    /// Byte ranges of the items with `#[cfg(test)]`.
     tests: Vec<Range<usize>>,
 }
 
@@ -38,13 +38,13 @@ impl<'f> Source<'f> {
         Finding { path: self.file.path.clone(), line: self.line(at), what: what.into() }
     }
 
-    /// Where the item that begins at `at` ends: after its `;` or its closing brace.
+    /// Returns the end of the item that begins at `at`: after its `;` or its closing brace.
     pub(super) fn item_end(&self, at: usize) -> usize {
         item_end(&self.bare, at)
     }
 }
 
-/// The lines of every function of this name, tests apart: from its `fn` to its closing brace.
+/// Returns the lines of every function of this name outside tests, from its `fn` to its closing brace.
 pub(crate) fn function_lines(text: &str, name: &str) -> Vec<RangeInclusive<u32>> {
     let (_, bare) = mask(text);
     let tests = test_items(&bare);
@@ -59,22 +59,22 @@ pub(crate) fn function_lines(text: &str, name: &str) -> Vec<RangeInclusive<u32>>
     found.map(|at| line(at)..=line(item_end(&bare, at) - 1)).collect()
 }
 
-enum Kind {
+enum TokenKind {
     Code,
     Comment,
-    /// Inside the quotes.
+    /// The contents of a string.
     Text,
 }
 
-/// Blanks the comments (first text), and the inside of strings too (second).
+/// Returns the text with comments blanked, and the text with comments and the contents of strings blanked.
 fn mask(text: &str) -> (String, String) {
     let bytes = text.as_bytes();
     let (mut code, mut bare) = (Vec::with_capacity(bytes.len()), Vec::with_capacity(bytes.len()));
-    let mut push = |range: Range<usize>, kind: Kind| {
+    let mut push = |range: Range<usize>, kind: TokenKind| {
         for &byte in &bytes[range] {
             let blank = if byte == b'\n' { b'\n' } else { b' ' };
-            code.push(if matches!(kind, Kind::Comment) { blank } else { byte });
-            bare.push(if matches!(kind, Kind::Code) { byte } else { blank });
+            code.push(if matches!(kind, TokenKind::Comment) { blank } else { byte });
+            bare.push(if matches!(kind, TokenKind::Code) { byte } else { blank });
         }
     };
     let mut at = 0;
@@ -82,19 +82,19 @@ fn mask(text: &str) -> (String, String) {
         let rest = &bytes[at..];
         if rest.starts_with(b"//") {
             let end = at + rest.iter().position(|byte| *byte == b'\n').unwrap_or(rest.len());
-            push(at..end, Kind::Comment);
+            push(at..end, TokenKind::Comment);
             at = end;
         } else if rest.starts_with(b"/*") {
             let end = at + block_comment(rest);
-            push(at..end, Kind::Comment);
+            push(at..end, TokenKind::Comment);
             at = end;
         } else if let Some((open, inside, close)) = string(rest, at > 0 && is_word(bytes[at - 1])) {
-            push(at..at + open, Kind::Code);
-            push(at + open..at + open + inside, Kind::Text);
-            push(at + open + inside..at + open + inside + close, Kind::Code);
+            push(at..at + open, TokenKind::Code);
+            push(at + open..at + open + inside, TokenKind::Text);
+            push(at + open + inside..at + open + inside + close, TokenKind::Code);
             at += open + inside + close;
         } else {
-            push(at..at + 1, Kind::Code);
+            push(at..at + 1, TokenKind::Code);
             at += 1;
         }
     }
@@ -117,7 +117,7 @@ fn block_comment(rest: &[u8]) -> usize {
     at
 }
 
-/// A string or character literal at the start: the lengths of its opening, its inside and its closing.
+/// Returns the lengths of the opening, contents and closing of a string or character literal at the start.
 fn string(rest: &[u8], in_word: bool) -> Option<(usize, usize, usize)> {
     let until = |from: usize, end: &[u8]| {
         let found = rest[from..].windows(end.len()).position(|window| window == end);
@@ -127,7 +127,7 @@ fn string(rest: &[u8], in_word: bool) -> Option<(usize, usize, usize)> {
         [b'"', ..] => Some(closed(1, escaped(&rest[1..], b'"'), 1, rest)),
         [b'r', ..] if !in_word => raw(rest, 1, until),
         [b'b' | b'c', b'r', ..] if !in_word => raw(rest, 2, until),
-        // A quote is a character when one escape or one character stands between two; else it is a lifetime.
+        // A quote starts a character if one escape or one character follows before the next quote; else it is a lifetime.
         [b'\'', b'\\', ..] => Some(closed(1, escaped(&rest[1..], b'\''), 1, rest)),
         [b'\'', ..] => {
             let character = std::str::from_utf8(&rest[1..rest.len().min(5)])
@@ -149,7 +149,7 @@ fn raw(rest: &[u8], prefix: usize, until: impl Fn(usize, &[u8]) -> usize) -> Opt
     Some(closed(open, until(open, &end), end.len(), rest))
 }
 
-/// An unclosed literal ends with the file.
+/// Limits an unclosed literal to the end of the file.
 fn closed(open: usize, inside: usize, close: usize, rest: &[u8]) -> (usize, usize, usize) {
     (open, inside, close.min(rest.len() - open - inside))
 }
@@ -166,7 +166,7 @@ pub(super) fn is_word(byte: u8) -> bool {
     byte == b'_' || byte.is_ascii_alphanumeric()
 }
 
-/// Where a word (or a path that begins with one) stands on its own to the left.
+/// Returns the positions of a word, or of a path that begins with it, that are not preceded by a word character.
 pub(super) fn words<'t>(text: &'t str, word: &'t str) -> impl Iterator<Item = usize> + 't {
     let alone = move |at: &usize| *at == 0 || !is_word(text.as_bytes()[*at - 1]);
     text.match_indices(word).map(|(at, _)| at).filter(alone)
@@ -176,9 +176,9 @@ fn test_items(bare: &str) -> Vec<Range<usize>> {
     let attribute = |at: usize| {
         let end = at + bare[at..].find(']')?;
         let condition = &bare[at..end];
-        let asks = words(condition, "test").any(|found| condition[found..].starts_with("test)"))
+        let is_test = words(condition, "test").any(|found| condition[found..].starts_with("test)"))
             || words(condition, "test,").next().is_some();
-        (asks && !condition.contains("not(test")).then(|| at..item_end(bare, end + 1))
+        (is_test && !condition.contains("not(test")).then(|| at..item_end(bare, end + 1))
     };
     bare.match_indices("#[cfg(").filter_map(|(at, _)| attribute(at)).collect()
 }
@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn raw_strings_characters_and_lifetimes_are_told_apart() {
+    fn raw_strings_characters_and_lifetimes_are_distinguished() {
         let (_, bare) = masked(r####"f(r#"a"b"#, br"c", 'd', '"', '\'', "\"", &'e str, 'ß')"####);
         assert_eq!(bare, r####"f(r#"   "#, br" ", ' ', ' ', '  ', "  ", &'e str, '  ')"####);
     }
@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_item_behind_the_attribute_is_test_code() {
+    fn only_the_item_after_the_attribute_is_test_code() {
         let text =
             "#[cfg(test)]\nmod tests;\nfn a() {}\n#[cfg(all(test, unix))]\nmod b { fn c() {} }\nfn d() {}\n";
         let file = File::new("crates/x/src/lib.rs", text);
@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_out_of_tests_is_not_test_code() {
+    fn items_excluded_from_tests_are_not_test_code() {
         let text = "#[cfg(not(test))]\nfn a() {}\n#[cfg(feature = \"test\")]\nfn b() {}\n";
         let file = File::new("crates/x/src/lib.rs", text);
         let source = Source::new(&file);

@@ -1,11 +1,11 @@
-//! Text is for people: nothing branches on the wording of an error. Tests may look at what people are shown.
+//! Nothing branches on the text of an error. Tests may check texts.
 
 use super::Finding;
 use super::source::Source;
 
 const CHAIN: &str = ".to_string().contains(";
 
-/// Finds the chain also where it is broken over lines.
+/// Finds the call chain, even if it spans several lines.
 pub(super) fn check(source: &Source<'_>) -> Vec<Finding> {
     let (places, squeezed): (Vec<usize>, String) =
         source.bare.char_indices().filter(|(_, character)| !character.is_whitespace()).unzip();
@@ -15,7 +15,7 @@ pub(super) fn check(source: &Source<'_>) -> Vec<Finding> {
         .zip(squeezed.chars())
         .flat_map(|(at, character)| vec![at; character.len_utf8()])
         .collect();
-    let remedy = "text searched in a printed value; match on the variant or the code";
+    let remedy = "search in the text of a value; match on the variant or the code";
     let found = squeezed.match_indices(CHAIN).map(|(at, _)| places[at]);
     found.filter(|at| !source.is_test(*at)).map(|at| source.finding(at, remedy)).collect()
 }
@@ -37,7 +37,7 @@ mod tests {
     }
 
     #[test]
-    fn tests_may_look_at_what_people_are_shown() {
+    fn tests_may_check_texts() {
         assert_eq!(
             lines("#[cfg(test)]\nmod tests {\n    fn a() { e.to_string().contains(\"401\") }\n}\n"),
             [0; 0]
@@ -45,7 +45,7 @@ mod tests {
     }
 
     #[test]
-    fn comments_strings_and_other_chains_are_fine() {
+    fn comments_strings_and_other_chains_are_allowed() {
         assert_eq!(
             lines("// e.to_string().contains(\n\"e.to_string().contains(\"; a.contains(&b.to_string())"),
             [0; 0]

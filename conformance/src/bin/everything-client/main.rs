@@ -1,41 +1,41 @@
-//! The client that the official conformance suite judges, built on the public API alone.
+//! Client under test of the official conformance suite, built on the public API alone.
 //!
 //! The suite names the scenario and the revision in the environment, and gives the URL of its mock server as the last
-//! argument. It ends with 0 when everything went as it should, and by itself after a while in any case.
+//! argument. It exits with 0 on success, and after a timeout in any case.
 
-mod answers;
+mod handler;
+mod input;
 mod scenario;
-mod told;
 
 use std::process::ExitCode;
 use std::time::Duration;
 
-use crate::told::Told;
+use crate::input::ScenarioInput;
 
-/// The suite waits longer than this for a client, and a client that outlives its shell would hold up the whole run.
-const PATIENCE: Duration = Duration::from_secs(25);
-/// With which code a client ends that has given up waiting.
+/// Shorter than the timeout of the suite: a client that outlives its shell would block the whole run.
+const CLIENT_TIMEOUT: Duration = Duration::from_secs(25);
+/// Exit code of a client that gave up waiting.
 const GAVE_UP: i32 = 124;
 
 #[tokio::main]
 async fn main() -> ExitCode {
-    // A thread of its own: it must end the program even when nothing else runs any more.
+    // A separate thread: it must end the program even if the runtime is blocked.
     std::thread::spawn(|| {
-        std::thread::sleep(PATIENCE);
-        eprintln!("everything-client: gave up after {} s", PATIENCE.as_secs());
+        std::thread::sleep(CLIENT_TIMEOUT);
+        eprintln!("everything-client: gave up after {} s", CLIENT_TIMEOUT.as_secs());
         std::process::exit(GAVE_UP);
     });
-    let told = match Told::by_the_suite() {
-        Ok(told) => told,
-        Err(wrong) => {
-            eprintln!("everything-client: {wrong}");
+    let input = match ScenarioInput::from_environment() {
+        Ok(input) => input,
+        Err(error) => {
+            eprintln!("everything-client: {error}");
             return ExitCode::from(2);
         }
     };
-    match scenario::play(&told).await {
+    match scenario::run(&input).await {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("everything-client: {}: {error}", told.scenario);
+            eprintln!("everything-client: {}: {error}", input.scenario);
             ExitCode::FAILURE
         }
     }

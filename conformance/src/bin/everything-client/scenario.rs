@@ -1,46 +1,41 @@
-//! What is done in each scenario.
+//! The steps of each scenario.
 
 use std::error::Error;
 
 use switchboard::protocol::{
     ClientCapabilities, ElicitationCapability, RootsCapability, SamplingCapability, Settings,
 };
-use switchboard::{Client, ClientSession, Dial, Http, json};
+use switchboard::{Client, ClientSession, Http, json};
 
-use crate::answers::Agreeable;
-use crate::told::Told;
+use crate::handler::AcceptingHandler;
+use crate::input::ScenarioInput;
 
-type Played = Result<(), Box<dyn Error>>;
+type ScenarioResult = Result<(), Box<dyn Error>>;
 
-/// Plays the scenario to its end.
-pub(crate) async fn play(told: &Told) -> Played {
-    match told.scenario.as_str() {
+/// Runs a scenario to its end.
+pub(crate) async fn run(input: &ScenarioInput) -> ScenarioResult {
+    match input.scenario.as_str() {
         "initialize" | "json-schema-ref-no-deref" | "request-metadata" => {
-            let session = open(told).await?;
+            let session = open(input).await?;
             session.list_tools().await?;
-            leave(session).await
+            close(session).await
         }
-        "tools_call" => call(told, "add_numbers", json!({ "a": 5, "b": 3 })).await,
+        "tools_call" => call(input, "add_numbers", json!({ "a": 5, "b": 3 })).await,
         "elicitation-sep1034-client-defaults" => {
-            call(told, "test_client_elicitation_defaults", json!({})).await
+            call(input, "test_client_elicitation_defaults", json!({})).await
         }
-        "sse-retry" => call(told, "test_reconnection", json!({})).await,
-        "json-schema-2020-12-preservation" => echo_schema(told).await,
-        "http-standard-headers" => one_of_each(told).await,
-        "http-custom-headers" => calls_of_the_context(told).await,
-        "http-invalid-tool-headers" => every_tool(told, json!({ "region": "us-east1" })).await,
-        "sep-2322-client-request-state" => every_tool(told, json!({})).await,
-        other => Err(format!("there is nothing to play for {other:?} yet").into()),
+        "sse-retry" => call(input, "test_reconnection", json!({})).await,
+        "json-schema-2020-12-preservation" => echo_schema(input).await,
+        "http-standard-headers" => one_of_each(input).await,
+        "http-custom-headers" => calls_of_the_context(input).await,
+        "http-invalid-tool-headers" => every_tool(input, json!({ "region": "us-east1" })).await,
+        "sep-2322-client-request-state" => every_tool(input, json!({})).await,
+        other => Err(format!("the scenario {other:?} is not supported").into()),
     }
 }
 
-/// How the mock server is reached.
-fn dial(url: &str) -> Result<impl Dial, Box<dyn Error>> {
-    Ok(Http::new(url))
-}
-
-/// Opens a session and declares all that can be declared. What the mock server speaks is found out, as with any other.
-async fn open(told: &Told) -> Result<ClientSession, Box<dyn Error>> {
+/// Opens a session with all capabilities declared, and negotiates the revision with the mock server.
+async fn open(input: &ScenarioInput) -> Result<ClientSession, Box<dyn Error>> {
     let declares = ClientCapabilities::new()
         .with_roots(RootsCapability::new())
         .with_sampling(SamplingCapability::new())
@@ -48,29 +43,29 @@ async fn open(told: &Told) -> Result<ClientSession, Box<dyn Error>> {
     let client = Client::new()
         .with_name("everything-client", "1.0.0")
         .with_capabilities(declares)
-        .with_answers(Agreeable);
-    let session = client.connect(dial(&told.url)?).await?;
+        .with_answers(AcceptingHandler);
+    let session = client.connect(Http::new(&input.url)).await?;
     let agreed = session.info()?.revision;
-    match agreed.era() == told.revision.era() {
+    match agreed.era() == input.revision.era() {
         true => Ok(session),
-        false => Err(format!("{agreed} was agreed on, where the server speaks {}", told.revision).into()),
+        false => Err(format!("{agreed} was negotiated, but the server uses {}", input.revision).into()),
     }
 }
 
-async fn leave(session: ClientSession) -> Played {
+async fn close(session: ClientSession) -> ScenarioResult {
     session.close().await;
     Ok(())
 }
 
 /// Lists the tools and calls one of them.
-async fn call(told: &Told, tool: &str, arguments: serde_json::Value) -> Played {
-    let session = open(told).await?;
+async fn call(input: &ScenarioInput, tool: &str, arguments: serde_json::Value) -> ScenarioResult {
+    let session = open(input).await?;
     session.list_tools().await?;
     succeed(&session, tool, &arguments).await?;
-    leave(session).await
+    close(session).await
 }
 
-async fn succeed(session: &ClientSession, tool: &str, arguments: &impl serde::Serialize) -> Played {
+async fn succeed(session: &ClientSession, tool: &str, arguments: &impl serde::Serialize) -> ScenarioResult {
     let result = session.call_tool(tool, arguments).await?;
     match result.is_error {
         true => Err(format!("{tool} failed: {}", result.text()).into()),
@@ -78,36 +73,36 @@ async fn succeed(session: &ClientSession, tool: &str, arguments: &impl serde::Se
     }
 }
 
-/// Calls every tool that the list holds: those that must not be called are not in it.
-async fn every_tool(told: &Told, arguments: serde_json::Value) -> Played {
-    let session = open(told).await?;
+/// Calls every listed tool; tools that must not be called are not listed.
+async fn every_tool(input: &ScenarioInput, arguments: serde_json::Value) -> ScenarioResult {
+    let session = open(input).await?;
     for tool in session.list_tools().await?.iter() {
         succeed(&session, &tool.name, &arguments).await?;
     }
-    leave(session).await
+    close(session).await
 }
 
-async fn calls_of_the_context(told: &Told) -> Played {
-    let session = open(told).await?;
+async fn calls_of_the_context(input: &ScenarioInput) -> ScenarioResult {
+    let session = open(input).await?;
     session.list_tools().await?;
-    for call in &told.context.tool_calls {
+    for call in &input.context.tool_calls {
         succeed(&session, &call.name, &call.arguments).await?;
     }
-    leave(session).await
+    close(session).await
 }
 
-/// Sends a schema back as it came.
-async fn echo_schema(told: &Told) -> Played {
-    let session = open(told).await?;
+/// Sends a schema back unchanged.
+async fn echo_schema(input: &ScenarioInput) -> ScenarioResult {
+    let session = open(input).await?;
     let tools = session.list_tools().await?;
     let tool = tools.by_name("json_schema_2020_12_tool").ok_or("the tool with the schema is not listed")?;
     succeed(&session, "json_schema_echo", &json!({ "schema": &tool.input_schema })).await?;
-    leave(session).await
+    close(session).await
 }
 
-/// One request of every kind that has headers of its own.
-async fn one_of_each(told: &Told) -> Played {
-    let session = open(told).await?;
+/// Sends one request of every kind that has its own headers.
+async fn one_of_each(input: &ScenarioInput) -> ScenarioResult {
+    let session = open(input).await?;
     for tool in session.list_tools().await?.iter() {
         succeed(&session, &tool.name, &json!({})).await?;
     }
@@ -117,5 +112,5 @@ async fn one_of_each(told: &Told) -> Played {
     for prompt in session.list_prompts().await?.iter() {
         session.get_prompt(prompt.name.as_str(), [("", ""); 0]).await?;
     }
-    leave(session).await
+    close(session).await
 }

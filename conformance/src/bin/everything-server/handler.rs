@@ -1,4 +1,4 @@
-//! From a request to the part of the fixture it is about.
+//! Dispatches requests to the parts of the fixture.
 
 use std::sync::{Arc, OnceLock};
 
@@ -13,7 +13,7 @@ use switchboard::{
 use crate::tools::{Call, TOOLS, Tool};
 use crate::{prompts, resources, tools};
 
-/// Answers for the whole fixture.
+/// Handler of the whole fixture.
 pub(crate) struct Everything {
     publisher: Arc<OnceLock<Publisher>>,
 }
@@ -65,7 +65,7 @@ impl Handler for Everything {
     }
 }
 
-/// Values that begin with what was typed.
+/// Returns the values that begin with the typed text.
 fn complete(params: &CompleteParams) -> HandlerOutcome {
     let typed = &params.argument.value;
     let values: Vec<String> = ["paris", "park", "party", "test"]

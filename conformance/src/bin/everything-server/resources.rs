@@ -42,7 +42,7 @@ pub(crate) fn read(uri: &str) -> HandlerOutcome {
     }
 }
 
-/// What a client is told of a resource that is not there.
+/// Returns the error for a missing resource.
 pub(crate) fn unknown(uri: &str) -> RpcError {
     RpcError::new(ErrorCode::RESOURCE_NOT_FOUND, "Resource not found").with_data(json!({ "uri": uri }))
 }

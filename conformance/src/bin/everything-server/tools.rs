@@ -3,7 +3,7 @@
 mod asking;
 mod content;
 mod input;
-mod news;
+mod notifications;
 
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -15,7 +15,7 @@ use switchboard::{
 pub(crate) struct Tool {
     name: &'static str,
     description: &'static str,
-    /// The JSON Schema of its arguments, as text: what stands here is what clients see.
+    /// The JSON Schema of its arguments, as text: clients see exactly this text.
     schema: &'static str,
     pub(crate) run: fn(Call) -> HandlerOutcome,
 }
@@ -56,7 +56,7 @@ const MESSAGE: &str =
     r#"{"type":"object","properties":{"message":{"type":"string"}},"required":["message"]}"#;
 const MIRRORED: &str = r#"{"type":"object","properties":{"value":{"type":"string","x-mcp-header":"Value"}},"required":["value"]}"#;
 
-/// All of them. The first can be called with nothing.
+/// All tools. The first needs no arguments.
 pub(crate) const TOOLS: &[Tool] = &[
     Tool::new("test_simple_text", "Answers with a text.", content::text),
     Tool::new("test_image_content", "Answers with a picture.", content::picture),
@@ -64,19 +64,27 @@ pub(crate) const TOOLS: &[Tool] = &[
     Tool::new("test_embedded_resource", "Answers with a resource.", content::resource),
     Tool::new("test_multiple_content_types", "Answers with blocks of three kinds.", content::mixed),
     Tool::new("test_error_handling", "Always fails.", content::failure),
-    Tool::new("test_tool_with_progress", "Reports how far it is.", news::progress),
-    Tool::new("test_tool_with_logging", "Logs what it does.", news::logging),
-    Tool::new("test_logging_tool", "Logs what it does, if the caller wants to hear it.", news::logging),
+    Tool::new("test_tool_with_progress", "Reports how far it is.", notifications::progress),
+    Tool::new("test_tool_with_logging", "Logs what it does.", notifications::logging),
+    Tool::new(
+        "test_logging_tool",
+        "Logs what it does, if the caller wants to hear it.",
+        notifications::logging,
+    ),
     Tool::new(
         "test_reconnection",
         "Hangs up and lets the caller come back for the answer.",
-        news::reconnection,
+        notifications::reconnection,
     ),
-    Tool::new("test_trigger_tool_change", "Says that the list of tools has changed.", news::tools_changed),
+    Tool::new(
+        "test_trigger_tool_change",
+        "Says that the list of tools has changed.",
+        notifications::tools_changed,
+    ),
     Tool::new(
         "test_trigger_prompt_change",
         "Says that the list of prompts has changed.",
-        news::prompts_changed,
+        notifications::prompts_changed,
     ),
     Tool::new("test_sampling", "Asks the caller's model.", asking::sampling).with_schema(PROMPT),
     Tool::new("test_elicitation", "Asks the user.", asking::elicitation).with_schema(MESSAGE),
@@ -98,7 +106,7 @@ pub(crate) const TOOLS: &[Tool] = &[
         .with_schema(MIRRORED),
 ];
 
-/// The answer that is one text.
+/// Returns a result with one text block.
 fn said(text: impl Into<String>) -> CallToolResult {
     CallToolResult::new([Content::text(text)])
 }

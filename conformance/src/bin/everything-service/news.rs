@@ -34,7 +34,7 @@ pub(crate) trait News {
     async fn test_trigger_prompt_change(&self) -> Result<String>;
 }
 
-/// Longer than the gap within which progress is told once.
+/// Longer than the interval in which progress is reported at most once.
 const PAUSE: Duration = Duration::from_millis(60);
 
 pub(crate) struct Fixture {

@@ -1,4 +1,4 @@
-//! The command lines that are about the servers of the configuration files.
+//! Arguments of the commands about configured servers.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -8,21 +8,22 @@ use clap::Args;
 use switchboard::host::config::Scope;
 use switchboard::http::Secret;
 
-use crate::args::{Remote, pair, seconds, secret};
+use super::target::RemoteArgs;
+use super::value_parsers::{pair, seconds, secret};
 
-/// A file that is the user's to write.
+/// Scope of a configuration file that the user can write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
-pub(crate) enum Place {
-    /// Yours, for this project
+pub(crate) enum ScopeArg {
+    /// Your file for this project
     #[default]
     Local,
-    /// The project's .mcp.json, shared with everybody who works on it
+    /// The project's .mcp.json, shared with everyone who works on it
     Project,
-    /// Yours, everywhere
+    /// Your file for all projects
     User,
 }
 
-impl Place {
+impl ScopeArg {
     pub(crate) fn scope(self) -> Scope {
         match self {
             Self::Local => Scope::Local,
@@ -32,20 +33,20 @@ impl Place {
     }
 }
 
-/// How a server that is added is reached.
+/// Transport of a server that is added.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub(crate) enum Kind {
+pub(crate) enum TransportArg {
     /// A program, on its stdin and stdout
     Stdio,
     /// Streamable HTTP
     Http,
-    /// HTTP+SSE, the binding of 2024
+    /// HTTP+SSE, the transport of 2024
     Sse,
 }
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Write ${NAME} where a value is secret: it is filled in from the environment
+Write ${NAME} for a secret value: it is replaced by the environment variable
 when the server starts.
 
 Examples:
@@ -55,18 +56,18 @@ Examples:
   switchboard add files --entry '{\"command\": \"mcp-files\", \"args\": [\"/srv\"]}'")]
 #[group(skip)]
 pub(crate) struct AddArgs {
-    /// What it is called from now on
+    /// The name of the server
     pub(crate) name: String,
-    /// Its address, as with --url
+    /// Its URL, like --url
     #[arg(value_name = "URL", conflicts_with_all = ["url", "entry", "command"])]
     pub(crate) address: Option<String>,
-    /// Whose file it is written to
+    /// The configuration file to write to
     #[arg(short, long, value_enum, default_value_t)]
-    pub(crate) scope: Place,
-    /// Give its program a variable; may be repeated
+    pub(crate) scope: ScopeArg,
+    /// Set an environment variable of its program; may be repeated
     #[arg(short, long, value_name = "K=V", value_parser = pair, conflicts_with_all = ["url", "address", "entry"])]
     pub(crate) env: Vec<(String, String)>,
-    /// Let its program see a variable of the environment; most are withheld
+    /// Pass a variable of the environment to its program; most are withheld
     #[arg(long, value_name = "NAME", conflicts_with_all = ["url", "entry"])]
     pub(crate) inherit_env: Vec<String>,
     /// Start its program in this directory
@@ -75,28 +76,28 @@ pub(crate) struct AddArgs {
     /// Send this header with every request; may be repeated
     #[arg(short = 'H', long = "header", value_name = "NAME: VALUE", value_parser = secret)]
     pub(crate) headers: Vec<Secret>,
-    /// How it is reached, where that does not follow from the rest
+    /// Its transport, if it does not follow from the other arguments
     #[arg(short, long, value_enum, conflicts_with = "entry")]
-    pub(crate) transport: Option<Kind>,
-    /// Its address
+    pub(crate) transport: Option<TransportArg>,
+    /// Its URL
     #[arg(long, value_name = "URL", conflicts_with = "entry")]
     pub(crate) url: Option<String>,
-    /// Allow plain http beyond this machine: everything can be read on the way
+    /// Allow plain http to other machines: everything can be read in transit
     #[arg(long)]
     pub(crate) allow_http: bool,
-    /// Send the token in this environment variable as `Authorization: Bearer …`; the file keeps only its name
+    /// Send the token in this environment variable as `Authorization: Bearer …`; the file stores only the variable's name
     #[arg(long, value_name = "NAME", conflicts_with = "entry")]
     pub(crate) bearer_env: Option<String>,
-    /// Its whole entry, as it is written in a file
+    /// Its complete entry, in the format of the file
     #[arg(long, value_name = "JSON")]
     pub(crate) entry: Option<String>,
     /// Print JSON, secrets masked
     #[arg(long)]
     pub(crate) json: bool,
-    /// Trust what it says of its tools: calls of tools marked as destructive are not asked about
+    /// Trust the annotations of its tools: do not ask before calling tools marked as destructive
     #[arg(long)]
     pub(crate) trust: bool,
-    /// Take the place of one of the same name
+    /// Replace a server of the same name
     #[arg(long)]
     pub(crate) replace: bool,
     /// Its program and arguments, after `--`
@@ -108,9 +109,9 @@ pub(crate) struct AddArgs {
 pub(crate) struct RemoveArgs {
     /// The server
     pub(crate) name: String,
-    /// From whose file; by default from the one that counts
+    /// The configuration file to remove it from; by default the one whose entry is in effect
     #[arg(short, long, value_enum)]
-    pub(crate) scope: Option<Place>,
+    pub(crate) scope: Option<ScopeArg>,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
@@ -143,17 +144,17 @@ pub(crate) struct SwitchArgs {
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-A project's servers are programs somebody else chose. None is started before
-you have seen and approved exactly what would run; any change of its entry
-needs another approval.")]
+The servers of a project's file are chosen by others. They are started only
+after you have reviewed and approved exactly what would run; a changed entry
+needs a new approval.")]
 pub(crate) struct ApproveArgs {
-    /// The server; without a name, those that wait are shown
+    /// The server; without a name, shows the servers that need approval
     #[arg(conflicts_with = "all")]
     pub(crate) name: Option<String>,
-    /// All that wait
+    /// Approve all servers that need approval
     #[arg(long)]
     pub(crate) all: bool,
-    /// Print JSON: what was approved and what waits, secrets masked
+    /// Print JSON: the approved and the unapproved servers, secrets masked
     #[arg(long)]
     pub(crate) json: bool,
     /// Do not ask
@@ -176,27 +177,27 @@ Programs: claude-desktop, claude-code, vscode, cursor, codex, gemini, zed,
   opencode, windsurf
 
 Examples:
-  # what there is, wherever it is; nothing is changed
+  # list the servers of all programs, without changes
   switchboard import
   switchboard import cursor --dry-run
   switchboard import --file ~/old/mcp.json -s user")]
 pub(crate) struct ImportArgs {
-    /// The program whose servers are wanted
+    /// The program to import from
     #[arg(conflicts_with = "file")]
     pub(crate) from: Option<String>,
-    /// A file of any of these programs
+    /// A configuration file of any of these programs
     #[arg(long)]
     pub(crate) file: Option<PathBuf>,
-    /// Only show what would be done
+    /// Show what would be imported, without changes
     #[arg(long)]
     pub(crate) dry_run: bool,
-    /// Whose file they are written to; by default yours: everywhere, or for this project where they were only for it
+    /// The configuration file to write to; by default your user file, or your local file for servers of this project only
     #[arg(short, long, value_enum)]
-    pub(crate) scope: Option<Place>,
-    /// Take the place of servers of the same names
+    pub(crate) scope: Option<ScopeArg>,
+    /// Replace servers of the same names
     #[arg(long)]
     pub(crate) replace: bool,
-    /// Do not ask before taking servers from a file of a project
+    /// Do not ask before importing servers from a project's file
     #[arg(short, long)]
     pub(crate) yes: bool,
     /// Print JSON, secrets masked
@@ -206,13 +207,13 @@ pub(crate) struct ImportArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct StatusArgs {
-    /// Print an array with an object for each server; with --watch, an object on a line for each change
+    /// Print an array with one object per server; with --watch, one object per line for each change
     #[arg(long)]
     pub(crate) json: bool,
-    /// Stay, and show every change as it happens; files are followed too
+    /// Keep running and show every change, including changes of the configuration files
     #[arg(long)]
     pub(crate) watch: bool,
-    /// How long a server may take to start
+    /// Startup timeout of each server
     #[arg(long, value_name = "SECS", value_parser = seconds)]
     pub(crate) timeout: Option<Duration>,
 }
@@ -224,19 +225,19 @@ pub(crate) struct ReconnectArgs {
     /// Print its status as JSON
     #[arg(long)]
     pub(crate) json: bool,
-    /// How long it may take to start
+    /// Startup timeout
     #[arg(long, value_name = "SECS", value_parser = seconds)]
     pub(crate) timeout: Option<Duration>,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct WhyArgs {
-    /// The tool: its server's name for it, `server/tool`, or `mcp__server__tool`
+    /// The tool: its name, `server/tool`, or `mcp__server__tool`
     pub(crate) tool: String,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
-    /// How long a server may take to start
+    /// Startup timeout of each server
     #[arg(long, value_name = "SECS", value_parser = seconds)]
     pub(crate) timeout: Option<Duration>,
 }
@@ -256,7 +257,7 @@ Examples:
   switchboard doctor -- npx -y @modelcontextprotocol/server-everything")]
 #[group(skip)]
 pub(crate) struct DoctorArgs {
-    /// A remembered server, or the URL of a server
+    /// A configured server, or the URL of a server
     #[arg(
         value_name = "SERVER|URL",
         required_unless_present_any = ["url", "command"],
@@ -264,11 +265,11 @@ pub(crate) struct DoctorArgs {
     )]
     pub(crate) name: Option<String>,
     #[command(flatten)]
-    pub(crate) remote: Remote,
-    /// Give the program a variable; may be repeated
+    pub(crate) remote: RemoteArgs,
+    /// Set an environment variable of the program; may be repeated
     #[arg(short, long, value_name = "K=V", value_parser = pair, requires = "command")]
     pub(crate) env: Vec<(String, String)>,
-    /// Let the program see a variable of this environment; most are withheld
+    /// Pass a variable of this environment to the program; most are withheld
     #[arg(long, value_name = "NAME", requires = "command")]
     pub(crate) inherit_env: Vec<String>,
     /// Start the program in this directory
@@ -280,7 +281,7 @@ pub(crate) struct DoctorArgs {
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
-    /// How long each step may take
+    /// Timeout of each step
     #[arg(long, value_name = "SECS", value_parser = seconds)]
     pub(crate) timeout: Option<Duration>,
 }

@@ -1,4 +1,4 @@
-//! `switchboard add` and `switchboard remove`: servers put into a file, and taken out.
+//! `switchboard add` and `switchboard remove`.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -7,41 +7,43 @@ use serde_json::json;
 use switchboard::host::config::{Approvals, Binding, Kind, Scope, ServerConfig};
 
 use crate::args::{self, AddArgs, RemoveArgs};
-use crate::command::list::described;
-use crate::command::tools::encode;
-use crate::configured::{Files, quoted, reach};
+use crate::command::list::server_json;
+use crate::configured_servers::{ConfigFiles, command_or_url, shell_quote};
 use crate::environment::variable;
-use crate::failure::Failure;
-use crate::output::{Paper, Screen, show_json};
+use crate::error::CommandError;
+use crate::output::encode;
+use crate::output::{OutputStream, Screen, print_json};
 use crate::sanitize::one_line;
 
-pub(crate) fn add(args: &AddArgs) -> Result<(), Failure> {
-    let (files, screen) = (Files::read()?, Screen::read_as(args.json));
+pub(crate) fn add(args: &AddArgs) -> Result<(), CommandError> {
+    let (files, screen) = (ConfigFiles::read()?, Screen::with_json_warnings(args.json));
     check_name(&args.name)?;
     let mut entry = entry(args)?;
     let scope = args.scope.scope();
     if args.trust && scope == Scope::Project {
-        return Err(Failure::usage("--trust: a project's file cannot make a server trusted for everybody")
-            .hint("add it to your own file: -s user or -s local"));
+        return Err(CommandError::usage(
+            "--trust: a project's file cannot make a server trusted for everyone",
+        )
+        .hint("add it to your own file: -s user or -s local"));
     }
     entry.settings.trust |= args.trust;
-    // A mistake is told now rather than when the server is first needed; a variable may still be set by then.
+    // Report mistakes now rather than at the first start. A variable may still be set by then.
     if let Err(fault) = entry.resolve(&|name| variable(name).or_else(|| Some("unset".to_owned()))) {
-        return Err(Failure::usage(format!("the entry is not valid: {fault}")));
+        return Err(CommandError::usage(format!("the entry is not valid: {fault}")));
     }
     let mut file = files.edit(scope)?;
     match args.replace {
         true => file.set(&args.name, &entry)?,
         false => file.add(&args.name, &entry).map_err(|fault| {
-            Failure::from(fault).hint("--replace takes its place; `switchboard get` shows it")
+            CommandError::from(fault).hint("replace it with --replace; `switchboard get` shows it")
         })?,
     }
     file.write()?;
     if scope == Scope::Project {
-        // Whoever writes an entry has seen it.
-        Approvals::open(&files.at.approvals)?.approve(&files.at.project, &args.name, &entry)?;
+        // The user has just written the entry, which counts as approval.
+        Approvals::open(&files.locations.approvals)?.approve(&files.locations.project, &args.name, &entry)?;
         if has_literals(&entry) {
-            screen.warn("its values are now in a shared file; write ${NAME} where one is secret");
+            screen.warn("its values are now in a shared file; write ${NAME} for secret values");
         }
     }
     for caution in entry.cautions(scope) {
@@ -52,7 +54,7 @@ pub(crate) fn add(args: &AddArgs) -> Result<(), Failure> {
         && command.contains('/')
         && !command.starts_with('/')
     {
-        screen.warn("its program is relative to the directory a command is run in; write its full path");
+        screen.warn("its program path is relative to the current directory; use an absolute path");
     }
     let missing: Vec<String> = entry
         .variables()
@@ -64,80 +66,84 @@ pub(crate) fn add(args: &AddArgs) -> Result<(), Failure> {
         screen.warn(&format!("not set in this environment: {}", missing.join(", ")));
     }
     if let Some(winner) = files.resolved.server(&args.name).filter(|server| server.scope < scope) {
-        screen.warn(&format!("it is hidden by a server of the same name in the scope {}", winner.scope));
+        screen.warn(&format!("it is shadowed by a server of the same name in the scope {}", winner.scope));
     }
     if args.json {
-        let now = Files::read()?;
-        return show_json(&Paper::stdout(), &encode(&described(&now, now.server(&args.name)?))?);
+        let now = ConfigFiles::read()?;
+        return print_json(&OutputStream::stdout(), &encode(&server_json(&now, now.server(&args.name)?))?);
     }
     let name = one_line(&args.name);
-    let text =
-        format!("added {name} ({scope}): {}\n{}\n", reach(&entry), one_line(&file.path().to_string_lossy()));
-    Paper::stdout().print(&text)?;
-    screen.say(&screen.paper.dim(&format!("next: switchboard doctor {}", quoted(&name))));
+    let text = format!(
+        "added {name} ({scope}): {}\n{}\n",
+        command_or_url(&entry),
+        one_line(&file.path().to_string_lossy())
+    );
+    OutputStream::stdout().print(&text)?;
+    screen.say(&screen.out.dim(&format!("next: switchboard doctor {}", shell_quote(&name))));
     Ok(())
 }
 
-pub(crate) fn remove(args: &RemoveArgs) -> Result<(), Failure> {
-    let files = Files::read()?;
+pub(crate) fn remove(args: &RemoveArgs) -> Result<(), CommandError> {
+    let files = ConfigFiles::read()?;
     let scope = match args.scope {
-        Some(place) => place.scope(),
+        Some(scope) => scope.scope(),
         None => files.server(&args.name)?.scope,
     };
     let mut file = files.edit(scope)?;
     file.remove(&args.name)?;
     file.write()?;
     if scope == Scope::Project {
-        Approvals::open(&files.at.approvals)?.revoke(&files.at.project, &args.name)?;
+        Approvals::open(&files.locations.approvals)?.revoke(&files.locations.project, &args.name)?;
     }
     if args.json {
-        let told = json!({ "name": args.name, "scope": scope.word(), "file": file.path(), "removed": true });
-        return show_json(&Paper::stdout(), &encode(&told)?);
+        let removed =
+            json!({ "name": args.name, "scope": scope.word(), "file": file.path(), "removed": true });
+        return print_json(&OutputStream::stdout(), &encode(&removed)?);
     }
     let name = one_line(&args.name);
     let mut text = format!("removed {name} ({scope}) from {}\n", one_line(&file.path().to_string_lossy()));
-    let left = Files::read()?;
-    if let Some(left) = left.resolved.server(&args.name) {
-        text += &format!("a server of the same name in the scope {} is used now\n", left.scope);
+    let now = ConfigFiles::read()?;
+    if let Some(other) = now.resolved.server(&args.name) {
+        text += &format!("a server of the same name in the scope {} is used now\n", other.scope);
     }
-    Ok(Paper::stdout().print(&text)?)
+    Ok(OutputStream::stdout().print(&text)?)
 }
 
-fn check_name(name: &str) -> Result<(), Failure> {
-    let is_odd = name.trim().is_empty() || name.trim() != name || name.chars().any(char::is_control);
-    match is_odd || name.starts_with('-') {
-        true => Err(Failure::usage(format!("{:?} is not a valid name for a server", one_line(name)))
+fn check_name(name: &str) -> Result<(), CommandError> {
+    let is_invalid = name.trim().is_empty() || name.trim() != name || name.chars().any(char::is_control);
+    match is_invalid || name.starts_with('-') {
+        true => Err(CommandError::usage(format!("{:?} is not a valid name for a server", one_line(name)))
             .hint("letters, digits, `-` and `_` are best: its tools are named after it")),
         false => Ok(()),
     }
 }
 
-fn entry(args: &AddArgs) -> Result<ServerConfig, Failure> {
+fn entry(args: &AddArgs) -> Result<ServerConfig, CommandError> {
     let positional = args.address.as_ref().filter(|word| word.trim_start().starts_with('{'));
     if let Some(json) = args.entry.as_ref().or(positional) {
         let entry: Result<ServerConfig, _> = serde_json::from_str(json);
         return entry.map_err(|error| {
-            Failure::usage(format!("the entry is not valid: {error}"))
+            CommandError::usage(format!("the entry is not valid: {error}"))
                 .hint("expected one entry: {\"command\": …}")
         });
     }
     if let Some(word) = args.address.as_ref().filter(|word| !word.contains("://")) {
-        return Err(wrong(&format!("expected a URL, got {:?}", one_line(word))));
+        return Err(usage_error(&format!("expected a URL, got {:?}", one_line(word))));
     }
     match (args.url.as_ref().or(args.address.as_ref()), args.command.split_first()) {
-        (Some(url), _) => at_address(args, url),
-        (None, Some((program, rest))) => program_of(args, program, rest),
-        (None, None) => Err(wrong("expected a command, a URL or an entry")),
+        (Some(url), _) => remote_entry(args, url),
+        (None, Some((program, rest))) => program_entry(args, program, rest),
+        (None, None) => Err(usage_error("expected a command, a URL or an entry")),
     }
 }
 
-fn at_address(args: &AddArgs, url: &str) -> Result<ServerConfig, Failure> {
+fn remote_entry(args: &AddArgs, url: &str) -> Result<ServerConfig, CommandError> {
     let binding = match args.transport {
-        Some(args::Kind::Stdio) => {
-            return Err(wrong("-t stdio is for a program; a URL is reached over http or sse"));
+        Some(args::TransportArg::Stdio) => {
+            return Err(usage_error("-t stdio is for a program; a URL is reached over http or sse"));
         }
-        Some(args::Kind::Sse) => Binding::Sse,
-        Some(args::Kind::Http) | None => Binding::Streamable,
+        Some(args::TransportArg::Sse) => Binding::Sse,
+        Some(args::TransportArg::Http) | None => Binding::Streamable,
     };
     let headers = BTreeMap::new();
     let mut entry =
@@ -146,7 +152,7 @@ fn at_address(args: &AddArgs, url: &str) -> Result<ServerConfig, Failure> {
         let (name, value) = given
             .expose()
             .split_once(':')
-            .ok_or_else(|| Failure::usage("-H: there is no colon").hint("expected 'Name: value'"))?;
+            .ok_or_else(|| CommandError::usage("-H: the colon is missing").hint("expected 'Name: value'"))?;
         entry = entry.with_header(name.trim(), value.trim());
     }
     if let Some(variable) = &args.bearer_env {
@@ -155,15 +161,19 @@ fn at_address(args: &AddArgs, url: &str) -> Result<ServerConfig, Failure> {
     Ok(entry)
 }
 
-fn program_of(args: &AddArgs, program: &OsString, rest: &[OsString]) -> Result<ServerConfig, Failure> {
-    if matches!(args.transport, Some(args::Kind::Http | args::Kind::Sse)) {
-        return Err(wrong("a program is reached over stdio; for http or sse give --url"));
+fn program_entry(
+    args: &AddArgs,
+    program: &OsString,
+    rest: &[OsString],
+) -> Result<ServerConfig, CommandError> {
+    if matches!(args.transport, Some(args::TransportArg::Http | args::TransportArg::Sse)) {
+        return Err(usage_error("a program is reached over stdio; for http or sse give --url"));
     }
     if !args.headers.is_empty() || args.allow_http || args.bearer_env.is_some() {
-        return Err(wrong("headers are for a server at a URL"));
+        return Err(usage_error("headers are for a server at a URL"));
     }
     let text = |word: &OsString| {
-        word.to_str().map(str::to_owned).ok_or_else(|| wrong("the command is not UTF-8 text"))
+        word.to_str().map(str::to_owned).ok_or_else(|| usage_error("the command is not UTF-8 text"))
     };
     let kind = Kind::Stdio {
         command: text(program)?,
@@ -176,13 +186,13 @@ fn program_of(args: &AddArgs, program: &OsString, rest: &[OsString]) -> Result<S
     Ok(variables.fold(ServerConfig::new(kind), |entry, (name, value)| entry.with_env(name, value)))
 }
 
-fn wrong(what: &str) -> Failure {
-    Failure::usage(what).hint(
+fn usage_error(message: &str) -> CommandError {
+    CommandError::usage(message).hint(
         "switchboard add NAME -- CMD ARGS, switchboard add NAME URL, or switchboard add NAME --entry '{…}'",
     )
 }
 
-/// Whether a variable or header has a value that is no reference.
+/// Returns whether a variable or header has a literal value instead of a reference.
 fn has_literals(entry: &ServerConfig) -> bool {
     let values = match &entry.kind {
         Kind::Stdio { env, .. } => env,

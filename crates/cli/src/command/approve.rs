@@ -1,104 +1,107 @@
-//! `switchboard approve`: what a project's server would run, shown before it may.
+//! `switchboard approve`: shows what a project's servers would run, and approves them.
 
 use serde_json::{Value, json};
 use switchboard::host::config::{Approval, Approvals, Configured, ServerConfig};
 use switchboard_terminal::confirm;
 
 use crate::args::ApproveArgs;
-use crate::ask::Keyboard;
-use crate::command::tools::encode;
-use crate::configured::{Files, consent, quoted};
-use crate::failure::{Failure, Status};
-use crate::output::{Paper, Screen, show_json};
+use crate::configured_servers::{ConfigFiles, render_consent, shell_quote};
+use crate::elicitation::StdinLines;
+use crate::error::{CommandError, ExitKind};
+use crate::output::encode;
+use crate::output::{OutputStream, Screen, print_json};
 use crate::sanitize::one_line;
 
-pub(crate) async fn run(args: &ApproveArgs) -> Result<(), Failure> {
-    let (files, screen, paper) = (Files::read()?, Screen::read_as(args.json), Paper::stdout());
-    let mut told: Vec<Value> = Vec::new();
-    let waiting =
+pub(crate) async fn run(args: &ApproveArgs) -> Result<(), CommandError> {
+    let (files, screen, out) =
+        (ConfigFiles::read()?, Screen::with_json_warnings(args.json), OutputStream::stdout());
+    let mut results: Vec<Value> = Vec::new();
+    let needs_approval =
         |server: &&Configured| matches!(server.approval, Some(Approval::New | Approval::Changed(_)));
-    let wanted: Vec<&Configured> = match &args.name {
+    let servers: Vec<&Configured> = match &args.name {
         Some(name) => vec![files.server(name)?],
-        None => files.resolved.servers.iter().filter(waiting).collect(),
+        None => files.resolved.servers.iter().filter(needs_approval).collect(),
     };
-    if wanted.is_empty() && !args.json {
-        screen.say("no server of this project waits for approval");
+    if servers.is_empty() && !args.json {
+        screen.say("no server of this project needs approval");
         return Ok(());
     }
-    let keyboard = Keyboard::default();
-    let mut approvals = Approvals::open(&files.at.approvals)?;
-    for server in wanted {
+    let stdin = StdinLines::default();
+    let mut approvals = Approvals::open(&files.locations.approvals)?;
+    for server in servers {
         let name = one_line(&server.name);
         let Some(entry) = &server.entry else {
             return Err(server
                 .plan
                 .clone()
                 .err()
-                .map_or_else(|| Failure::usage("it cannot be read"), Into::into));
+                .map_or_else(|| CommandError::usage("the entry cannot be read"), Into::into));
         };
-        if !waiting(&server) && args.json {
-            told.push(described(server, entry, true));
+        if !needs_approval(&server) && args.json {
+            results.push(server_json(server, entry, true));
             continue;
         }
-        if !waiting(&server) {
+        if !needs_approval(&server) {
             screen.say(&match server.approval {
                 Some(_) => format!("{name} is approved already"),
-                None => format!("{name} needs no approval: it is of the scope {}", server.scope),
+                None => format!("{name} needs no approval: its scope is {}", server.scope),
             });
             continue;
         }
         match args.json {
-            // Standard output is for a program then.
-            true => screen.write(&shown(server, entry, &screen.paper)?),
-            false => paper.print(&shown(server, entry, &paper)?)?,
+            // Standard output is reserved for JSON.
+            true => screen.write(&render_server(server, entry, &screen.out)?),
+            false => out.print(&render_server(server, entry, &out)?)?,
         }
-        // A list without a name is there to be looked at, unless somebody can be asked.
+        // Without a name the servers are only shown, unless the user can be asked.
         let is_chosen = args.name.is_some() || args.all;
-        let agreed = match args.yes && is_chosen {
+        let answer = match args.yes && is_chosen {
             true => Some(true),
-            false => {
-                confirm(&screen, &keyboard, &format!("May {} be started?", screen.paper.bold(&name))).await
-            }
+            false => confirm(&screen, &stdin, &format!("May {} be started?", screen.out.bold(&name))).await,
         };
-        match agreed {
+        match answer {
             Some(true) if args.json => {
-                approvals.approve(&files.at.project, &server.name, entry)?;
-                told.push(described(server, entry, true));
+                approvals.approve(&files.locations.project, &server.name, entry)?;
+                results.push(server_json(server, entry, true));
             }
-            Some(false) | None if args.json && (agreed.is_some() || !is_chosen) => {
-                told.push(described(server, entry, false));
+            Some(false) | None if args.json && (answer.is_some() || !is_chosen) => {
+                results.push(server_json(server, entry, false));
             }
             Some(true) => {
-                approvals.approve(&files.at.project, &server.name, entry)?;
-                paper.print(&format!("approved {name}\n"))?;
+                approvals.approve(&files.locations.project, &server.name, entry)?;
+                out.print(&format!("approved {name}\n"))?;
             }
-            Some(false) => screen.say(&format!("{name} stays as it is: not started")),
+            Some(false) => screen.say(&format!("{name} is not approved")),
             None if is_chosen => {
-                return Err(Failure::new(Status::Other, "not_approved", "no terminal to ask at")
-                    .hint("look at what it would run, then give --yes"));
+                return Err(CommandError::new(ExitKind::Other, "not_approved", "no terminal to ask at")
+                    .hint("review what it would run, then pass --yes"));
             }
-            None => screen.say(&format!("to approve it: switchboard approve {} --yes", quoted(&name))),
+            None => screen.say(&format!("to approve it: switchboard approve {} --yes", shell_quote(&name))),
         }
     }
     if args.json {
-        show_json(&paper, &encode(&told)?)?;
+        print_json(&out, &encode(&results)?)?;
     }
     Ok(())
 }
 
-/// A server for programs, secrets masked.
-fn described(server: &Configured, entry: &ServerConfig, is_approved: bool) -> Value {
+/// Returns a server as JSON, secrets masked.
+fn server_json(server: &Configured, entry: &ServerConfig, is_approved: bool) -> Value {
     json!({ "name": server.name, "scope": server.scope.word(), "approved": is_approved, "config": entry.masked() })
 }
 
-/// Exactly what would run, or what changed about it.
-fn shown(server: &Configured, entry: &ServerConfig, paper: &Paper) -> Result<String, Failure> {
-    let name = paper.bold(&one_line(&server.name));
+/// Renders exactly what would run, or the changes since the approval.
+fn render_server(
+    server: &Configured,
+    entry: &ServerConfig,
+    out: &OutputStream,
+) -> Result<String, CommandError> {
+    let name = out.bold(&one_line(&server.name));
     let (title, before) = match &server.approval {
         Some(Approval::Changed(before)) => {
             (format!("{name} has changed since you approved it (- before, + now):"), Some(&before.consent))
         }
-        _ => (format!("{name} is new, and would run or reach:"), None),
+        _ => (format!("{name} is new, and would run or connect to:"), None),
     };
-    Ok(format!("\n{title}\n{}", consent(entry, server.scope, before, paper)?))
+    Ok(format!("\n{title}\n{}", render_consent(entry, server.scope, before, out)?))
 }

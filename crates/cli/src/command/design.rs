@@ -1,4 +1,5 @@
-//! `switchboard design`: the design of a service printed, checked against its lock, compared with another.
+//! `switchboard design`: prints the design of a service, checks it against its lock file, compares it with another
+//! design.
 
 use std::ffi::OsString;
 use std::fs;
@@ -14,119 +15,120 @@ use switchboard_terminal::{LockCheckError, LockOutcome, check_lock};
 use tokio::io::AsyncReadExt;
 
 use crate::args::{DesignAction, DesignArgs, DesignCheckArgs, DesignDiffArgs, DesignPrintArgs, DesignSource};
-use crate::failure::{Failure, Status};
-use crate::output::Paper;
+use crate::error::{CommandError, ExitKind};
+use crate::output::OutputStream;
 use crate::sanitize::{self, sanitize};
 
-/// How long a program may take to print its design. It may be built first.
-const PRINTING: Duration = Duration::from_secs(600);
-/// The most a design may be.
-const MOST: usize = 16 << 20;
+/// Timeout for a program to print its design. It may be built first.
+const PRINT_TIMEOUT: Duration = Duration::from_secs(600);
+/// Maximum size of a design.
+const MAX_DESIGN: usize = 16 << 20;
 
-pub(crate) async fn run(args: &DesignArgs) -> Result<(), Failure> {
+pub(crate) async fn run(args: &DesignArgs) -> Result<(), CommandError> {
     match &args.action {
         DesignAction::Print(args) => print(args).await,
         DesignAction::Check(args) => check(args).await,
-        DesignAction::Diff(args) => differ(args),
+        DesignAction::Diff(args) => print_diff(args),
     }
 }
 
-async fn print(args: &DesignPrintArgs) -> Result<(), Failure> {
+async fn print(args: &DesignPrintArgs) -> Result<(), CommandError> {
     let design = read(&args.source).await?;
-    let text = if args.json { written(&design) } else { switchboard_terminal::listing::listing(&design) };
-    // What another program printed may hold anything.
-    Ok(Paper::stdout().print(&if args.json { sanitize::json(&text) } else { sanitize(&text) })?)
+    let text =
+        if args.json { canonical_json(&design) } else { switchboard_terminal::listing::listing(&design) };
+    // The output of another program is untrusted.
+    Ok(OutputStream::stdout().print(&if args.json { sanitize::json(&text) } else { sanitize(&text) })?)
 }
 
-/// Canonical JSON, indented.
-fn written(design: &Design) -> String {
+/// Returns a design as indented canonical JSON.
+fn canonical_json(design: &Design) -> String {
     let value = serde_json::to_value(design).map(schema::canonicalize).unwrap_or_default();
     format!("{value:#}\n")
 }
 
-async fn check(args: &DesignCheckArgs) -> Result<(), Failure> {
+async fn check(args: &DesignCheckArgs) -> Result<(), CommandError> {
     let design = read(&args.source).await?;
-    match check_lock(&design, &args.lock, args.bless).map_err(unchecked)? {
-        LockOutcome::Compared(changes) => tell(&changes, args.json),
+    match check_lock(&design, &args.lock, args.bless).map_err(lock_error)? {
+        LockOutcome::Compared(changes) => print_changes(&changes, args.json),
         LockOutcome::Blessed => {
             let Design { name, version, .. } = &design;
-            let promised = format!("{} now holds the design of {name} {version}", args.lock.display());
-            Ok(Paper::stdout().print(&sanitize(&promised))?)
+            let message = format!("{} now contains the design of {name} {version}", args.lock.display());
+            Ok(OutputStream::stdout().print(&sanitize(&message))?)
         }
     }
 }
 
-fn unchecked(error: LockCheckError) -> Failure {
+fn lock_error(error: LockCheckError) -> CommandError {
     let kind = match &error {
         LockCheckError::Read { .. } => {
             let hint = "--bless writes it from the current design";
-            return Failure::usage(error.to_string()).hint(hint);
+            return CommandError::usage(error.to_string()).hint(hint);
         }
         LockCheckError::Mistakes(_) => "design",
         LockCheckError::Write { .. } => "io",
         LockCheckError::NotALock(_) | LockCheckError::Parse { .. } => "lock",
     };
-    Failure::new(Status::Other, kind, error.to_string())
+    CommandError::new(ExitKind::Other, kind, error.to_string())
 }
 
-fn differ(args: &DesignDiffArgs) -> Result<(), Failure> {
-    tell(&diff(&file(&args.old)?, &file(&args.new)?), args.json)
+fn print_diff(args: &DesignDiffArgs) -> Result<(), CommandError> {
+    print_changes(&diff(&read_file(&args.old)?, &read_file(&args.new)?), args.json)
 }
 
-/// The changes, and as the exit code whether one of them breaks something.
-fn tell(changes: &[Change], as_json: bool) -> Result<(), Failure> {
+/// Prints the changes; fails if one of them is breaking.
+fn print_changes(changes: &[Change], as_json: bool) -> Result<(), CommandError> {
     let worst = changes.iter().map(|change| change.class).max();
     let text = if as_json {
         let each = |change: &Change| json!({"class": change.class.to_string(), "place": change.location.to_string(), "what": change.description});
         let changes: Vec<_> = changes.iter().map(each).collect();
-        let told = json!({"worst": worst.map(|class| class.to_string()), "changes": changes}).to_string();
-        sanitize::json(&told).into_owned()
+        let report = json!({"worst": worst.map(|class| class.to_string()), "changes": changes}).to_string();
+        sanitize::json(&report).into_owned()
     } else if changes.is_empty() {
         "nothing has changed".to_owned()
     } else {
         let lines: Vec<String> = changes.iter().map(ToString::to_string).collect();
         sanitize(&lines.join("\n")).into_owned()
     };
-    Paper::stdout().print(&text)?;
+    OutputStream::stdout().print(&text)?;
     match worst {
-        Some(ChangeClass::Breaking) => Err(Failure::Shown { status: Status::Other }),
+        Some(ChangeClass::Breaking) => Err(CommandError::AlreadyReported { exit: ExitKind::Other }),
         _ => Ok(()),
     }
 }
 
-/// The design of a service, from a file or from the service itself.
+/// Reads the design of a service, from a file or from the service itself.
 ///
 /// # Errors
-/// When there is none, or it is none.
-pub(crate) async fn read(source: &DesignSource) -> Result<Design, Failure> {
+/// Returns an error if no design is given, or it cannot be read.
+pub(crate) async fn read(source: &DesignSource) -> Result<Design, CommandError> {
     match (&source.design, source.command.split_first()) {
-        (Some(path), _) => file(path),
-        (None, Some((program, args))) => printed(program, args, None).await,
-        (None, None) => Err(Failure::usage("no design is named").hint(
-            "put the service's command behind two dashes: switchboard design print -- ./my-service; or give --design FILE",
+        (Some(path), _) => read_file(path),
+        (None, Some((program, args))) => run_program(program, args, None).await,
+        (None, None) => Err(CommandError::usage("no design given").hint(
+            "give the service's command after --: switchboard design print -- ./my-service; or pass --design FILE",
         )),
     }
 }
 
-/// A file holds a design, or a lock of one.
-pub(crate) fn file(path: &Path) -> Result<Design, Failure> {
-    let text = fs::read_to_string(path).map_err(|error| at(path, &error))?;
+/// Reads a design from a design file or a lock file.
+pub(crate) fn read_file(path: &Path) -> Result<Design, CommandError> {
+    let text = fs::read_to_string(path).map_err(|error| io_error(path, &error))?;
     if let Ok(lock) = text.parse::<Lock>() {
         return Ok(lock.design().clone());
     }
-    parse(&text).map_err(|error| no_design(&path.display().to_string(), &error))
+    parse(&text).map_err(|error| parse_error(&path.display().to_string(), &error))
 }
 
 pub(crate) fn parse(text: &str) -> Result<Design, serde_json::Error> {
     serde_json::from_str(text)
 }
 
-/// The design that a program prints, run in a folder or in this one.
-pub(crate) async fn printed(
+/// Runs a program, in `folder` if given, and reads the design it prints.
+pub(crate) async fn run_program(
     program: &OsString,
     args: &[OsString],
     folder: Option<&Path>,
-) -> Result<Design, Failure> {
+) -> Result<Design, CommandError> {
     let name = program.to_string_lossy().into_owned();
     let mut command = tokio::process::Command::new(program);
     command.args(args).args(["design", "print", "--json"]).stdin(Stdio::null()).stderr(Stdio::inherit());
@@ -135,40 +137,41 @@ pub(crate) async fn printed(
         command.current_dir(folder);
     }
     let failed = |why: String| {
-        Failure::new(Status::Unreachable, "not_started", format!("{name}: {why}"))
-            .hint("it is run with `design print --json`, which every service with `serve_cli` understands")
+        CommandError::new(ExitKind::Unreachable, "not_started", format!("{name}: {why}"))
+            .hint("it is run with `design print --json`, which every service with `serve_cli` supports")
     };
-    let done = tokio::time::timeout(PRINTING, output(&mut command)).await;
-    let done = done.map_err(|_| failed("it took too long".to_owned()))?;
+    let done = tokio::time::timeout(PRINT_TIMEOUT, output(&mut command)).await;
+    let done = done.map_err(|_| failed("it timed out".to_owned()))?;
     let (printed, status) = done.map_err(|error| failed(error.to_string()))?;
     let Some(status) = status else {
-        return Err(failed("it printed more than any design".to_owned()));
+        return Err(failed("its output is too large for a design".to_owned()));
     };
     if !status.success() {
         return Err(failed(status.to_string()));
     }
-    parse(&String::from_utf8_lossy(&printed)).map_err(|error| no_design(&name, &error))
+    parse(&String::from_utf8_lossy(&printed)).map_err(|error| parse_error(&name, &error))
 }
 
-/// What a program prints, and how it ended; not how it ended when it prints more than any design, which ends it.
+/// Returns the output and exit status of a program. The status is `None` if the output exceeds the maximum, which kills
+/// the program.
 async fn output(command: &mut tokio::process::Command) -> io::Result<(Vec<u8>, Option<ExitStatus>)> {
     let mut child = command.spawn()?;
     let mut printed = Vec::new();
     if let Some(stdout) = child.stdout.take() {
-        stdout.take(MOST as u64 + 1).read_to_end(&mut printed).await?;
+        stdout.take(MAX_DESIGN as u64 + 1).read_to_end(&mut printed).await?;
     }
-    if printed.len() > MOST {
+    if printed.len() > MAX_DESIGN {
         return Ok((printed, None));
     }
     let status = child.wait().await?;
     Ok((printed, Some(status)))
 }
 
-fn no_design(from: &str, error: &serde_json::Error) -> Failure {
-    Failure::new(Status::Other, "design", format!("{from}: this is no design: {error}"))
+fn parse_error(from: &str, error: &serde_json::Error) -> CommandError {
+    CommandError::new(ExitKind::Other, "design", format!("{from}: not a design: {error}"))
         .hint("`design print --json` of a service writes one")
 }
 
-pub(crate) fn at(path: &Path, error: &std::io::Error) -> Failure {
-    Failure::new(Status::Other, "io", format!("{}: {error}", path.display()))
+pub(crate) fn io_error(path: &Path, error: &std::io::Error) -> CommandError {
+    CommandError::new(ExitKind::Other, "io", format!("{}: {error}", path.display()))
 }

@@ -1,4 +1,4 @@
-//! `switchboard doctor`: why a server does not connect.
+//! `switchboard doctor`: diagnoses why a server does not connect.
 
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
@@ -8,19 +8,22 @@ use switchboard::host::config::STARTUP;
 use switchboard::{ClientSession, Http, Stdio, Tap};
 
 use crate::args::DoctorArgs;
-use crate::configured::Files;
-use crate::connect::{CLOSING, note_junk};
-use crate::doctor::{Moments, Report, Stop, Trouble, Way, find_program, meet, reach_address, read_entry};
+use crate::configured_servers::ConfigFiles;
+use crate::connect::{CLOSE_TIMEOUT, record_stray_line};
+use crate::doctor::{
+    DoctorReport, DoctorTransport, FirstMessage, StepError, StepFailed, check_address, check_entry,
+    check_program, open_session,
+};
+use crate::error::{CommandError, ExitKind};
 use crate::expand::Expander;
-use crate::failure::{Failure, Status};
-use crate::output::Paper;
+use crate::output::OutputStream;
 use crate::remote;
 use crate::signals::Signals;
 
-/// How long a name may take to be looked up, and a connection to be made.
-const REACHING: Duration = Duration::from_secs(10);
+/// Timeout for resolving a host and opening a connection.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
-pub(crate) async fn run(mut args: DoctorArgs) -> Result<(), Failure> {
+pub(crate) async fn run(mut args: DoctorArgs) -> Result<(), CommandError> {
     let mut signals = Signals::catch()?;
     if args.name.as_ref().is_some_and(|name| name.contains("://")) {
         args.remote.url = args.name.take();
@@ -28,25 +31,25 @@ pub(crate) async fn run(mut args: DoctorArgs) -> Result<(), Failure> {
     let program = args.command.first().map(|program| program.to_string_lossy().into_owned());
     let url = args.remote.url.as_ref().map(|url| url.split('?').next().unwrap_or(url).to_owned());
     let name = args.name.clone().or(program).or(url).unwrap_or_default();
-    let mut report = Report::new(&name, (!args.json).then(Paper::stdout));
+    let mut report = DoctorReport::new(&name, (!args.json).then(OutputStream::stdout));
     tokio::select! {
-        // A step that failed is in the report.
+        // A failed step is in the report.
         failed = examine(&mut report, &args) => failed?,
-        signal = signals.next() => return Err(Failure::Interrupted { signal }),
+        signal = signals.next() => return Err(CommandError::Interrupted { signal }),
     }
-    report.end()
+    report.finish()
 }
 
-async fn examine(report: &mut Report, args: &DoctorArgs) -> Result<(), Failure> {
-    let patience = args.timeout.unwrap_or(STARTUP);
+async fn examine(report: &mut DoctorReport, args: &DoctorArgs) -> Result<(), CommandError> {
+    let timeout = args.timeout.unwrap_or(STARTUP);
     let session = match (&args.name, &args.remote.url, args.command.split_first()) {
         (Some(name), ..) => {
-            let files = Files::read()?;
-            configured(report, &files, name, args.timeout).await
+            let files = ConfigFiles::read()?;
+            examine_configured(report, &files, name, args.timeout).await
         }
         (None, Some(url), _) => {
-            let endpoint = remote::endpoint(&args.remote, url, None).await?;
-            at_address(report, endpoint.http, patience).await
+            let endpoint = remote::resolve_endpoint(&args.remote, url, None).await?;
+            examine_remote(report, endpoint.http, timeout).await
         }
         (None, None, Some((program, rest))) => {
             let expander = Expander::default();
@@ -60,49 +63,63 @@ async fn examine(report: &mut Report, args: &DoctorArgs) -> Result<(), Failure> 
             if let Some(cwd) = &args.cwd {
                 command = command.cwd(expander.expand_os("--cwd", cwd.as_os_str())?);
             }
-            by_program(report, command, patience).await
+            examine_program(report, command, timeout).await
         }
-        (None, None, None) => return Err(Failure::usage("no server given")),
+        (None, None, None) => return Err(CommandError::usage("no server given")),
     };
     if let Ok(session) = session {
-        // Whether it ends in order does not matter here.
-        _ = session.close_within(CLOSING).await;
+        // Errors while closing do not matter here.
+        _ = session.close_within(CLOSE_TIMEOUT).await;
     }
     Ok(())
 }
 
-/// A server of the files.
-async fn configured(
-    report: &mut Report,
-    files: &Files,
+/// Examines a configured server.
+async fn examine_configured(
+    report: &mut DoctorReport,
+    files: &ConfigFiles,
     name: &str,
     timeout: Option<Duration>,
-) -> Result<ClientSession, Stop> {
-    let spec = read_entry(report, files, name)?;
-    let patience = timeout.unwrap_or(spec.startup_timeout);
+) -> Result<ClientSession, StepFailed> {
+    let spec = check_entry(report, files, name)?;
+    let timeout = timeout.unwrap_or(spec.startup_timeout);
     match spec.transport {
-        Transport::Stdio(stdio) => by_program(report, *stdio, patience).await,
-        Transport::Http(http) => at_address(report, *http, patience).await,
+        Transport::Stdio(stdio) => examine_program(report, *stdio, timeout).await,
+        Transport::Http(http) => examine_remote(report, *http, timeout).await,
         _ => {
-            let said = "only the application it belongs to can reach it";
-            let trouble = Trouble::new(Status::Other, said, "look at it from that application");
-            Err(report.failed("reach", Instant::now(), trouble))
+            let message = "only its own application can connect to it";
+            let error = StepError::new(ExitKind::Other, message, "check it in that application");
+            Err(report.failed("reach", Instant::now(), error))
         }
     }
 }
 
-async fn by_program(report: &mut Report, command: Stdio, patience: Duration) -> Result<ClientSession, Stop> {
-    find_program(report, &command)?;
-    let (moments, junk) = (Moments::default(), Arc::<OnceLock<String>>::default());
-    let (seen, kept) = (moments.clone(), Arc::clone(&junk));
-    let tap = Tap::new(move |way, frame| match way {
-        switchboard::Direction::Out => seen.see(),
-        switchboard::Direction::In => note_junk(frame, &kept),
+async fn examine_program(
+    report: &mut DoctorReport,
+    command: Stdio,
+    timeout: Duration,
+) -> Result<ClientSession, StepFailed> {
+    check_program(report, &command)?;
+    let (first_message, stray_line) = (FirstMessage::default(), Arc::<OnceLock<String>>::default());
+    let (first, stray) = (first_message.clone(), Arc::clone(&stray_line));
+    let tap = Tap::new(move |direction, frame| match direction {
+        switchboard::Direction::Out => first.record(),
+        switchboard::Direction::In => record_stray_line(frame, &stray),
     });
-    meet(report, Arc::new(command.tap(tap)), &Way::Program { moments, junk }, patience).await
+    open_session(
+        report,
+        Arc::new(command.tap(tap)),
+        &DoctorTransport::Program { first_message, stray_line },
+        timeout,
+    )
+    .await
 }
 
-async fn at_address(report: &mut Report, http: Http, patience: Duration) -> Result<ClientSession, Stop> {
-    reach_address(report, &http, patience.min(REACHING)).await?;
-    meet(report, Arc::new(http), &Way::Http, patience).await
+async fn examine_remote(
+    report: &mut DoctorReport,
+    http: Http,
+    timeout: Duration,
+) -> Result<ClientSession, StepFailed> {
+    check_address(report, &http, timeout.min(CONNECT_TIMEOUT)).await?;
+    open_session(report, Arc::new(http), &DoctorTransport::Http, timeout).await
 }

@@ -1,51 +1,52 @@
-//! `switchboard forget`: what the user once agreed to about a server is asked again.
+//! `switchboard forget`: revokes approvals and remembered answers about a server or a tool.
 
 use serde_json::json;
 use switchboard::host::config::{Approval, Approvals, Scope};
 use switchboard::host::permission::{Known, Ledger};
 
 use crate::args::ForgetArgs;
-use crate::command::tools::encode;
-use crate::configured::{Files, pins, server_and_rest};
-use crate::failure::{Failure, Status};
-use crate::output::{Paper, show_json};
+use crate::configured_servers::{ConfigFiles, pins, split_server};
+use crate::error::{CommandError, ExitKind};
+use crate::output::encode;
+use crate::output::{OutputStream, print_json};
 use crate::sanitize::one_line;
 
-pub(crate) fn run(args: &ForgetArgs) -> Result<(), Failure> {
-    let files = Files::read()?;
+pub(crate) fn run(args: &ForgetArgs) -> Result<(), CommandError> {
+    let files = ConfigFiles::read()?;
     let names = files.resolved.servers.iter().map(|server| server.name.as_str());
-    let (name, tool) = match (files.resolved.server(&args.name), server_and_rest(names, &args.name)) {
+    let (name, tool) = match (files.resolved.server(&args.name), split_server(names, &args.name)) {
         (None, Some((server, tool))) => (server, Some(tool)),
         _ => (args.name.as_str(), None),
     };
     let server = files.server(name)?;
-    let mut is_forgotten = pins::open(&files.at)?.forget(name, tool)?;
+    let mut is_forgotten = pins::open(&files.locations)?.forget(name, tool)?;
     if let Some(known) = Known::of(server) {
-        is_forgotten |= Ledger::open(&files.at.permissions)?.forget(known.identity, tool)?;
+        is_forgotten |= Ledger::open(&files.locations.permissions)?.forget(known.identity, tool)?;
     }
     if tool.is_none() && server.scope == Scope::Project {
         is_forgotten |= server.approval == Some(Approval::Approved);
-        Approvals::open(&files.at.approvals)?.revoke(&files.at.project, name)?;
+        Approvals::open(&files.locations.approvals)?.revoke(&files.locations.project, name)?;
     }
     let shown = one_line(&args.name);
     if !is_forgotten {
-        return Err(Failure::new(
-            Status::Other,
+        return Err(CommandError::new(
+            ExitKind::Other,
             "nothing_remembered",
             format!("nothing is remembered about {shown}"),
         )
-        .hint("`switchboard tools` lists the tools there are"));
+        .hint("`switchboard tools` lists all tools"));
     }
     let what = match (tool, server.scope) {
-        (Some(_), _) => "it is taken as it is now, and asked about again",
+        (Some(_), _) => "its current definition is accepted, and calls are asked about again",
         (None, Scope::Project) => {
-            "it is not started before it is approved, and its tools are taken as they are then"
+            "it needs approval before it starts, and the definitions of its tools at that time are accepted"
         }
-        (None, _) => "its tools are taken as they are now, and asked about again",
+        (None, _) => "the current definitions of its tools are accepted, and calls are asked about again",
     };
     if args.json {
-        let told = json!({ "name": name, "tool": tool, "scope": server.scope.word(), "forgotten": true });
-        return show_json(&Paper::stdout(), &encode(&told)?);
+        let forgotten =
+            json!({ "name": name, "tool": tool, "scope": server.scope.word(), "forgotten": true });
+        return print_json(&OutputStream::stdout(), &encode(&forgotten)?);
     }
-    Ok(Paper::stdout().print(&format!("forgot {shown}: {what}\n"))?)
+    Ok(OutputStream::stdout().print(&format!("forgot {shown}: {what}\n"))?)
 }

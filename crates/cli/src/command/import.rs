@@ -1,4 +1,4 @@
-//! `switchboard import`: servers from the files of other programs, shown first and then stored.
+//! `switchboard import`: shows the servers in configuration files of other programs, and imports them.
 
 use std::path::{Path, PathBuf};
 
@@ -8,74 +8,79 @@ use switchboard::host::config::{File, Scope, ServerConfig};
 use switchboard_terminal::confirm;
 
 use crate::args::ImportArgs;
-use crate::ask::Keyboard;
-use crate::command::tools::encode;
-use crate::configured::{Files, consent};
+use crate::configured_servers::{ConfigFiles, render_consent};
+use crate::elicitation::StdinLines;
 use crate::environment::variable;
-use crate::failure::{Failure, Status};
-use crate::output::{Paper, Screen, show_json};
+use crate::error::{CommandError, ExitKind};
+use crate::output::encode;
+use crate::output::{OutputStream, Screen, print_json};
 use crate::sanitize::one_line;
 
-/// A server that was found, and what becomes of it.
-struct Item {
+/// A server that was found, and whether it is imported.
+struct ImportItem {
     file: PathBuf,
     dialect: Dialect,
     name: String,
-    fate: Fate,
-    /// Variables that have to be set, and what they are.
+    decision: ImportDecision,
+    /// Variables that must be set, with their descriptions.
     needs: Vec<(String, String)>,
-    /// It stands in a file of a project, which anybody may have written.
-    is_foreign: bool,
+    /// Whether it comes from a file of a project, which anyone may have written.
+    is_from_project: bool,
 }
 
-enum Fate {
-    /// It is stored there.
-    Taken { scope: Scope, entry: Box<ServerConfig> },
-    /// It is not, because of this.
+enum ImportDecision {
+    /// It is imported into the file of this scope.
+    Import { scope: Scope, entry: Box<ServerConfig> },
+    /// It is not imported, for this reason.
     Skipped(String),
 }
 
-pub(crate) async fn run(args: &ImportArgs) -> Result<(), Failure> {
-    let (files, screen, paper) = (Files::read()?, Screen::read_as(args.json), Paper::stdout());
-    let found = find(args, &files, &screen)?;
-    let mut items: Vec<Item> = Vec::new();
+pub(crate) async fn run(args: &ImportArgs) -> Result<(), CommandError> {
+    let (files, screen, out) =
+        (ConfigFiles::read()?, Screen::with_json_warnings(args.json), OutputStream::stdout());
+    let found = find_files(args, &files, &screen)?;
+    let mut items: Vec<ImportItem> = Vec::new();
     for (file, imported) in found {
         for warning in &imported.warnings {
             screen.warn(&one_line(&warning.to_string()));
         }
         for server in imported.servers {
-            let item = judge(args, &files, &items, &file, imported.dialect, server);
+            let item = decide(args, &files, &items, &file, imported.dialect, server);
             items.push(item);
         }
     }
-    // Without a choice of what to take over, everything there is is shown and nothing taken.
-    let is_look = args.dry_run || (args.from.is_none() && args.file.is_none());
+    // Without a program or file, everything is shown and nothing imported.
+    let is_preview = args.dry_run || (args.from.is_none() && args.file.is_none());
     if !args.json {
-        paper.print(&listed(&items, &paper)?)?;
+        out.print(&render_items(&items, &out)?)?;
     }
-    let count = items.iter().filter(|item| matches!(item.fate, Fate::Taken { .. })).count();
-    if !is_look && count > 0 {
-        agreed(args, &items, &screen).await?;
+    let count = items.iter().filter(|item| matches!(item.decision, ImportDecision::Import { .. })).count();
+    if !is_preview && count > 0 {
+        confirm_project_servers(args, &items, &screen).await?;
         store(args, &files, &items)?;
     }
     if args.json {
-        let all: Vec<Value> = items.iter().map(|item| described(item, is_look)).collect();
-        return show_json(&paper, &encode(&all)?);
+        let all: Vec<Value> = items.iter().map(|item| item_json(item, is_preview)).collect();
+        return print_json(&out, &encode(&all)?);
     }
-    screen.say(&match (is_look, count) {
-        (_, 0) => "nothing to take over".to_owned(),
-        (true, _) if args.dry_run => format!("{count} would be taken over; nothing was changed"),
+    screen.say(&match (is_preview, count) {
+        (_, 0) => "nothing to import".to_owned(),
+        (true, _) if args.dry_run => format!("{count} would be imported; nothing was changed"),
         (true, _) => {
-            "nothing was changed; name the program to take its servers over: switchboard import PROGRAM"
+            "nothing was changed; name the program to import its servers: switchboard import PROGRAM"
                 .to_owned()
         }
-        (false, _) => format!("took over {count}; `switchboard status` shows how they are doing"),
+        (false, _) => format!("imported {count}; `switchboard status` shows their status"),
     });
     Ok(())
 }
 
-/// The files that are meant, as far as there are any.
-fn find(args: &ImportArgs, files: &Files, screen: &Screen) -> Result<Vec<(PathBuf, Imported)>, Failure> {
+/// Finds and reads the files to import.
+fn find_files(
+    args: &ImportArgs,
+    files: &ConfigFiles,
+    screen: &Screen,
+) -> Result<Vec<(PathBuf, Imported)>, CommandError> {
     let home = variable("HOME").map(PathBuf::from);
     if let Some(file) = &args.file {
         let file = file.canonicalize().or_else(|_| std::path::absolute(file))?;
@@ -87,111 +92,117 @@ fn find(args: &ImportArgs, files: &Files, screen: &Screen) -> Result<Vec<(PathBu
         None => Dialect::ALL.to_vec(),
     };
     let Some(home) = home else {
-        return Err(Failure::new(
-            Status::Other,
+        return Err(CommandError::new(
+            ExitKind::Other,
             "no_home",
-            "HOME does not say where files of other programs are",
+            "HOME is not set, so the files of other programs cannot be found",
         )
         .hint("name the file: --file FILE"));
     };
-    let places = dialects.iter().flat_map(|dialect| dialect.places(&home, &files.at.project));
-    // Our own file is nobody else's, although another program reads it too.
-    let places = places.filter(|place| *place != files.at.project_file && place.is_file());
+    let paths = dialects.iter().flat_map(|dialect| dialect.places(&home, &files.locations.project));
+    // The project file is our own, although another program reads it too.
+    let paths = paths.filter(|path| *path != files.locations.project_file && path.is_file());
     let mut found = Vec::new();
-    for place in places {
-        match Imported::open(&place, Some(&home)) {
-            Ok(imported) => found.push((place, imported)),
+    for path in paths {
+        match Imported::open(&path, Some(&home)) {
+            Ok(imported) => found.push((path, imported)),
             Err(fault) => screen.warn(&one_line(&fault.to_string())),
         }
     }
     Ok(found)
 }
 
-fn dialect(word: &str) -> Result<Dialect, Failure> {
+fn dialect(word: &str) -> Result<Dialect, CommandError> {
     let plain = |text: &str| -> String {
         text.chars().filter(char::is_ascii_alphanumeric).map(|char| char.to_ascii_lowercase()).collect()
     };
     let wanted = plain(word);
-    let is_meant = |dialect: &Dialect| plain(dialect.name()) == wanted || plain(dialect.word()) == wanted;
-    Dialect::ALL.into_iter().find(is_meant).ok_or_else(|| {
+    let is_match = |dialect: &Dialect| plain(dialect.name()) == wanted || plain(dialect.word()) == wanted;
+    Dialect::ALL.into_iter().find(is_match).ok_or_else(|| {
         let names = Dialect::ALL.map(Dialect::word).join(", ");
-        Failure::usage(format!("{:?} is not a known program", one_line(word)))
+        CommandError::usage(format!("{:?} is not a known program", one_line(word)))
             .hint(format!("expected one of {names}; or name a file: --file FILE"))
     })
 }
 
-fn judge(
+fn decide(
     args: &ImportArgs,
-    files: &Files,
-    before: &[Item],
+    files: &ConfigFiles,
+    before: &[ImportItem],
     file: &Path,
     dialect: Dialect,
     server: ImportedServer,
-) -> Item {
+) -> ImportItem {
     let ImportedServer { name, entry, project, needs, .. } = server;
-    let is_ours = project
-        .as_ref()
-        .is_none_or(|project| project.canonicalize().unwrap_or_else(|_| project.clone()) == files.at.project);
+    let is_ours = project.as_ref().is_none_or(|project| {
+        project.canonicalize().unwrap_or_else(|_| project.clone()) == files.locations.project
+    });
     let scope = match (args.scope, &project) {
-        (Some(place), _) => place.scope(),
+        (Some(scope), _) => scope.scope(),
         (None, Some(_)) => Scope::Local,
         (None, None) => Scope::User,
     };
-    let is_taken = before.iter().any(|item| item.name == name && matches!(item.fate, Fate::Taken { .. }));
-    let fate = match entry {
-        Err(fault) => Fate::Skipped(fault.to_string()),
+    let is_taken =
+        before.iter().any(|item| item.name == name && matches!(item.decision, ImportDecision::Import { .. }));
+    let decision = match entry {
+        Err(fault) => ImportDecision::Skipped(fault.to_string()),
         Ok(_) if !is_ours && args.scope.is_none() => {
-            Fate::Skipped("it is for another project; -s takes it all the same".to_owned())
+            ImportDecision::Skipped("it belongs to another project; pass -s to import it anyway".to_owned())
         }
-        Ok(_) if is_taken => Fate::Skipped("one of this name was found before".to_owned()),
+        Ok(_) if is_taken => ImportDecision::Skipped("a server of this name was already found".to_owned()),
         Ok(_) if !args.replace && files.resolved.server(&name).is_some() => {
-            Fate::Skipped("there is one of this name already; --replace takes its place".to_owned())
+            ImportDecision::Skipped("a server of this name exists; replace it with --replace".to_owned())
         }
-        Ok(entry) => Fate::Taken { scope, entry: Box::new(entry) },
+        Ok(entry) => ImportDecision::Import { scope, entry: Box::new(entry) },
     };
     let needs = needs.into_iter().map(|need| (need.variable, need.what)).collect();
     let is_below = |project: &Path| file.starts_with(project);
-    let is_foreign = is_below(&files.at.project) || project.as_deref().is_some_and(is_below);
-    Item { file: file.to_owned(), dialect, name, fate, needs, is_foreign }
+    let is_from_project = is_below(&files.locations.project) || project.as_deref().is_some_and(is_below);
+    ImportItem { file: file.to_owned(), dialect, name, decision, needs, is_from_project }
 }
 
-/// What a project brings along is not run because it lies there: whoever takes it over has to agree.
-async fn agreed(args: &ImportArgs, items: &[Item], screen: &Screen) -> Result<(), Failure> {
-    let is_taken = |item: &&Item| matches!(item.fate, Fate::Taken { .. }) && item.is_foreign;
+/// Asks before importing servers from a project's files: they must not run just because the project contains them.
+async fn confirm_project_servers(
+    args: &ImportArgs,
+    items: &[ImportItem],
+    screen: &Screen,
+) -> Result<(), CommandError> {
+    let is_taken =
+        |item: &&ImportItem| matches!(item.decision, ImportDecision::Import { .. }) && item.is_from_project;
     let names: Vec<String> = items.iter().filter(is_taken).map(|item| one_line(&item.name)).collect();
     if args.yes || names.is_empty() {
         return Ok(());
     }
     if args.json {
-        // The list goes to a program; whoever is asked has to see it too.
-        screen.say(&listed(items, &screen.paper)?);
+        // The JSON goes to a program; show the list to the user who is asked.
+        screen.say(&render_items(items, &screen.out)?);
     }
-    let question = format!("{} come from a file of a project. Take them over?", names.join(", "));
-    match confirm(screen, &Keyboard::default(), &question).await {
+    let question = format!("{} come from a file of a project. Import them?", names.join(", "));
+    match confirm(screen, &StdinLines::default(), &question).await {
         Some(true) => Ok(()),
-        Some(false) => Err(Failure::new(Status::Other, "declined", "nothing was changed")),
-        None => Err(Failure::new(
-            Status::Other,
+        Some(false) => Err(CommandError::new(ExitKind::Other, "declined", "nothing was changed")),
+        None => Err(CommandError::new(
+            ExitKind::Other,
             "not_approved",
             format!("{} come from a file of a project, and there is no terminal to ask at", names.join(", ")),
         )
-        .hint("look at what they would run, then give --yes")),
+        .hint("review what they would run, then pass --yes")),
     }
 }
 
-fn store(args: &ImportArgs, files: &Files, items: &[Item]) -> Result<(), Failure> {
+fn store(args: &ImportArgs, files: &ConfigFiles, items: &[ImportItem]) -> Result<(), CommandError> {
     for scope in [Scope::Local, Scope::Project, Scope::User] {
         let mut file: Option<File> = None;
         for item in items {
-            let Fate::Taken { scope: meant, entry } = &item.fate else { continue };
-            if *meant == scope {
+            let ImportDecision::Import { scope: target, entry } = &item.decision else { continue };
+            if *target == scope {
                 let open = match &mut file {
                     Some(open) => open,
                     None => file.insert(files.edit(scope)?),
                 };
                 match args.replace {
                     true => open.set(&item.name, entry)?,
-                    // Not over one that was added since the files were read.
+                    // Does not replace one that was added since the files were read.
                     false => open.add(&item.name, entry)?,
                 }
             }
@@ -203,25 +214,25 @@ fn store(args: &ImportArgs, files: &Files, items: &[Item]) -> Result<(), Failure
     Ok(())
 }
 
-fn listed(items: &[Item], paper: &Paper) -> Result<String, Failure> {
+fn render_items(items: &[ImportItem], out: &OutputStream) -> Result<String, CommandError> {
     let mut text = String::new();
     let mut last: Option<&Path> = None;
     for item in items {
         if last != Some(&item.file) {
             text += &format!(
                 "{} {}\n",
-                paper.bold(item.dialect.name()),
-                paper.dim(&one_line(&item.file.to_string_lossy()))
+                out.bold(item.dialect.name()),
+                out.dim(&one_line(&item.file.to_string_lossy()))
             );
             last = Some(&item.file);
         }
         let name = one_line(&item.name);
-        text += &match &item.fate {
-            Fate::Taken { scope, entry } => {
-                let shown = consent(entry, *scope, None, paper)?;
-                format!("  {} {name} ({scope}) would run or reach:\n{shown}", paper.green("+"))
+        text += &match &item.decision {
+            ImportDecision::Import { scope, entry } => {
+                let shown = render_consent(entry, *scope, None, out)?;
+                format!("  {} {name} ({scope}) would run or connect to:\n{shown}", out.green("+"))
             }
-            Fate::Skipped(why) => format!("  {} {name}: {}\n", paper.yellow("-"), one_line(why)),
+            ImportDecision::Skipped(why) => format!("  {} {name}: {}\n", out.yellow("-"), one_line(why)),
         };
         for (variable, what) in &item.needs {
             text += &format!("      needs ${{{}}}: {}\n", one_line(variable), one_line(what));
@@ -230,21 +241,21 @@ fn listed(items: &[Item], paper: &Paper) -> Result<String, Failure> {
     Ok(text)
 }
 
-fn described(item: &Item, is_look: bool) -> Value {
+fn item_json(item: &ImportItem, is_preview: bool) -> Value {
     let needs: Vec<Value> =
         item.needs.iter().map(|(variable, what)| json!({ "variable": variable, "what": what })).collect();
-    let mut told =
+    let mut object =
         json!({ "name": item.name, "from": item.dialect.name(), "file": item.file, "needs": needs });
-    match &item.fate {
-        Fate::Taken { scope, entry } => {
-            told["taken"] = json!(!is_look);
-            told["scope"] = json!(scope.word());
-            told["config"] = entry.masked();
+    match &item.decision {
+        ImportDecision::Import { scope, entry } => {
+            object["taken"] = json!(!is_preview);
+            object["scope"] = json!(scope.word());
+            object["config"] = entry.masked();
         }
-        Fate::Skipped(why) => {
-            told["taken"] = json!(false);
-            told["skipped"] = json!(why);
+        ImportDecision::Skipped(why) => {
+            object["taken"] = json!(false);
+            object["skipped"] = json!(why);
         }
     }
-    told
+    object
 }

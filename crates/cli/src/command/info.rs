@@ -1,87 +1,88 @@
-//! `switchboard info`: who a server is, what it speaks, what it offers.
+//! `switchboard info`: prints the identity, revision and capabilities of a server.
 
 use switchboard::SessionInfo;
 use switchboard::protocol::{OrderedMap, ServerCapabilities, Settings};
 
-use crate::command::tools::encode;
-use crate::connect::Connected;
-use crate::failure::Failure;
-use crate::output::{Paper, indented, show_json};
+use crate::connect::CommandSession;
+use crate::error::CommandError;
+use crate::output::encode;
+use crate::output::{OutputStream, indented, print_json};
 use crate::sanitize::{one_line, sanitize};
 
-pub(crate) async fn run(connected: &Connected) -> Result<(), Failure> {
-    let terms = connected.terms()?;
-    if connected.json {
-        let opening = match connected.opening() {
-            Some(opening) => opening,
+pub(crate) async fn run(connection: &CommandSession) -> Result<(), CommandError> {
+    let terms = connection.session_info()?;
+    if connection.json {
+        let handshake = match connection.handshake_result() {
+            Some(result) => result,
             None => {
-                let mut opening = OrderedMap::new();
-                opening.insert("protocolVersion", encode(&terms.revision.as_str())?);
-                opening.insert("capabilities", encode(&terms.capabilities)?);
+                let mut result = OrderedMap::new();
+                result.insert("protocolVersion", encode(&terms.revision.as_str())?);
+                result.insert("capabilities", encode(&terms.capabilities)?);
                 if let Some(server) = &terms.server {
-                    opening.insert("serverInfo", encode(server)?);
+                    result.insert("serverInfo", encode(server)?);
                 }
                 if let Some(instructions) = &terms.instructions {
-                    opening.insert("instructions", encode(instructions)?);
+                    result.insert("instructions", encode(instructions)?);
                 }
-                encode(&opening)?
+                encode(&result)?
             }
         };
-        return show_json(&connected.paper, &opening);
+        return print_json(&connection.out, &handshake);
     }
-    Ok(connected.paper.print(&describe(terms, &connected.paper))?)
+    Ok(connection.out.print(&render_info(terms, &connection.out))?)
 }
 
-fn describe(terms: &SessionInfo, paper: &Paper) -> String {
+fn render_info(terms: &SessionInfo, out: &OutputStream) -> String {
     let mut text = String::new();
     match &terms.server {
         Some(server) => {
-            let called = one_line(server.title.as_deref().unwrap_or(&server.name));
-            text += &format!("{} {}\n", paper.bold(&called), one_line(&server.version));
+            let name = one_line(server.title.as_deref().unwrap_or(&server.name));
+            text += &format!("{} {}\n", out.bold(&name), one_line(&server.version));
             if let Some(description) = &server.description {
-                text += &indented(&sanitize(description), "  ", paper.prose());
+                text += &indented(&sanitize(description), "  ", out.prose_width());
             }
             text.push('\n');
             if server.title.is_some() {
-                text += &line(paper, "name", &one_line(&server.name));
+                text += &render_line(out, "name", &one_line(&server.name));
             }
             if let Some(website) = &server.website_url {
-                text += &line(paper, "website", &one_line(website));
+                text += &render_line(out, "website", &one_line(website));
             }
         }
-        None => text += &format!("{}\n\n", paper.bold("a server without a name")),
+        None => text += &format!("{}\n\n", out.bold("a server without a name")),
     }
-    text += &line(paper, "protocol", terms.revision.as_str());
-    text += &line(paper, "offers", &offers(&terms.capabilities));
+    text += &render_line(out, "protocol", terms.revision.as_str());
+    text += &render_line(out, "offers", &capabilities_text(&terms.capabilities));
     if let Some(instructions) = terms.instructions.as_deref().filter(|text| !text.trim().is_empty()) {
-        text += &format!("\n{}\n", paper.dim("instructions for the model"));
-        text += &indented(&sanitize(instructions.trim()), "  ", paper.prose());
+        text += &format!("\n{}\n", out.dim("instructions for the model"));
+        text += &indented(&sanitize(instructions.trim()), "  ", out.prose_width());
     }
     text
 }
 
-fn line(paper: &Paper, label: &str, value: &str) -> String {
+fn render_line(out: &OutputStream, label: &str, value: &str) -> String {
     const INDENT: &str = "            ";
-    let body = indented(value, INDENT, paper.width);
+    let body = indented(value, INDENT, out.width);
     let rest = body.get(INDENT.len()..).unwrap_or("—\n");
-    format!("  {}{rest}", paper.dim(&format!("{label:<10}")))
+    format!("  {}{rest}", out.dim(&format!("{label:<10}")))
 }
 
-/// `tools (told of changes), resources, …`.
-fn offers(offered: &ServerCapabilities) -> String {
+/// Returns the capabilities as text: `tools (notifies of changes), resources, …`.
+fn capabilities_text(offered: &ServerCapabilities) -> String {
     let names = |settings: &Option<Settings>| {
         settings.iter().flat_map(Settings::keys).map(one_line).collect::<Vec<_>>()
     };
-    let list = |told: Option<bool>| if told == Some(true) { " (tells of changes)" } else { "" };
+    let list =
+        |list_changed: Option<bool>| if list_changed == Some(true) { " (notifies of changes)" } else { "" };
     let mut all: Vec<String> = Vec::new();
     if let Some(tools) = &offered.tools {
         all.push(format!("tools{}", list(tools.list_changed)));
     }
     if let Some(resources) = &offered.resources {
         let detail = match (resources.subscribe == Some(true), resources.list_changed == Some(true)) {
-            (true, true) => " (tells of changes and updates)",
-            (true, false) => " (tells of updates)",
-            (false, told) => list(Some(told)),
+            (true, true) => " (notifies of changes and updates)",
+            (true, false) => " (notifies of updates)",
+            (false, list_changed) => list(Some(list_changed)),
         };
         all.push(format!("resources{detail}"));
     }

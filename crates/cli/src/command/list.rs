@@ -1,58 +1,58 @@
-//! `switchboard list`, `get`, `enable` and `disable`: what the files say, without starting anything.
+//! `switchboard list`, `get`, `enable` and `disable`: read and edit entries without starting anything.
 
 use serde_json::{Value, json};
 use switchboard::host::config::{Approval, Configured};
 
 use crate::args::{GetArgs, ListArgs, SwitchArgs};
-use crate::command::tools::encode;
-use crate::configured::{Files, NONE, Readiness, reach};
+use crate::configured_servers::{ConfigFiles, EntryState, NO_SERVERS_HINT, command_or_url};
 use crate::environment::variable;
-use crate::failure::Failure;
-use crate::output::{Notes, Paper, Screen, Table, indented, pretty, show_json};
+use crate::error::CommandError;
+use crate::output::encode;
+use crate::output::{OutputStream, RowNotes, Screen, TextTable, indented, pretty, print_json};
 use crate::sanitize::one_line;
 
-pub(crate) fn list(args: &ListArgs) -> Result<(), Failure> {
-    let (files, screen, paper) = (Files::read()?, Screen::read_as(args.json), Paper::stdout());
+pub(crate) fn list(args: &ListArgs) -> Result<(), CommandError> {
+    let (files, screen, out) =
+        (ConfigFiles::read()?, Screen::with_json_warnings(args.json), OutputStream::stdout());
     files.warn(&screen);
     let servers = &files.resolved.servers;
     if args.json {
-        let all: Vec<Value> = servers.iter().map(|server| described(&files, server)).collect();
-        return show_json(&paper, &encode(&all)?);
+        let all: Vec<Value> = servers.iter().map(|server| server_json(&files, server)).collect();
+        return print_json(&out, &encode(&all)?);
     }
     if servers.is_empty() {
-        screen.say(&format!("no servers are configured; {NONE}"));
+        screen.say(&format!("no servers are configured; {NO_SERVERS_HINT}"));
         return Ok(());
     }
-    let mut table = Table::new(&["NAME", "SCOPE", "STATE", "TYPE", "COMMAND OR URL"]);
-    let mut notes = Notes::default();
+    let mut table = TextTable::new(&["NAME", "SCOPE", "STATE", "TYPE", "COMMAND OR URL"]);
+    let mut notes = RowNotes::default();
     for server in servers {
-        let readiness = Readiness::of(server);
-        table.row([
+        let state = EntryState::of(server);
+        table.push_row([
             one_line(&server.name),
             server.scope.word().to_owned(),
-            readiness.word().to_owned(),
+            state.word().to_owned(),
             server.entry.as_ref().map(|entry| entry.kind.word().to_owned()).unwrap_or_default(),
-            server.entry.as_ref().map(reach).unwrap_or_default(),
+            server.entry.as_ref().map(command_or_url).unwrap_or_default(),
         ]);
-        let next = readiness.next_step(&server.name);
+        let next = state.next_step(&server.name);
         notes.add(&server.name, server.plan.as_ref().err().map(ToString::to_string), next);
     }
-    Ok(paper.print(&(table.lay_out(&paper) + &notes.lay_out(&paper)))?)
+    Ok(out.print(&(table.render(&out) + &notes.render(&out)))?)
 }
 
-pub(crate) fn get(args: &GetArgs) -> Result<(), Failure> {
-    let (files, screen, paper) = (Files::read()?, Screen::new(), Paper::stdout());
+pub(crate) fn get(args: &GetArgs) -> Result<(), CommandError> {
+    let (files, screen, out) = (ConfigFiles::read()?, Screen::new(), OutputStream::stdout());
     let server = files.server(&args.name)?;
     if args.json {
-        return show_json(&paper, &encode(&described(&files, server))?);
+        return print_json(&out, &encode(&server_json(&files, server))?);
     }
-    let readiness = Readiness::of(server);
-    let file = files.of(server.scope).map(|file| file.display().to_string()).unwrap_or_default();
-    let mut text =
-        format!("{} ({}, {})\n", paper.bold(&one_line(&server.name)), server.scope, readiness.word());
-    text += &paper.dim(&format!("  {}\n", one_line(&file)));
+    let state = EntryState::of(server);
+    let file = files.path(server.scope).map(|file| file.display().to_string()).unwrap_or_default();
+    let mut text = format!("{} ({}, {})\n", out.bold(&one_line(&server.name)), server.scope, state.word());
+    text += &out.dim(&format!("  {}\n", one_line(&file)));
     if let Some(entry) = &server.entry {
-        text += &indented(&pretty(&encode(&entry.masked())?), "  ", paper.width);
+        text += &indented(&pretty(&encode(&entry.masked())?), "  ", out.width);
         for name in entry.variables() {
             let is_set = if variable(&name).is_some() { "set" } else { "not set" };
             text += &format!("  ${{{}}} is {is_set}\n", one_line(&name));
@@ -60,63 +60,63 @@ pub(crate) fn get(args: &GetArgs) -> Result<(), Failure> {
     }
     if let Some(Approval::Changed(before)) = &server.approval {
         text += "  you approved it as:\n";
-        text += &indented(&pretty(&encode(&before.masked)?), "    ", paper.width);
+        text += &indented(&pretty(&encode(&before.masked)?), "    ", out.width);
     }
     for other in files.resolved.shadowed.iter().filter(|other| other.name == server.name) {
-        text += &format!("  it hides a server of the same name in the scope {}\n", other.scope);
+        text += &format!("  it shadows a server of the same name in the scope {}\n", other.scope);
     }
-    paper.print(&text)?;
+    out.print(&text)?;
     if let Err(fault) = &server.plan {
         return Err(fault.clone().into());
     }
-    if let Some(next) = readiness.next_step(&server.name) {
+    if let Some(next) = state.next_step(&server.name) {
         screen.say(&format!("next: {next}"));
     }
     Ok(())
 }
 
-/// Writes into the entry that counts whether it is started.
-pub(crate) fn switch(args: &SwitchArgs, enabled: bool) -> Result<(), Failure> {
-    let files = Files::read()?;
+/// Enables or disables the entry that is in effect.
+pub(crate) fn switch(args: &SwitchArgs, enabled: bool) -> Result<(), CommandError> {
+    let files = ConfigFiles::read()?;
     let server = files.server(&args.name)?;
     let mut file = files.edit(server.scope)?;
     file.set_disabled(&args.name, !enabled)?;
     file.write()?;
     if args.json {
-        let now = Files::read()?;
-        return show_json(&Paper::stdout(), &encode(&described(&now, now.server(&args.name)?))?);
+        let now = ConfigFiles::read()?;
+        return print_json(&OutputStream::stdout(), &encode(&server_json(&now, now.server(&args.name)?))?);
     }
-    let word = if enabled { "enabled" } else { "disabled" };
+    let action = if enabled { "enabled" } else { "disabled" };
     let name = one_line(&args.name);
-    Paper::stdout().print(&format!(
-        "{word} {name} ({}) in {}\n",
+    OutputStream::stdout().print(&format!(
+        "{action} {name} ({}) in {}\n",
         server.scope,
         one_line(&file.path().to_string_lossy())
     ))?;
-    let now = Files::read()?;
+    let now = ConfigFiles::read()?;
     let next =
-        now.resolved.server(&args.name).and_then(|server| Readiness::of(server).next_step(&server.name));
+        now.resolved.server(&args.name).and_then(|server| EntryState::of(server).next_step(&server.name));
     if let Some(next) = next.filter(|_| enabled) {
         Screen::new().say(&format!("next: {next}"));
     }
     Ok(())
 }
 
-/// A server for programs, secrets masked.
-pub(crate) fn described(files: &Files, server: &Configured) -> Value {
-    let readiness = Readiness::of(server);
-    let mut told = json!({
+/// Returns a configured server as JSON, secrets masked.
+pub(crate) fn server_json(files: &ConfigFiles, server: &Configured) -> Value {
+    let state = EntryState::of(server);
+    let mut object = json!({
         "name": server.name,
         "scope": server.scope.word(),
-        "state": readiness.word(),
-        "file": files.of(server.scope),
+        "state": state.word(),
+        "file": files.path(server.scope),
         "config": server.entry.as_ref().map(switchboard::host::config::ServerConfig::masked),
     });
     if let Err(fault) = &server.plan {
-        told["error"] = json!(fault.to_string());
+        object["error"] = json!(fault.to_string());
     }
     if let Some(Approval::Changed(before)) = &server.approval {
-        told["approved"] = before.masked.clone();
+        object["approved"] = before.masked.clone();
     }
-    told
+    object
 }

@@ -1,23 +1,27 @@
-//! `switchboard listen`: what a server tells of changes, a line each, as it comes.
+//! `switchboard listen`: prints the change notifications of a server as they arrive, one per line.
 
 use switchboard::{CallError, Change, ListenFilter, SessionInfo, SessionState, json};
 
 use crate::args::ListenArgs;
-use crate::command::tools::encode;
-use crate::connect::{Connected, log_line};
-use crate::failure::{Failure, Status};
-use crate::output::{Paper, pretty, show_json};
+use crate::connect::{CommandSession, log_line};
+use crate::error::{CommandError, ExitKind};
+use crate::output::encode;
+use crate::output::{OutputStream, pretty, print_json};
 use crate::sanitize::one_line;
 
-pub(crate) async fn run(connected: &Connected, args: &ListenArgs) -> Result<(), Failure> {
-    let wanted = filter(args, connected.terms()?);
+pub(crate) async fn run(connection: &CommandSession, args: &ListenArgs) -> Result<(), CommandError> {
+    let wanted = filter(args, connection.session_info()?);
     if wanted.is_empty() {
-        return Err(Failure::new(Status::Other, "unsupported", "the server does not notify of changes")
-            .hint("`switchboard info` shows its capabilities"));
+        return Err(CommandError::new(
+            ExitKind::Other,
+            "unsupported",
+            "the server does not notify of changes",
+        )
+        .hint("`switchboard info` shows its capabilities"));
     }
-    let mut state = connected.session.watch_state();
-    let mut listening = connected.session.listen(wanted.clone()).await?;
-    say_what(connected, &wanted, listening.accepted());
+    let mut state = connection.session.watch_state();
+    let mut listening = connection.session.listen(wanted.clone()).await?;
+    report_filter(connection, &wanted, listening.accepted());
     let mut left = args.count.unwrap_or(u64::MAX);
     while left > 0 {
         let change = tokio::select! {
@@ -32,18 +36,22 @@ pub(crate) async fn run(connected: &Connected, args: &ListenArgs) -> Result<(), 
         };
         match change {
             Some(Change::Ended) | None => {
-                // The stream ends with the connection, too: say which it was.
-                if let SessionState::Failed(error) = connected.session.state() {
+                // The stream also ends when the connection is lost: report the cause.
+                if let SessionState::Failed(error) = connection.session.state() {
                     return Err(error.into());
                 }
-                return Err(Failure::new(Status::Unreachable, "ended", "the server ended the subscription"));
+                return Err(CommandError::new(
+                    ExitKind::Unreachable,
+                    "ended",
+                    "the server ended the subscription",
+                ));
             }
             Some(Change::Missed(count)) => {
-                connected.screen.warn(&format!("{count} notifications came too fast and were dropped"))
+                connection.screen.warn(&format!("{count} notifications arrived too fast and were dropped"))
             }
-            Some(Change::Log(message)) if !connected.json && connected.verbose > 0 => drop(message),
+            Some(Change::Log(message)) if !connection.json && connection.verbose > 0 => drop(message),
             Some(change) => {
-                show(connected, change)?;
+                print_change(connection, change)?;
                 left -= 1;
             }
         }
@@ -51,7 +59,7 @@ pub(crate) async fn run(connected: &Connected, args: &ListenArgs) -> Result<(), 
     Ok(())
 }
 
-/// What was asked for; everything the server offers, when nothing was.
+/// Returns the filter of the command line, or everything the server offers if it is empty.
 fn filter(args: &ListenArgs, terms: &SessionInfo) -> ListenFilter {
     let mut filter = ListenFilter::new();
     filter.resource_subscriptions.clone_from(&args.uris);
@@ -60,17 +68,17 @@ fn filter(args: &ListenArgs, terms: &SessionInfo) -> ListenFilter {
     filter.resources_list_changed = args.resources;
     if filter.is_empty() {
         let offered = &terms.capabilities;
-        let tells = |told: Option<Option<bool>>| told.flatten() == Some(true);
-        filter.tools_list_changed = tells(offered.tools.as_ref().map(|tools| tools.list_changed));
-        filter.prompts_list_changed = tells(offered.prompts.as_ref().map(|prompts| prompts.list_changed));
+        let notifies = |list_changed: Option<Option<bool>>| list_changed.flatten() == Some(true);
+        filter.tools_list_changed = notifies(offered.tools.as_ref().map(|tools| tools.list_changed));
+        filter.prompts_list_changed = notifies(offered.prompts.as_ref().map(|prompts| prompts.list_changed));
         filter.resources_list_changed =
-            tells(offered.resources.as_ref().map(|resources| resources.list_changed));
+            notifies(offered.resources.as_ref().map(|resources| resources.list_changed));
     }
     filter
 }
 
-fn say_what(connected: &Connected, wanted: &ListenFilter, accepted: &ListenFilter) {
-    if !connected.json {
+fn report_filter(connection: &CommandSession, wanted: &ListenFilter, accepted: &ListenFilter) {
+    if !connection.json {
         let kinds = [
             (accepted.tools_list_changed, "tools"),
             (accepted.prompts_list_changed, "prompts"),
@@ -79,34 +87,34 @@ fn say_what(connected: &Connected, wanted: &ListenFilter, accepted: &ListenFilte
         let kinds = kinds.iter().filter(|(accepted, _)| *accepted).map(|(_, kind)| (*kind).to_owned());
         let all: Vec<String> =
             kinds.chain(accepted.resource_subscriptions.iter().map(|uri| one_line(uri))).collect();
-        connected
+        connection
             .screen
-            .say(&connected.screen.paper.dim(&format!("listening for changes of {}", all.join(", "))));
+            .say(&connection.screen.out.dim(&format!("listening for changes of {}", all.join(", "))));
     }
     if wanted != accepted {
-        connected.screen.warn("the server does not notify of everything that was asked for");
+        connection.screen.warn("the server accepted only part of the requested subscriptions");
     }
 }
 
-fn show(connected: &Connected, change: Change) -> Result<(), Failure> {
-    if connected.json {
+fn print_change(connection: &CommandSession, change: Change) -> Result<(), CommandError> {
+    if connection.json {
         return match notification(change)? {
-            Some(notification) => show_json(&connected.paper, &notification),
+            Some(notification) => print_json(&connection.out, &notification),
             None => Ok(()),
         };
     }
-    Ok(connected.paper.print(&line(&change, &connected.paper))?)
+    Ok(connection.out.print(&change_line(&change, &connection.out))?)
 }
 
-fn line(change: &Change, paper: &Paper) -> String {
+fn change_line(change: &Change, out: &OutputStream) -> String {
     match change {
         Change::Tools => "the list of tools has changed".to_owned(),
         Change::Prompts => "the list of prompts has changed".to_owned(),
         Change::Resources => "the list of resources has changed".to_owned(),
-        Change::Resource { uri } => format!("{} was updated", paper.bold(&one_line(uri))),
-        Change::Log(message) => log_line(message, paper),
+        Change::Resource { uri } => format!("{} was updated", out.bold(&one_line(uri))),
+        Change::Log(message) => log_line(message, out),
         Change::Task(task) => format!("a task: {}", pretty(task)),
-        Change::ElicitationDone { id } => format!("the step {} is done", one_line(id)),
+        Change::ElicitationDone { id } => format!("elicitation {} is complete", one_line(id)),
         Change::Other { method, params } => {
             format!("{} {}", one_line(method), params.as_ref().map(pretty).unwrap_or_default())
         }
@@ -114,8 +122,8 @@ fn line(change: &Change, paper: &Paper) -> String {
     }
 }
 
-/// The change as the notification it came as.
-fn notification(change: Change) -> Result<Option<switchboard::Raw>, Failure> {
+/// Returns a change as the notification of the protocol.
+fn notification(change: Change) -> Result<Option<switchboard::Raw>, CommandError> {
     let (method, params) = match change {
         Change::Tools => ("notifications/tools/list_changed".to_owned(), None),
         Change::Prompts => ("notifications/prompts/list_changed".to_owned(), None),
@@ -132,11 +140,11 @@ fn notification(change: Change) -> Result<Option<switchboard::Raw>, Failure> {
         _ => return Ok(None),
     };
     #[derive(serde::Serialize)]
-    struct Notification {
+    struct NotificationMessage {
         jsonrpc: &'static str,
         method: String,
         #[serde(skip_serializing_if = "Option::is_none")]
         params: Option<switchboard::Raw>,
     }
-    encode(&Notification { jsonrpc: "2.0", method, params }).map(Some)
+    encode(&NotificationMessage { jsonrpc: "2.0", method, params }).map(Some)
 }

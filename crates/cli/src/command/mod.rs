@@ -1,19 +1,21 @@
-//! One file for each command: what it asks of the session, and what it shows of the answer.
+//! One file per command: sends requests to the session or host, and prints the results.
 
 mod add;
 mod approve;
 mod call;
-mod catalogue;
+mod catalog;
 mod complete;
+mod completions;
 mod demo;
+mod demo_session;
 mod design;
 mod doctor;
 mod forget;
 mod import;
 mod info;
 mod list;
+mod list_pages;
 mod listen;
-mod lists;
 mod new;
 mod prompt;
 mod prompts;
@@ -21,13 +23,11 @@ mod ps;
 mod quickstart;
 mod read;
 mod resources;
-mod routed;
+mod route;
 mod run;
-mod scripts;
 mod status;
+mod status_watch;
 mod tools;
-mod tour;
-mod watch;
 mod why;
 
 pub(crate) use run::run;

@@ -1,6 +1,6 @@
-//! `switchboard new`: a project of the user's own, written once, and an agent for it.
+//! `switchboard new`: creates a service project, and an agent for it.
 //!
-//! Invariant: a file that is there is never written over, and one that was written before and is gone stays gone.
+//! Invariant: an existing file is never overwritten, and a generated file that the user deleted is not created again.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -9,54 +9,57 @@ use std::path::{Path, PathBuf};
 use switchboard_design::Design;
 
 use crate::args::NewArgs;
-use crate::command::design::{at, file, parse, printed};
-use crate::failure::{Failure, Status};
-use crate::output::Paper;
-use crate::scaffold::{Dependency, Names, Outcome, agent, design, formatted, service, write};
+use crate::command::design::{io_error, parse, read_file, run_program};
+use crate::error::{CommandError, ExitKind};
+use crate::output::OutputStream;
+use crate::scaffold::{
+    Dependency, ProjectNames, WriteOutcome, agent_files, design_template, format_source, service_templates,
+    write_new,
+};
 
-/// Names the files of the agent that were written once.
+/// Records the files of the agent that were written once.
 const RECORD: &str = "agents/.scaffold";
 const RECORD_HEAD: &str = "\
 # The files that `switchboard new --agent` has written. It never writes one of them again, also when it is gone; without
 # its line here it does.
 ";
 
-/// The program of a project whose program was not named.
+/// Default program of a service.
 const CARGO: [&str; 4] = ["cargo", "run", "--quiet", "--"];
 
-pub(crate) async fn run(args: &NewArgs) -> Result<(), Failure> {
-    let names = Names::new(&args.name).map_err(Failure::usage)?;
+pub(crate) async fn run(args: &NewArgs) -> Result<(), CommandError> {
+    let names = ProjectNames::new(&args.name).map_err(CommandError::usage)?;
     let folder = args.dir.clone().unwrap_or_else(|| PathBuf::from(&args.name));
-    let dependency = Dependency::choose(args.switchboard_path.as_deref()).map_err(Failure::usage)?;
+    let dependency = Dependency::choose(args.switchboard_path.as_deref()).map_err(CommandError::usage)?;
     let is_new = !folder.join("Cargo.toml").exists();
     if !is_new && !args.agent {
-        let why = format!("{} already holds a project", folder.display());
-        return Err(Failure::usage(why).hint("--agent adds an agent to it; --dir names another folder"));
+        let why = format!("{} already contains a project", folder.display());
+        return Err(CommandError::usage(why).hint("--agent adds an agent to it; --dir names another folder"));
     }
-    let paper = Paper::stdout();
-    let mut done = Done { paper: &paper, folder: &folder, text: String::new(), kept: 0 };
+    let out = OutputStream::stdout();
+    let mut writer = ProjectWriter { out: &out, folder: &folder, text: String::new(), kept: 0 };
     if is_new {
-        let line = dependency.line("service-cli");
-        for (place, template) in service() {
-            done.write(place, &names.fill(template, &line))?;
+        let line = dependency.to_toml("service-cli");
+        for (path, template) in service_templates() {
+            writer.write(path, &names.fill(template, &line))?;
         }
     }
     if args.agent {
-        let (design, command) = designed(args, &names, &folder, is_new).await?;
-        let mut record = Record::read(&folder)?;
-        for file in agent(&names, &design, &command, &dependency.line("host")) {
-            match record.has(&file.place) && !folder.join(&file.place).exists() {
-                true => done.tell(&paper.yellow("gone"), &file.place),
-                false => done.write(&file.place, &file.text)?,
+        let (design, command) = load_design(args, &names, &folder, is_new).await?;
+        let mut record = ScaffoldRecord::read(&folder)?;
+        for file in agent_files(&names, &design, &command, &dependency.to_toml("host")) {
+            match record.has(&file.path) && !folder.join(&file.path).exists() {
+                true => writer.log(&out.yellow("gone"), &file.path),
+                false => writer.write(&file.path, &file.text)?,
             }
-            record.add(&file.place);
+            record.add(&file.path);
         }
         record.write(&folder)?;
     }
-    let kept = done.kept;
-    let mut text = done.text;
+    let kept = writer.kept;
+    let mut text = writer.text;
     if kept > 0 {
-        text += &format!("\n{kept} kept as they were: nothing is ever written over.\n");
+        text += &format!("\n{kept} existing files were kept unchanged.\n");
     }
     text += &format!("\n  cd {}\n", folder.display());
     if is_new {
@@ -65,95 +68,97 @@ pub(crate) async fn run(args: &NewArgs) -> Result<(), Failure> {
     if args.agent {
         text += "  cd agents && cargo test        # starts the service, and runs the operator against it\n";
     }
-    Ok(paper.print(&text)?)
+    Ok(out.print(&text)?)
 }
 
-/// The design that an agent is written for, and the program of its service.
-async fn designed(
+/// Returns the design for the agent, and the program of its service.
+async fn load_design(
     args: &NewArgs,
-    names: &Names,
+    names: &ProjectNames,
     folder: &Path,
     is_new: bool,
-) -> Result<(Design, Vec<String>), Failure> {
+) -> Result<(Design, Vec<String>), CommandError> {
     let mut command: Vec<String> =
         args.source.command.iter().map(|word| word.to_string_lossy().into_owned()).collect();
     if command.is_empty() {
         command = CARGO.map(str::to_owned).into();
     }
     let design = match &args.source.design {
-        Some(path) => file(path)?,
-        None if is_new => parse(&names.fill(design(), "")).map_err(|error| {
-            Failure::new(Status::Other, "design", format!("the design of the template: {error}"))
+        Some(path) => read_file(path)?,
+        None if is_new => parse(&names.fill(design_template(), "")).map_err(|error| {
+            CommandError::new(ExitKind::Other, "design", format!("the design of the template: {error}"))
         })?,
         None => {
             let words: Vec<std::ffi::OsString> = command.iter().map(Into::into).collect();
-            let [program, rest @ ..] = &words[..] else { return Err(Failure::usage("no program is named")) };
-            printed(program, rest, Some(folder)).await?
+            let [program, rest @ ..] = &words[..] else {
+                return Err(CommandError::usage("no program given"));
+            };
+            run_program(program, rest, Some(folder)).await?
         }
     };
     Ok((design, command))
 }
 
-/// What was done so far.
-struct Done<'a> {
-    paper: &'a Paper,
+/// Writes the files of a project and logs the outcome of each.
+struct ProjectWriter<'a> {
+    out: &'a OutputStream,
     folder: &'a Path,
     text: String,
     kept: usize,
 }
 
-impl Done<'_> {
-    fn write(&mut self, place: &str, text: &str) -> Result<(), Failure> {
-        let path = self.folder.join(place);
-        fs::create_dir_all(self.folder).map_err(|error| at(self.folder, &error))?;
-        let text = match place.ends_with(".rs") && !path.exists() {
-            true => formatted(self.folder, text),
+impl ProjectWriter<'_> {
+    fn write(&mut self, path: &str, text: &str) -> Result<(), CommandError> {
+        let target = self.folder.join(path);
+        fs::create_dir_all(self.folder).map_err(|error| io_error(self.folder, &error))?;
+        let text = match path.ends_with(".rs") && !target.exists() {
+            true => format_source(self.folder, text),
             false => text.to_owned(),
         };
-        let outcome = write(&path, &text).map_err(|error| at(&path, &error))?;
+        let outcome = write_new(&target, &text).map_err(|error| io_error(&target, &error))?;
         match outcome {
-            Outcome::Written => self.tell(&self.paper.green("wrote"), place),
-            Outcome::Kept => {
+            WriteOutcome::Created => self.log(&self.out.green("wrote"), path),
+            WriteOutcome::Kept => {
                 self.kept += 1;
-                self.tell(&format!("{} ", self.paper.yellow("kept")), place);
+                self.log(&format!("{} ", self.out.yellow("kept")), path);
             }
         }
         Ok(())
     }
 
-    fn tell(&mut self, what: &str, place: &str) {
-        self.text += &format!("{what}  {place}\n");
+    fn log(&mut self, action: &str, path: &str) {
+        self.text += &format!("{action}  {path}\n");
     }
 }
 
-/// The files of an agent that were written once.
-struct Record {
-    places: BTreeSet<String>,
+/// Paths of the agent files that were written once.
+struct ScaffoldRecord {
+    paths: BTreeSet<String>,
 }
 
-impl Record {
-    fn read(folder: &Path) -> Result<Self, Failure> {
+impl ScaffoldRecord {
+    fn read(folder: &Path) -> Result<Self, CommandError> {
         let path = folder.join(RECORD);
         let text = match fs::read_to_string(&path) {
             Ok(text) => text,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
-            Err(error) => return Err(at(&path, &error)),
+            Err(error) => return Err(io_error(&path, &error)),
         };
-        let places = text.lines().filter(|line| !line.starts_with('#')).map(str::to_owned).collect();
-        Ok(Self { places })
+        let paths = text.lines().filter(|line| !line.starts_with('#')).map(str::to_owned).collect();
+        Ok(Self { paths })
     }
 
-    fn has(&self, place: &str) -> bool {
-        self.places.contains(place)
+    fn has(&self, path: &str) -> bool {
+        self.paths.contains(path)
     }
 
-    fn add(&mut self, place: &str) {
-        self.places.insert(place.to_owned());
+    fn add(&mut self, path: &str) {
+        self.paths.insert(path.to_owned());
     }
 
-    fn write(&self, folder: &Path) -> Result<(), Failure> {
+    fn write(&self, folder: &Path) -> Result<(), CommandError> {
         let path = folder.join(RECORD);
-        let lines: String = self.places.iter().map(|place| format!("{place}\n")).collect();
-        fs::write(&path, format!("{RECORD_HEAD}{lines}")).map_err(|error| at(&path, &error))
+        let lines: String = self.paths.iter().map(|path| format!("{path}\n")).collect();
+        fs::write(&path, format!("{RECORD_HEAD}{lines}")).map_err(|error| io_error(&path, &error))
     }
 }

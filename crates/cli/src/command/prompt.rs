@@ -1,44 +1,44 @@
-//! `switchboard prompt`: a prompt, filled in.
+//! `switchboard prompt`: gets a prompt with its arguments filled in.
 
 use switchboard::protocol::{GetPromptParams, Role};
 use switchboard::{CallError, GetPromptResult};
 
-use crate::command::tools::encode;
-use crate::connect::Connected;
-use crate::failure::Failure;
-use crate::output::{blocks, indented, show_json};
+use crate::connect::CommandSession;
+use crate::error::CommandError;
+use crate::output::encode;
+use crate::output::{indented, print_json, render_blocks};
 use crate::sanitize::sanitize;
 
 pub(crate) async fn run(
-    connected: &Connected,
+    connection: &CommandSession,
     name: &str,
     arguments: &[(String, String)],
-) -> Result<(), Failure> {
-    if connected.terms()?.capabilities.prompts.is_none() {
+) -> Result<(), CommandError> {
+    if connection.session_info()?.capabilities.prompts.is_none() {
         return Err(CallError::Unsupported { what: "prompts" }.into());
     }
     let mut params = GetPromptParams::new(name);
     params.arguments = (!arguments.is_empty()).then(|| arguments.iter().cloned().collect());
-    let answer = connected.session.request_raw("prompts/get", encode(&params)?).await?;
-    let paper = &connected.paper;
-    if connected.json {
-        return show_json(paper, &answer);
+    let answer = connection.session.request_raw("prompts/get", encode(&params)?).await?;
+    let out = &connection.out;
+    if connection.json {
+        return print_json(out, &answer);
     }
-    let wrong = |error| CallError::Protocol { method: "prompts/get".to_owned(), error };
-    let prompt: GetPromptResult = answer.decode().map_err(wrong)?;
+    let protocol_error = |error| CallError::Protocol { method: "prompts/get".to_owned(), error };
+    let prompt: GetPromptResult = answer.decode().map_err(protocol_error)?;
     let mut text = String::new();
     if let Some(description) = &prompt.description {
-        text += &paper.dim(&format!("{}\n", indented(&sanitize(description), "", paper.prose())));
+        text += &out.dim(&format!("{}\n", indented(&sanitize(description), "", out.prose_width())));
     }
     for message in &prompt.messages {
         let who = match message.role {
             Role::User => "user",
             Role::Assistant => "assistant",
         };
-        text += &format!("{}\n", paper.bold(&format!("{who}:")));
-        for line in blocks(std::slice::from_ref(&message.content), paper).lines() {
+        text += &format!("{}\n", out.bold(&format!("{who}:")));
+        for line in render_blocks(std::slice::from_ref(&message.content), out).lines() {
             text += &format!("  {line}\n");
         }
     }
-    Ok(paper.print(&text)?)
+    Ok(out.print(&text)?)
 }

@@ -1,33 +1,41 @@
-//! `switchboard prompts`: signatures, with what they are for below.
+//! `switchboard prompts`: lists the signatures and descriptions of prompts.
 
 use switchboard::protocol::OrderedMap;
 use switchboard::{Prompt, Raw};
 
-use crate::command::lists;
-use crate::command::tools::encode;
-use crate::connect::Connected;
-use crate::failure::Failure;
-use crate::output::{Signature, count, listed, show_json};
+use crate::args::ServerTarget;
+use crate::command::{catalog, list_pages};
+use crate::connect::{CommandSession, with_connection};
+use crate::error::CommandError;
+use crate::output::{Signature, encode, pluralize, print_json, render_item};
 
-pub(crate) async fn run(connected: &Connected) -> Result<(), Failure> {
-    let paper = &connected.paper;
-    if connected.json {
-        let whole = match connected.terms()?.capabilities.prompts {
-            Some(_) => lists::raw(connected, "prompts/list", "prompts").await?,
-            None => OrderedMap::from_iter([("prompts", Raw::from(switchboard::json!([])))]),
-        };
-        return show_json(paper, &encode(&whole)?);
+/// Lists the prompts of one server, or of all configured servers.
+pub(crate) async fn run(target: &ServerTarget) -> Result<(), CommandError> {
+    match target.is_configured() {
+        true => catalog::prompts(target).await,
+        false => with_connection(target, list).await,
     }
-    let prompts = connected.session.list_prompts().await?;
-    lists::tell_faults(connected, &prompts);
-    let mut text = paper.dim(&format!("{}\n", count(prompts.len(), "prompt")));
-    for prompt in &*prompts {
-        text += &format!("\n{}", listed(&Signature::of_prompt(prompt), about(prompt), true, paper));
-    }
-    Ok(paper.print(&text)?)
 }
 
-/// What a prompt is for.
+async fn list(connection: &CommandSession) -> Result<(), CommandError> {
+    let out = &connection.out;
+    if connection.json {
+        let whole = match connection.session_info()?.capabilities.prompts {
+            Some(_) => list_pages::fetch_all(connection, "prompts/list", "prompts").await?,
+            None => OrderedMap::from_iter([("prompts", Raw::from(switchboard::json!([])))]),
+        };
+        return print_json(out, &encode(&whole)?);
+    }
+    let prompts = connection.session.list_prompts().await?;
+    list_pages::warn_rejected(connection, &prompts);
+    let mut text = out.dim(&format!("{}\n", pluralize(prompts.len(), "prompt")));
+    for prompt in &*prompts {
+        text += &format!("\n{}", render_item(&Signature::of_prompt(prompt), about(prompt), true, out));
+    }
+    Ok(out.print(&text)?)
+}
+
+/// Returns the description or title of a prompt.
 pub(crate) fn about(prompt: &Prompt) -> Option<&str> {
     prompt.description.as_deref().or(prompt.title.as_deref())
 }

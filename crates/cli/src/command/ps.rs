@@ -1,4 +1,4 @@
-//! `switchboard ps`: the server processes that run now.
+//! `switchboard ps`: lists the running server processes.
 
 use std::ffi::OsStr;
 use std::time::Duration;
@@ -8,39 +8,39 @@ use switchboard::host::config::ServerConfig;
 use switchboard::host::{ServerSpec, Transport};
 
 use crate::args::PsArgs;
-use crate::command::tools::encode;
-use crate::configured::{Files, reach};
-use crate::failure::Failure;
-use crate::output::{Paper, Screen, Table, show_json};
-use crate::processes::{Process, running};
+use crate::configured_servers::{ConfigFiles, command_or_url};
+use crate::error::CommandError;
+use crate::output::encode;
+use crate::output::{OutputStream, Screen, TextTable, print_json};
+use crate::processes::{ServerProcess, running_servers};
 use crate::sanitize::one_line;
 
-pub(crate) fn run(args: &PsArgs) -> Result<(), Failure> {
-    let (files, paper) = (Files::read()?, Paper::stdout());
-    let processes = running();
+pub(crate) fn run(args: &PsArgs) -> Result<(), CommandError> {
+    let (files, out) = (ConfigFiles::read()?, OutputStream::stdout());
+    let processes = running_servers();
     if args.json {
-        let all: Vec<Value> = processes.iter().map(|process| described(&files, process)).collect();
-        return show_json(&paper, &encode(&all)?);
+        let all: Vec<Value> = processes.iter().map(|process| process_json(&files, process)).collect();
+        return print_json(&out, &encode(&all)?);
     }
     if processes.is_empty() {
-        Screen::new().say("no server runs now");
+        Screen::new().say("no server is running");
         return Ok(());
     }
-    let mut table = Table::new(&["PID", "SERVER", "UPTIME", "STARTED BY", "COMMAND"]);
+    let mut table = TextTable::new(&["PID", "SERVER", "UPTIME", "STARTED BY", "COMMAND"]);
     for process in &processes {
-        table.row([
+        table.push_row([
             process.pid.map_or_else(|| "…".to_owned(), |pid| pid.to_string()),
             one_line(&names(&files, process).join(" or ")),
-            process.uptime.map(span).unwrap_or_default(),
+            process.uptime.map(format_duration).unwrap_or_default(),
             process.host.to_string(),
             command(process),
         ]);
     }
-    Ok(paper.print(&table.lay_out(&paper))?)
+    Ok(out.print(&table.render(&out))?)
 }
 
-/// The configured servers that would run exactly this, in this project: mostly one, and none for other projects'.
-fn names<'a>(files: &'a Files, process: &Process) -> Vec<&'a str> {
+/// Returns the configured servers of this project with exactly this command: usually one, and none for other projects.
+fn names<'a>(files: &'a ConfigFiles, process: &ServerProcess) -> Vec<&'a str> {
     let runs_this = |spec: ServerSpec| match &spec.transport {
         Transport::Stdio(stdio) => {
             stdio.program() == process.program.as_str()
@@ -53,12 +53,12 @@ fn names<'a>(files: &'a Files, process: &Process) -> Vec<&'a str> {
     found.map(|server| server.name.as_str()).collect()
 }
 
-/// The command line with what may be secret covered.
-fn command(process: &Process) -> String {
-    reach(&ServerConfig::stdio(&process.program, &process.args))
+/// Returns the command line, secrets masked.
+fn command(process: &ServerProcess) -> String {
+    command_or_url(&ServerConfig::stdio(&process.program, &process.args))
 }
 
-fn described(files: &Files, process: &Process) -> Value {
+fn process_json(files: &ConfigFiles, process: &ServerProcess) -> Value {
     json!({
         "pid": process.pid, "supervisor": process.supervisor, "host": process.host,
         "servers": names(files, process), "uptimeSecs": process.uptime.map(|time| time.as_secs()),
@@ -66,8 +66,8 @@ fn described(files: &Files, process: &Process) -> Value {
     })
 }
 
-/// A time for people: `7s`, `3m12s`, `5h04m`, `2d03h`.
-fn span(time: Duration) -> String {
+/// Formats a duration: `7s`, `3m12s`, `5h04m`, `2d03h`.
+fn format_duration(time: Duration) -> String {
     let seconds = time.as_secs();
     let (minutes, hours, days) = (seconds / 60, seconds / 3600, seconds / 86400);
     match (days, hours, minutes) {
@@ -83,8 +83,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_are_short() {
-        let shown = [7, 192, 18240, 183600].map(|seconds| span(Duration::from_secs(seconds)));
+    fn durations_have_at_most_two_units() {
+        let shown = [7, 192, 18240, 183600].map(|seconds| format_duration(Duration::from_secs(seconds)));
         assert_eq!(shown, ["7s", "3m12s", "5h04m", "2d03h"]);
     }
 }

@@ -1,6 +1,6 @@
-//! `switchboard quickstart`: a document for agents, written from the design of a service.
+//! `switchboard quickstart`: writes AGENTS_QUICKSTART.md from the design of a service.
 //!
-//! Invariant: a file that was not written here is never touched.
+//! Invariant: a file that this command did not write is never changed.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -10,47 +10,51 @@ use switchboard_design::{QUICKSTART_MARKER, Quickstart};
 
 use crate::args::QuickstartArgs;
 use crate::command::design;
-use crate::failure::{Failure, Status};
-use crate::output::Paper;
+use crate::error::{CommandError, ExitKind};
+use crate::output::OutputStream;
 use crate::sanitize::sanitize;
 
-pub(crate) async fn run(args: &QuickstartArgs) -> Result<(), Failure> {
+pub(crate) async fn run(args: &QuickstartArgs) -> Result<(), CommandError> {
     let design = design::read(&args.source).await?;
     let shown = args.out.display();
-    let say = |text: &str| Ok(Paper::stdout().print(&sanitize(text))?);
+    let say = |text: &str| Ok(OutputStream::stdout().print(&sanitize(text))?);
     if !design.quickstart {
-        return say(&format!("the design of {} says `quickstart = false`: nothing is written", design.name));
+        return say(&format!("the design of {} has `quickstart = false`: nothing is written", design.name));
     }
     let mut quickstart = Quickstart::new(&design);
     if !args.source.command.is_empty() {
         quickstart = quickstart.with_command(args.source.command.iter().map(|word| word.to_string_lossy()));
     }
     let text = quickstart.to_string();
-    let kept = kept(&args.out)?;
-    if kept.as_deref() == Some(&text) {
+    let existing = read_existing(&args.out)?;
+    if existing.as_deref() == Some(&text) {
         return say(&format!("{shown} is up to date"));
     }
     if args.check {
-        return Err(Failure::new(Status::Other, "stale", format!("{shown} is not what the design says"))
-            .hint("write it anew with the same command without --check"));
+        return Err(CommandError::new(
+            ExitKind::Other,
+            "stale",
+            format!("{shown} is not up to date with the design"),
+        )
+        .hint("run the same command without --check to update it"));
     }
-    if kept.is_some_and(|kept| !kept.starts_with(QUICKSTART_MARKER)) {
-        return Err(Failure::new(
-            Status::Other,
+    if existing.is_some_and(|text| !text.starts_with(QUICKSTART_MARKER)) {
+        return Err(CommandError::new(
+            ExitKind::Other,
             "not_ours",
             format!("{shown} was not written by this command"),
         )
-        .hint("move it away, or give another file with --out"));
+        .hint("move it away, or name another file with --out"));
     }
-    fs::write(&args.out, text).map_err(|error| design::at(&args.out, &error))?;
+    fs::write(&args.out, text).map_err(|error| design::io_error(&args.out, &error))?;
     say(&format!("wrote {shown}"))
 }
 
-fn kept(path: &Path) -> Result<Option<String>, Failure> {
+fn read_existing(path: &Path) -> Result<Option<String>, CommandError> {
     match fs::read(path) {
-        // What is no text was not written here either.
+        // A file that is not text was not written by this command.
         Ok(bytes) => Ok(Some(String::from_utf8_lossy(&bytes).into_owned())),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(design::at(path, &error)),
+        Err(error) => Err(design::io_error(path, &error)),
     }
 }

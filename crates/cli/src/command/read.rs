@@ -1,39 +1,38 @@
-//! `switchboard read`: the contents of a resource.
+//! `switchboard read`: prints or saves the contents of a resource.
 
 use switchboard::{CallError, ReadResourceResult, json};
 
-use crate::args::Save;
-use crate::command::tools::encode;
-use crate::connect::Connected;
-use crate::failure::Failure;
-use crate::output::{contents, parts_of, save_all, save_one, show_json};
+use crate::args::SaveArgs;
+use crate::connect::CommandSession;
+use crate::error::CommandError;
+use crate::output::{encode, print_json, render_contents, resource_parts, save_all, save_one};
 
-pub(crate) async fn run(connected: &Connected, uri: &str, save: &Save) -> Result<(), Failure> {
-    if connected.terms()?.capabilities.resources.is_none() {
+pub(crate) async fn run(connection: &CommandSession, uri: &str, save: &SaveArgs) -> Result<(), CommandError> {
+    if connection.session_info()?.capabilities.resources.is_none() {
         return Err(CallError::Unsupported { what: "resources" }.into());
     }
-    let answer = connected.session.request_raw("resources/read", encode(&json!({ "uri": uri }))?).await?;
-    let (paper, screen) = (&connected.paper, &connected.screen);
-    if connected.json {
-        return show_json(paper, &answer);
+    let answer = connection.session.request_raw("resources/read", encode(&json!({ "uri": uri }))?).await?;
+    let (out, screen) = (&connection.out, &connection.screen);
+    if connection.json {
+        return print_json(out, &answer);
     }
-    let wrong = |error| CallError::Protocol { method: "resources/read".to_owned(), error };
-    let read: ReadResourceResult = answer.decode().map_err(wrong)?;
+    let protocol_error = |error| CallError::Protocol { method: "resources/read".to_owned(), error };
+    let read: ReadResourceResult = answer.decode().map_err(protocol_error)?;
     if let Some(file) = &save.output {
-        return save_one(&parts_of(&read.contents)?, file, screen);
+        return save_one(&resource_parts(&read.contents)?, file, screen);
     }
     if let Some(folder) = &save.save_dir {
-        return save_all(&parts_of(&read.contents)?, folder, screen, |_| true);
+        return save_all(&resource_parts(&read.contents)?, folder, screen, |_| true);
     }
-    if paper.is_terminal {
-        return Ok(paper.print(&contents(&read.contents, paper))?);
+    if out.is_terminal {
+        return Ok(out.print(&render_contents(&read.contents, out))?);
     }
-    let parts = parts_of(&read.contents)?;
+    let parts = resource_parts(&read.contents)?;
     if parts.len() > 1 {
         screen.warn(&format!(
-            "the resource has {} parts, written one behind the other; --save-dir DIR keeps them apart",
+            "the resource has {} parts, which are concatenated; --save-dir DIR writes them to separate files",
             parts.len()
         ));
     }
-    Ok(parts.iter().try_for_each(|part| paper.print_bytes(&part.bytes))?)
+    Ok(parts.iter().try_for_each(|part| out.print_bytes(&part.bytes))?)
 }

@@ -1,66 +1,68 @@
-//! `switchboard status` and `reconnect`: how the servers are doing, after connecting them.
+//! `switchboard status` and `reconnect`: connect servers and print their status.
 
 use switchboard::host::config::Resolved;
-use switchboard::host::{ServerStatus, Status as State, StatusKind};
+use switchboard::host::{ServerStatus, Status, StatusKind};
 
-use crate::args::{Options, ReconnectArgs, StatusArgs};
-use crate::command::tools::encode;
-use crate::command::watch;
-use crate::configured::{Hosted, NONE, Wanted, Which, quoted, with_host};
-use crate::failure::Failure;
-use crate::output::{Notes, Paper, Table, count, show_json};
+use crate::args::{ReconnectArgs, SessionOptions, StatusArgs};
+use crate::command::status_watch;
+use crate::configured_servers::{
+    HostRequest, HostedServers, NO_SERVERS_HINT, ServerSelection, shell_quote, with_host,
+};
+use crate::error::CommandError;
+use crate::output::encode;
+use crate::output::{OutputStream, RowNotes, TextTable, pluralize, print_json};
 use crate::sanitize::one_line;
 
-pub(crate) async fn run(args: &StatusArgs) -> Result<(), Failure> {
-    let options = Options { json: args.json, timeout: args.timeout, ..Options::default() };
+pub(crate) async fn run(args: &StatusArgs) -> Result<(), CommandError> {
+    let options = SessionOptions { json: args.json, timeout: args.timeout, ..SessionOptions::default() };
     if args.watch {
-        let wanted = Wanted { stays: true, ..Wanted::once(Which::All, options) };
-        return with_host(wanted, watch::run).await;
+        let wanted = HostRequest { keeps_running: true, ..HostRequest::new(ServerSelection::All, options) };
+        return with_host(wanted, status_watch::run).await;
     }
-    with_host(Wanted::once(Which::All, options), async |hosted| {
+    with_host(HostRequest::new(ServerSelection::All, options), async |hosted| {
         hosted.start().await;
         let files = &hosted.files.resolved;
         if hosted.json {
-            return show_json(&hosted.paper, &encode(&hosted.statuses(files))?);
+            return print_json(&hosted.out, &encode(&hosted.statuses(files))?);
         }
         if files.servers.is_empty() {
-            hosted.screen.say(&format!("no servers are configured; {NONE}"));
+            hosted.screen.say(&format!("no servers are configured; {NO_SERVERS_HINT}"));
             return Ok(());
         }
-        Ok(hosted.paper.print(&table(hosted, files, &hosted.paper))?)
+        Ok(hosted.out.print(&render_table(hosted, files, &hosted.out))?)
     })
     .await
 }
 
-pub(crate) async fn reconnect(args: &ReconnectArgs) -> Result<(), Failure> {
-    let options = Options { json: args.json, timeout: args.timeout, ..Options::default() };
-    with_host(Wanted::once(Which::One(args.name.clone()), options), async |hosted| {
+pub(crate) async fn reconnect(args: &ReconnectArgs) -> Result<(), CommandError> {
+    let options = SessionOptions { json: args.json, timeout: args.timeout, ..SessionOptions::default() };
+    with_host(HostRequest::new(ServerSelection::One(args.name.clone()), options), async |hosted| {
         let began = tokio::time::Instant::now();
         hosted.start().await;
         let took = began.elapsed().as_millis();
         let status =
             hosted.statuses(&hosted.files.resolved).into_iter().find(|status| status.name == args.name);
         if let Some(status) = status.filter(|_| hosted.json) {
-            show_json(&hosted.paper, &encode(&status)?)?;
+            print_json(&hosted.out, &encode(&status)?)?;
         }
-        hosted.usable(&args.name)?;
+        hosted.check_usable(&args.name)?;
         let status = hosted.host.server_status(&args.name)?;
         match hosted.json {
             true => Ok(()),
-            false => Ok(hosted.paper.print(&format!("{}, in {took} ms\n", line(&status)))?),
+            false => Ok(hosted.out.print(&format!("{}, in {took} ms\n", status_line(&status)))?),
         }
     })
     .await
 }
 
-/// All servers, a row each.
-pub(crate) fn table(hosted: &Hosted, files: &Resolved, paper: &Paper) -> String {
-    let mut table = Table::new(&["NAME", "STATUS", "SCOPE", "TOOLS", "VERSION"]);
-    let mut notes = Notes::default();
+/// Renders the status of all servers as a table.
+pub(crate) fn render_table(hosted: &HostedServers, files: &Resolved, out: &OutputStream) -> String {
+    let mut table = TextTable::new(&["NAME", "STATUS", "SCOPE", "TOOLS", "VERSION"]);
+    let mut notes = RowNotes::default();
     for status in hosted.statuses(files) {
         let tools = status.tools.as_ref().map_or(0, |tools| tools.len());
         let is_connected = status.status == StatusKind::Connected;
-        table.row([
+        table.push_row([
             one_line(&status.name),
             format!("{} {}", mark(status.status), status.status),
             status.scope.clone().unwrap_or_default(),
@@ -69,14 +71,14 @@ pub(crate) fn table(hosted: &Hosted, files: &Resolved, paper: &Paper) -> String 
         ]);
         notes.add(&status.name, status.error.clone(), next_step(hosted, &status));
     }
-    table.lay_out(paper) + &notes.lay_out(paper)
+    table.render(out) + &notes.render(out)
 }
 
-/// One server on a line: `files connected, 3 tools, files 1.0`.
-pub(crate) fn line(status: &ServerStatus) -> String {
+/// Returns the status of one server on one line: `files connected, 3 tools, files 1.0`.
+pub(crate) fn status_line(status: &ServerStatus) -> String {
     let mut text = format!("{} {}", one_line(&status.name), status.status);
     if status.status == StatusKind::Connected {
-        text += &format!(", {}", count(status.tools.as_ref().map_or(0, |tools| tools.len()), "tool"));
+        text += &format!(", {}", pluralize(status.tools.as_ref().map_or(0, |tools| tools.len()), "tool"));
     }
     if let Some(info) = &status.server_info {
         text += &format!(", {} {}", one_line(&info.name), one_line(&info.version));
@@ -87,23 +89,23 @@ pub(crate) fn line(status: &ServerStatus) -> String {
     text
 }
 
-/// What to do about a server that is not connected.
-fn next_step(hosted: &Hosted, status: &ServerStatus) -> Option<String> {
-    let name = quoted(&one_line(&status.name));
+/// Returns the next step for a server that is not connected.
+fn next_step(hosted: &HostedServers, status: &ServerStatus) -> Option<String> {
+    let name = shell_quote(&one_line(&status.name));
     match hosted.host.state(&status.name) {
-        // Not in the host: its entry cannot be run.
+        // Not in the host: its entry is not valid.
         Err(_) => Some(format!("correct its entry: switchboard get {name}")),
-        Ok(State::Ready(_)) => None,
-        Ok(State::AwaitingApproval) => Some(format!("switchboard approve {name}")),
-        Ok(State::Disabled) => Some(format!("switchboard enable {name}")),
-        Ok(State::NeedsAuth(_)) => Some("add an Authorization header to its entry".to_owned()),
-        Ok(State::Failed(failure)) => Some(format!("{}: switchboard doctor {name}", failure.next_step())),
+        Ok(Status::Ready(_)) => None,
+        Ok(Status::AwaitingApproval) => Some(format!("switchboard approve {name}")),
+        Ok(Status::Disabled) => Some(format!("switchboard enable {name}")),
+        Ok(Status::NeedsAuth(_)) => Some("add an Authorization header to its entry".to_owned()),
+        Ok(Status::Failed(failure)) => Some(format!("{}: switchboard doctor {name}", failure.next_step())),
         Ok(other) => Some(other.next_step().to_owned()),
     }
 }
 
-fn mark(word: StatusKind) -> &'static str {
-    match word {
+fn mark(kind: StatusKind) -> &'static str {
+    match kind {
         StatusKind::Connected => "✔",
         StatusKind::Failed => "✘",
         StatusKind::NeedsAuth => "!",

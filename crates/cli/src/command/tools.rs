@@ -1,22 +1,35 @@
-//! `switchboard tools`: signatures with their descriptions below; one line each; or one tool in full.
+//! `switchboard tools`: lists tools as signatures with descriptions, as one line each, or one tool in full.
 
 use switchboard::Raw;
 use switchboard::protocol::{OrderedMap, Tool};
 
 use crate::args::ToolsArgs;
-use crate::command::lists;
-use crate::connect::Connected;
-use crate::failure::{Failure, Status};
+use crate::command::{catalog, list_pages};
+use crate::connect::{CommandSession, with_connection};
+use crate::error::{CommandError, ExitKind};
 use crate::nearest::nearest;
-use crate::output::{Paper, Signature, count, indented, listed, pretty, show_json, wrap};
+use crate::output::{
+    OutputStream, Signature, encode, indented, pluralize, pretty, print_json, render_item, wrap,
+};
 use crate::sanitize::{one_line, sanitize};
 
-pub(crate) async fn run(connected: &Connected, args: &ToolsArgs) -> Result<(), Failure> {
-    let paper = &connected.paper;
+/// Lists the tools of one server, or of all configured servers.
+pub(crate) async fn run(mut args: ToolsArgs) -> Result<(), CommandError> {
+    if args.query.as_ref().is_some_and(|query| query.contains("://")) && args.target.is_configured() {
+        args.target.remote.url = args.query.take();
+    }
+    if args.target.is_configured() {
+        return catalog::tools(&args).await;
+    }
+    with_connection(&args.target, async |connection| list(connection, &args).await).await
+}
+
+async fn list(connection: &CommandSession, args: &ToolsArgs) -> Result<(), CommandError> {
+    let out = &connection.out;
     let query = args.query.as_deref();
-    if connected.json {
-        let mut whole = match connected.terms()?.capabilities.tools {
-            Some(_) => lists::raw(connected, "tools/list", "tools").await?,
+    if connection.json {
+        let mut whole = match connection.session_info()?.capabilities.tools {
+            Some(_) => list_pages::fetch_all(connection, "tools/list", "tools").await?,
             None => OrderedMap::from_iter([("tools", Raw::from(switchboard::json!([])))]),
         };
         if let Some(query) = query {
@@ -29,56 +42,56 @@ pub(crate) async fn run(connected: &Connected, args: &ToolsArgs) -> Result<(), F
             };
             whole.insert("tools", encode(&all.iter().filter(is_found).collect::<Vec<_>>())?);
         }
-        return show_json(paper, &encode(&whole)?);
+        return print_json(out, &encode(&whole)?);
     }
-    let tools = connected.session.list_tools().await?;
-    lists::tell_faults(connected, &tools);
+    let tools = connection.session.list_tools().await?;
+    list_pages::warn_rejected(connection, &tools);
     let all: Vec<&Tool> = tools.iter().collect();
     let found = match query {
         Some(query) => select(&all, query)?,
-        None => Found::Several(all),
+        None => ToolMatch::Mentions(all),
     };
     let tools = match &found {
-        Found::One(tool) => return Ok(paper.print(&in_full(tool, &tool.name, paper))?),
-        Found::Several(tools) => tools,
+        ToolMatch::Exact(tool) => return Ok(out.print(&in_full(tool, &tool.name, out))?),
+        ToolMatch::Mentions(tools) => tools,
     };
-    let mut text = paper.dim(&format!("{}\n", count(tools.len(), "tool")));
+    let mut text = out.dim(&format!("{}\n", pluralize(tools.len(), "tool")));
     if args.brief {
         text.push('\n');
     }
     for tool in tools {
         text += &match args.brief {
-            true => brief(tool, &tool.name, paper),
-            false => format!("\n{}", describe(tool, connected.verbose > 0, paper)),
+            true => brief(tool, &tool.name, out),
+            false => format!("\n{}", describe(tool, connection.verbose > 0, out)),
         };
     }
-    Ok(paper.print(&text)?)
+    Ok(out.print(&text)?)
 }
 
-/// The tools a query is about.
-pub(crate) enum Found<'a> {
-    /// The one of this name.
-    One(&'a Tool),
-    /// Those with the text in their name, title or description.
-    Several(Vec<&'a Tool>),
+/// The tools that match a query.
+pub(crate) enum ToolMatch<'a> {
+    /// The tool of this name.
+    Exact(&'a Tool),
+    /// The tools with the text in their name, title or description.
+    Mentions(Vec<&'a Tool>),
 }
 
-impl<'a> Found<'a> {
+impl<'a> ToolMatch<'a> {
     pub(crate) fn tools(&self) -> &[&'a Tool] {
         match self {
-            Self::One(tool) => std::slice::from_ref(tool),
-            Self::Several(tools) => tools,
+            Self::Exact(tool) => std::slice::from_ref(tool),
+            Self::Mentions(tools) => tools,
         }
     }
 }
 
-/// The tool of this name, else every tool that mentions the text.
+/// Returns the tool of this name, else every tool that mentions the text.
 ///
 /// # Errors
-/// When no tool has that name; the error suggests the nearest one.
-pub(crate) fn select<'a>(tools: &[&'a Tool], query: &str) -> Result<Found<'a>, Failure> {
+/// Returns an error, with a suggestion, if no tool matches.
+pub(crate) fn select<'a>(tools: &[&'a Tool], query: &str) -> Result<ToolMatch<'a>, CommandError> {
     if let Some(tool) = tools.iter().find(|tool| tool.name == query) {
-        return Ok(Found::One(tool));
+        return Ok(ToolMatch::Exact(tool));
     }
     let wanted = query.to_lowercase();
     let mentions = |tool: &&&Tool| {
@@ -87,26 +100,26 @@ pub(crate) fn select<'a>(tools: &[&'a Tool], query: &str) -> Result<Found<'a>, F
     };
     let found: Vec<&Tool> = tools.iter().filter(mentions).copied().collect();
     if !found.is_empty() {
-        return Ok(Found::Several(found));
+        return Ok(ToolMatch::Mentions(found));
     }
     let failure =
-        Failure::new(Status::Other, "unknown_tool", format!("no tool matches {:?}", one_line(query)));
+        CommandError::new(ExitKind::Other, "unknown_tool", format!("no tool matches {:?}", one_line(query)));
     Err(match nearest(query, tools.iter().map(|tool| tool.name.as_str())) {
         Some(name) => failure.hint(format!("did you mean `{}`?", one_line(name))),
         None => failure.hint("`switchboard tools` lists all tools"),
     })
 }
 
-/// A tool on one line: `read [read-only]  Reads a file.`
-pub(crate) fn brief(tool: &Tool, called: &str, paper: &Paper) -> String {
+/// Renders a tool on one line: `read [read-only]  Reads a file.`
+pub(crate) fn brief(tool: &Tool, qualified_name: &str, out: &OutputStream) -> String {
     let about = [title(tool), tool.description.as_deref()].into_iter().flatten().next_back();
     let about = one_line(about.map(first_sentence).unwrap_or_default());
     let tags = tags(tool);
-    let name = one_line(called);
+    let name = one_line(qualified_name);
     let plain = format!("{name}{tags}");
-    let room = paper.width.saturating_sub(plain.chars().count() + 3);
-    let about = match paper.is_terminal {
-        true => wrap(&about, room.max(10)).first().cloned().map_or(String::new(), |line| {
+    let available = out.width.saturating_sub(plain.chars().count() + 3);
+    let about = match out.is_terminal {
+        true => wrap(&about, available.max(10)).first().cloned().map_or(String::new(), |line| {
             match line.len() < about.len() {
                 true => format!("{line}…"),
                 false => line,
@@ -114,17 +127,17 @@ pub(crate) fn brief(tool: &Tool, called: &str, paper: &Paper) -> String {
         }),
         false => about,
     };
-    format!("{}{}  {about}", paper.bold(&name), paper.dim(&tags)).trim_end().to_owned() + "\n"
+    format!("{}{}  {about}", out.bold(&name), out.dim(&tags)).trim_end().to_owned() + "\n"
 }
 
-/// ` [read-only]`: the hints a tool gives about itself, in the words of its annotations.
+/// Returns the hints of a tool's annotations: ` [read-only]`.
 fn tags(tool: &Tool) -> String {
-    let Some(said) = &tool.annotations else { return String::new() };
+    let Some(annotations) = &tool.annotations else { return String::new() };
     let words = [
-        (said.read_only_hint, "read-only"),
-        (said.destructive_hint.filter(|_| !said.is_read_only()), "destructive"),
-        (said.idempotent_hint.filter(|_| !said.is_read_only()), "idempotent"),
-        (said.open_world_hint, "open-world"),
+        (annotations.read_only_hint, "read-only"),
+        (annotations.destructive_hint.filter(|_| !annotations.is_read_only()), "destructive"),
+        (annotations.idempotent_hint.filter(|_| !annotations.is_read_only()), "idempotent"),
+        (annotations.open_world_hint, "open-world"),
     ];
     words.iter().filter(|(hint, _)| *hint == Some(true)).map(|(_, word)| format!(" [{word}]")).collect()
 }
@@ -135,19 +148,19 @@ fn first_sentence(text: &str) -> &str {
     line.find(". ").map_or(line, |end| &line[..=end])
 }
 
-/// Everything about one tool.
-pub(crate) fn in_full(tool: &Tool, called: &str, paper: &Paper) -> String {
-    let mut text = listed(&Signature::of_tool(tool), tool.description.as_deref(), true, paper);
+/// Renders everything about one tool.
+pub(crate) fn in_full(tool: &Tool, qualified_name: &str, out: &OutputStream) -> String {
+    let mut text = render_item(&Signature::of_tool(tool), tool.description.as_deref(), true, out);
     if let Some(title) = title(tool) {
-        text = format!("{}\n{text}", paper.dim(&one_line(title)));
+        text = format!("{}\n{text}", out.dim(&one_line(title)));
     }
     let tags = tags(tool);
     if !tags.is_empty() {
         text += &format!("\nhints:{tags}\n");
     }
-    text += &format!("\ninput schema:\n{}", indented(&pretty(&tool.input_schema), "  ", paper.width));
+    text += &format!("\ninput schema:\n{}", indented(&pretty(&tool.input_schema), "  ", out.width));
     if let Some(schema) = &tool.output_schema {
-        text += &format!("\noutput schema:\n{}", indented(&pretty(schema), "  ", paper.width));
+        text += &format!("\noutput schema:\n{}", indented(&pretty(schema), "  ", out.width));
     }
     let required = tool.input().unwrap_or_default();
     let required: String = required
@@ -156,15 +169,15 @@ pub(crate) fn in_full(tool: &Tool, called: &str, paper: &Paper) -> String {
         .filter(|property| property.required)
         .map(|property| format!(" {}=…", one_line(&property.name)))
         .collect();
-    text + &format!("\ncall it: switchboard call {}{required}\n", sanitize(&one_line(called)))
+    text + &format!("\ncall it: switchboard call {}{required}\n", sanitize(&one_line(qualified_name)))
 }
 
-/// A tool as its signature, with what it does below.
-pub(crate) fn describe(tool: &Tool, with_details: bool, paper: &Paper) -> String {
+/// Renders the signature of a tool with its description below.
+pub(crate) fn describe(tool: &Tool, with_details: bool, out: &OutputStream) -> String {
     let about = [title(tool), tool.description.as_deref()].into_iter().flatten().next_back();
-    let mut text = listed(&Signature::of_tool(tool), about, with_details, paper);
+    let mut text = render_item(&Signature::of_tool(tool), about, with_details, out);
     if with_details {
-        text += &paper.dim(&hints(tool));
+        text += &out.dim(&hints(tool));
     }
     text
 }
@@ -173,13 +186,8 @@ fn title(tool: &Tool) -> Option<&str> {
     Some(tool.display_name()).filter(|title| *title != tool.name)
 }
 
-/// The hints of a tool about itself, on a line of their own.
+/// Renders the hints of a tool on one line.
 fn hints(tool: &Tool) -> String {
     let tags = tags(tool);
     if tags.is_empty() { String::new() } else { format!("      hints:{tags}\n") }
-}
-
-/// Writes what was read; it was JSON before, so it is again.
-pub(crate) fn encode(value: &impl serde::Serialize) -> Result<Raw, Failure> {
-    Ok(Raw::encode(value).map_err(switchboard::CallError::from)?)
 }

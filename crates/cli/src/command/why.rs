@@ -1,40 +1,41 @@
-//! `switchboard why`: why a tool is missing or refused.
+//! `switchboard why`: explains why a tool is missing or refused.
 
 use serde_json::json;
 use switchboard::host::Why;
 use switchboard::host::name::{NameLimit, QualifiedName};
 
-use crate::args::{Options, WhyArgs};
-use crate::command::tools::encode;
-use crate::configured::{Wanted, Which, server_and_rest, with_host};
-use crate::failure::Failure;
-use crate::output::show_json;
+use crate::args::{SessionOptions, WhyArgs};
+use crate::configured_servers::{HostRequest, ServerSelection, split_server, with_host};
+use crate::error::CommandError;
+use crate::output::encode;
+use crate::output::print_json;
 use crate::sanitize::one_line;
 
-pub(crate) async fn run(args: &WhyArgs) -> Result<(), Failure> {
-    let options = Options { json: args.json, timeout: args.timeout, ..Options::default() };
-    with_host(Wanted::once(Which::All, options), async |hosted| {
+pub(crate) async fn run(args: &WhyArgs) -> Result<(), CommandError> {
+    let options = SessionOptions { json: args.json, timeout: args.timeout, ..SessionOptions::default() };
+    with_host(HostRequest::new(ServerSelection::All, options), async |hosted| {
         let done = hosted.start().await;
         let names = hosted.files.resolved.servers.iter().map(|server| server.name.as_str());
-        let named = server_and_rest(names, &args.tool);
-        let asked = match named {
+        let named = split_server(names, &args.tool);
+        let qualified = match named {
             Some((server, tool)) => QualifiedName::of(server, tool, NameLimit::DEFAULT).to_string(),
             None => args.tool.clone(),
         };
-        let why = hosted.host.why(&asked);
-        let mut said = why.to_string();
-        // One server was named, so the others do not matter.
+        let why = hosted.host.why(&qualified);
+        let mut explanation = why.to_string();
+        // Only the named server matters.
         if let (Some((server, tool)), Why::Unknown { .. }) = (named, &why) {
-            let (why_not, near) = hosted.why_not(server, tool);
+            let (missing, near) = hosted.explain_missing(server, tool);
             let near = near.map(|near| format!("; did you mean {}/{}?", one_line(server), one_line(&near)));
-            said = why_not + &near.unwrap_or_default();
+            explanation = missing + &near.unwrap_or_default();
         }
-        let permission = hosted.host.find_tool(&asked).map(|found| hosted.decide(&found.tool).to_string());
-        let others = hosted.host.find_tool(&asked).map(|found| found.others).unwrap_or_default();
-        // Servers whose entries cannot be run are not in the host, and may be the ones that have it.
-        let is_meant = |name: &str| named.is_none_or(|(server, _)| server == name);
+        let permission =
+            hosted.host.find_tool(&qualified).map(|found| hosted.decide(&found.tool).to_string());
+        let others = hosted.host.find_tool(&qualified).map(|found| found.others).unwrap_or_default();
+        // Servers with invalid entries are not in the host, and may be the ones that have the tool.
+        let is_match = |name: &str| named.is_none_or(|(server, _)| server == name);
         let broken =
-            done.errors.iter().filter(|(name, _)| is_meant(name) && hosted.host.state(name).is_err());
+            done.errors.iter().filter(|(name, _)| is_match(name) && hosted.host.state(name).is_err());
         let broken: Vec<String> = broken.map(|(name, error)| format!("{name}: {error}")).collect();
         if hosted.json {
             let (is_shown, server) = match &why {
@@ -45,23 +46,23 @@ pub(crate) async fn run(args: &WhyArgs) -> Result<(), Failure> {
                 _ => (false, None),
             };
             let server = server.map(|name| &**name).or(named.map(|(server, _)| server));
-            let told = json!({
+            let report = json!({
                 "tool": args.tool, "shown": is_shown, "server": server,
-                "why": said, "permission": permission, "broken": broken,
+                "why": explanation, "permission": permission, "broken": broken,
             });
-            return show_json(&hosted.paper, &encode(&told)?);
+            return print_json(&hosted.out, &encode(&report)?);
         }
-        let mut text = format!("{}\n", one_line(&said));
+        let mut text = format!("{}\n", one_line(&explanation));
         if let Some(permission) = permission {
             text += &format!("calling it: {}\n", one_line(&permission));
         }
         if !others.is_empty() {
-            text += &format!("also of: {}\n", one_line(&others.join(", ")));
+            text += &format!("also available from: {}\n", one_line(&others.join(", ")));
         }
         for line in broken.iter().filter(|_| matches!(why, Why::Unknown { .. })) {
             text += &format!("cannot be run: {}\n", one_line(line));
         }
-        Ok(hosted.paper.print(&text)?)
+        Ok(hosted.out.print(&text)?)
     })
     .await
 }

@@ -1,4 +1,4 @@
-//! The prompts of the demo, and the completion of what is typed into them.
+//! Prompts of the demo server, and argument completion.
 
 use switchboard::protocol::{
     CompleteParams, CompleteResult, Completion, GetPromptParams, ListPromptsResult, OrderedMap,
@@ -46,7 +46,7 @@ pub(crate) fn complete(params: &CompleteParams) -> Reply {
     let filled = params.context.as_ref().and_then(|context| context.arguments.as_ref());
     let values: &[&str] = match (&params.reference, argument.name.as_str()) {
         (Reference::Prompt { name, .. }, "language") if name == "translate" => &LANGUAGES,
-        // Nobody has asked for a poem in German.
+        // The choices depend on an argument that is already filled in.
         (Reference::Prompt { name, .. }, "style") if name == "translate" => {
             let is_german =
                 filled.and_then(|filled| filled.get("language")).is_some_and(|known| known == "german");

@@ -1,5 +1,5 @@
-//! The tools that ask the user back. The same code serves both eras: in the modern one it runs again from the top
-//! when the answer comes, so nothing happens before the question.
+//! Tools that ask the user. The same code serves both eras: in the modern era it runs again from the top
+//! when the answer arrives, so nothing happens before the question.
 
 use serde::Deserialize;
 use switchboard::protocol::{
@@ -12,7 +12,7 @@ use switchboard::{AskError, CallToolResult, Content, RequestContext, RpcError};
 #[derive(Deserialize)]
 struct Order {
     size: String,
-    #[serde(default = "one")]
+    #[serde(default = "default_count")]
     count: u32,
     #[serde(default)]
     toppings: Vec<String>,
@@ -22,28 +22,28 @@ struct Order {
     email: Option<String>,
 }
 
-fn one() -> u32 {
+fn default_count() -> u32 {
     1
 }
 
 pub(crate) async fn order_pizza(cx: RequestContext) -> Reply {
-    let question = ElicitParams::form("How would you like your pizza?", form());
+    let question = ElicitParams::form("How would you like your pizza?", pizza_form());
     let answer = match cx.elicit("order", question).await {
         Ok(answer) => answer,
-        Err(error) => return unasked(error),
+        Err(error) => return ask_error(error),
     };
-    let order = match taken::<Order>(&answer)? {
+    let order = match accepted_content::<Order>(&answer)? {
         Ok(order) => order,
-        Err(told) => return Ok(told.into()),
+        Err(result) => return Ok(result.into()),
     };
     let with = if order.toppings.is_empty() { "nothing".to_owned() } else { order.toppings.join(" and ") };
     let hot = if order.spicy { ", spicy" } else { "" };
     let receipt = order.email.map(|email| format!(" The receipt goes to {email}.")).unwrap_or_default();
-    let told = format!("{} {} pizza with {with}{hot}, coming up.{receipt}", order.count, order.size);
-    Ok(CallToolResult::new([Content::text(told)]).into())
+    let text = format!("{} {} pizza with {with}{hot}, coming up.{receipt}", order.count, order.size);
+    Ok(CallToolResult::new([Content::text(text)]).into())
 }
 
-fn form() -> FormSchema {
+fn pizza_form() -> FormSchema {
     let sizes = ["small", "medium", "large"].map(ChoiceOption::new);
     let toppings = [("cheese", "Extra cheese"), ("mushrooms", "Mushrooms"), ("olives", "Olives")];
     let toppings = toppings.map(|(value, title)| ChoiceOption::new(value).with_title(title));
@@ -79,12 +79,12 @@ pub(crate) async fn link_account(cx: RequestContext) -> Reply {
             _ => CallToolResult::error("The user did not want to visit the page."),
         }
         .into()),
-        Err(error) => unasked(error),
+        Err(error) => ask_error(error),
     }
 }
 
-/// What was filled in, or what to say when nothing was.
-fn taken<T: serde::de::DeserializeOwned>(
+/// Decodes the content of an accepted form, or returns the tool error for a declined one.
+fn accepted_content<T: serde::de::DeserializeOwned>(
     answer: &ElicitResult,
 ) -> Result<Result<T, CallToolResult>, RpcError> {
     match answer.action {
@@ -97,8 +97,8 @@ fn taken<T: serde::de::DeserializeOwned>(
     }
 }
 
-/// Why nobody could be asked, for the model to read.
-fn unasked(error: AskError) -> Reply {
+/// Reports to the model why the user could not be asked.
+fn ask_error(error: AskError) -> Reply {
     match error {
         AskError::Refused(error) => Err(error),
         other => {

@@ -1,4 +1,4 @@
-//! The resources of the demo: a few, in small pages; one that changes; and one for every city.
+//! Resources of the demo server: static texts in small pages, a clock that changes, and a template for cities.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -6,14 +6,14 @@ use switchboard::protocol::{ListResourceTemplatesResult, ListResourcesResult, Pa
 use switchboard::session::server::Reply;
 use switchboard::{ErrorCode, ReadResourceResult, Resource, ResourceTemplate, RpcError};
 
-/// Small, so that clients must turn pages.
+/// Page size; small, so that clients must paginate.
 const PAGE: usize = 3;
-/// The one that changes every second.
+/// The resource that changes every second.
 pub(crate) const CLOCK: &str = "demo://clock";
 pub(crate) const TEMPLATE: &str = "demo://city/{name}";
 pub(crate) const CITIES: [&str; 6] = ["oslo", "osaka", "rome", "tokyo", "toronto", "trondheim"];
 
-/// URI, name, what it is, and the text it holds.
+/// URI, name, description and text.
 const TEXTS: [(&str, &str, &str, &str); 6] = [
     (
         "demo://readme",
@@ -33,7 +33,7 @@ const TEXTS: [(&str, &str, &str, &str); 6] = [
     ),
 ];
 
-fn all() -> Vec<Resource> {
+fn all_resources() -> Vec<Resource> {
     let text = |(uri, name, about, body): (&str, &str, &str, &str)| {
         let resource = Resource::new(uri, name).with_description(about).with_mime_type("text/plain");
         resource.with_size(body.len() as u64)
@@ -52,7 +52,7 @@ pub(crate) fn list(page: &PageParams) -> Reply {
             None => return Err(RpcError::invalid_params(format!("Unknown cursor: {cursor}"))),
         },
     };
-    let all = all();
+    let all = all_resources();
     let next = start + PAGE;
     let more = (next < all.len()).then(|| format!("from-{next}"));
     let mut result = ListResourcesResult::new(all.into_iter().skip(start).take(PAGE).collect::<Vec<_>>());
@@ -68,16 +68,16 @@ pub(crate) fn templates() -> ListResourceTemplatesResult {
 }
 
 pub(crate) fn read(uri: &str) -> Reply {
-    let text = text(uri)?;
+    let text = resource_text(uri)?;
     Ok(ReadResourceResult::new([ResourceContents::text(uri, text).with_mime_type("text/plain")]).into())
 }
 
-/// Whether there is such a resource.
-pub(crate) fn known(uri: &str) -> Result<(), RpcError> {
-    text(uri).map(drop)
+/// Checks that a resource exists.
+pub(crate) fn check_exists(uri: &str) -> Result<(), RpcError> {
+    resource_text(uri).map(drop)
 }
 
-fn text(uri: &str) -> Result<String, RpcError> {
+fn resource_text(uri: &str) -> Result<String, RpcError> {
     if uri == CLOCK {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
         let (hours, minutes, seconds) = (now / 3600 % 24, now / 60 % 60, now % 60);

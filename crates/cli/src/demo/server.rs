@@ -1,4 +1,4 @@
-//! The demo server itself: who it is, what it offers, which file answers what.
+//! The demo server: its identity, capabilities and request handler.
 
 use std::io::IsTerminal;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,26 +13,26 @@ use switchboard::{
 use tokio::sync::Notify;
 
 use crate::args::DemoServerArgs;
-use crate::demo::{prompts, resources, tools, web};
-use crate::failure::Failure;
+use crate::demo::{http, prompts, resources, tools};
+use crate::error::CommandError;
 
-/// What the tools of the demo share.
+/// DemoState shared by the tools.
 #[derive(Debug, Default)]
-pub(crate) struct State {
-    /// Whether the hidden tool is listed.
+pub(crate) struct DemoState {
+    /// Whether the tool `surprise` is listed.
     surprise: AtomicBool,
-    /// Set as soon as there is a server to publish through.
+    /// Set once the server is built.
     publisher: OnceLock<Publisher>,
-    /// Somebody has subscribed to the clock.
-    watched: Notify,
+    /// Notified when a client subscribes to the clock.
+    clock_subscribed: Notify,
 }
 
-impl State {
+impl DemoState {
     pub(crate) fn has_surprise(&self) -> bool {
         self.surprise.load(Ordering::Relaxed)
     }
 
-    /// Shows or hides the surprise, and tells everybody who listens; returns whether it is there now.
+    /// Shows or hides the tool `surprise`, publishes the change, and returns whether it is listed now.
     pub(crate) fn toggle_surprise(&self) -> bool {
         let is_there = !self.surprise.fetch_xor(true, Ordering::Relaxed);
         if let Some(publisher) = self.publisher.get() {
@@ -42,11 +42,11 @@ impl State {
     }
 }
 
-struct Demo {
-    state: Arc<State>,
+struct DemoHandler {
+    state: Arc<DemoState>,
 }
 
-impl Handler for Demo {
+impl Handler for DemoHandler {
     fn handle(&self, request: ServerRequest, cx: RequestContext) -> HandlerOutcome {
         match request {
             ServerRequest::ListTools(_) => HandlerOutcome::now(tools::list(&self.state)),
@@ -62,19 +62,19 @@ impl Handler for Demo {
     }
 
     fn may_subscribe(&self, uri: &str) -> Result<(), RpcError> {
-        resources::known(uri)?;
-        self.state.watched.notify_one();
+        resources::check_exists(uri)?;
+        self.state.clock_subscribed.notify_one();
         Ok(())
     }
 }
 
-/// The demo server, to be served in whatever way.
+/// Builds the demo server, for any transport.
 pub(crate) fn build() -> Arc<Server> {
-    built().0
+    build_with_state().0
 }
 
-fn built() -> (Arc<Server>, Arc<State>) {
-    let state = Arc::new(State::default());
+fn build_with_state() -> (Arc<Server>, Arc<DemoState>) {
+    let state = Arc::new(DemoState::default());
     let list = || ListCapability::new().with_list_changed(true);
     let capabilities = ServerCapabilities::new()
         .with_tools(list())
@@ -89,21 +89,21 @@ fn built() -> (Arc<Server>, Arc<State>) {
         .instructions(
             "Try `echo` and `add` first. `countdown` is slow on purpose; `order_pizza` asks the user back.",
         )
-        .build(Demo { state: Arc::clone(&state) });
+        .build(DemoHandler { state: Arc::clone(&state) });
     _ = state.publisher.set(server.publisher().clone());
     (server, state)
 }
 
-/// Serves on stdin and stdout until the client leaves, or over HTTP until a signal says to stop.
+/// Serves on stdin and stdout until the client disconnects, or over HTTP until a signal arrives.
 ///
 /// # Errors
-/// When stdin and stdout, or the address, cannot be used.
-pub(crate) async fn serve(args: &DemoServerArgs) -> Result<(), Failure> {
-    let (server, state) = built();
+/// Returns an error if stdin and stdout, or the address, cannot be used.
+pub(crate) async fn serve(args: &DemoServerArgs) -> Result<(), CommandError> {
+    let (server, state) = build_with_state();
     if let Some(address) = args.http {
         return tokio::select! {
-            served = web::serve(&server, address, args) => served,
-            never = tick(&state, server.publisher()) => match never {},
+            served = http::serve(&server, address, args) => served,
+            never = publish_clock(&state, server.publisher()) => match never {},
         };
     }
     if std::io::stdin().is_terminal() {
@@ -113,13 +113,13 @@ pub(crate) async fn serve(args: &DemoServerArgs) -> Result<(), Failure> {
     }
     tokio::select! {
         served = serve_stdio(&server) => Ok(served?),
-        never = tick(&state, server.publisher()) => match never {},
+        never = publish_clock(&state, server.publisher()) => match never {},
     }
 }
 
-/// Tells of the clock every second, once somebody has wanted to know.
-async fn tick(state: &State, publisher: &Publisher) -> std::convert::Infallible {
-    state.watched.notified().await;
+/// Publishes an update of the clock every second, after the first subscription.
+async fn publish_clock(state: &DemoState, publisher: &Publisher) -> std::convert::Infallible {
+    state.clock_subscribed.notified().await;
     let mut second = tokio::time::interval(Duration::from_secs(1));
     second.tick().await;
     loop {

@@ -1,4 +1,5 @@
-//! The tools of the demo: quick and slow, with data, with pictures, failing, asking, and one that hides.
+//! Tools of the demo server: fast and slow, with structured content, with images, failing, asking, and one that is
+//! hidden.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,13 +14,13 @@ use switchboard::{
 };
 
 use crate::demo::questions;
-use crate::demo::server::State;
+use crate::demo::server::DemoState;
 
-/// A picture of one pixel.
+/// PNG image of one pixel.
 const PIXEL: &str =
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 
-/// Name, description, schema of the arguments. The text of a schema keeps its order.
+/// Name, description and input schema. Schemas are text to keep the order of members.
 const TOOLS: [(&str, &str, &str); 10] = [
     (
         "echo",
@@ -64,16 +65,16 @@ const TOOLS: [(&str, &str, &str); 10] = [
     ),
     (
         "toggle_surprise",
-        "Shows or hides one more tool, and tells whoever listens that the list has changed.",
+        "Shows or hides one more tool, and notifies clients that the list has changed.",
         r#"{"type":"object","properties":{}}"#,
     ),
 ];
 
-/// The tool that is not always there.
+/// The tool that is listed only after `toggle_surprise`.
 const SURPRISE: (&str, &str, &str) = ("surprise", "You found it.", r#"{"type":"object","properties":{}}"#);
 const SUM: &str = r#"{"type":"object","properties":{"sum":{"type":"number"}},"required":["sum"]}"#;
 
-pub(crate) fn list(state: &State) -> ListToolsResult {
+pub(crate) fn list(state: &DemoState) -> ListToolsResult {
     let hidden = state.has_surprise().then_some(SURPRISE);
     ListToolsResult::new(TOOLS.into_iter().chain(hidden).map(tool).collect::<Vec<_>>())
 }
@@ -92,7 +93,7 @@ fn reads_only() -> ToolAnnotations {
     ToolAnnotations::new().with_read_only_hint(true).with_open_world_hint(false)
 }
 
-pub(crate) fn call(state: Arc<State>, params: CallToolParams, cx: RequestContext) -> HandlerOutcome {
+pub(crate) fn call(state: Arc<DemoState>, params: CallToolParams, cx: RequestContext) -> HandlerOutcome {
     let CallToolParams { name, arguments, .. } = params;
     let arguments = arguments.unwrap_or_else(Raw::empty_object);
     cx.log(Level::Info, Some("demo"), format!("{name} was called"));
@@ -103,16 +104,16 @@ pub(crate) fn call(state: Arc<State>, params: CallToolParams, cx: RequestContext
         "tag" => answer(&name, &arguments, tag),
         "fail" => answer(&name, &arguments, fail),
         "postcard" => HandlerOutcome::now(postcard()),
-        "countdown" => match read::<Countdown>(&name, &arguments) {
+        "countdown" => match decode_arguments::<Countdown>(&name, &arguments) {
             Ok(arguments) => HandlerOutcome::later(countdown(arguments, cx)),
-            Err(told) => HandlerOutcome::now(CallToolResult::error(told)),
+            Err(message) => HandlerOutcome::now(CallToolResult::error(message)),
         },
         "order_pizza" => HandlerOutcome::later(questions::order_pizza(cx)),
         "link_account" => HandlerOutcome::later(questions::link_account(cx)),
         "toggle_surprise" => {
-            let told =
+            let text =
                 if state.toggle_surprise() { "The surprise is there." } else { "The surprise is gone." };
-            HandlerOutcome::now(CallToolResult::new([Content::text(told)]))
+            HandlerOutcome::now(CallToolResult::new([Content::text(text)]))
         }
         "surprise" if state.has_surprise() => HandlerOutcome::now(CallToolResult::new([Content::text("🎉")])),
         _ => HandlerOutcome::error(RpcError::invalid_params(format!("Unknown tool: {name}"))),
@@ -120,14 +121,14 @@ pub(crate) fn call(state: Arc<State>, params: CallToolParams, cx: RequestContext
 }
 
 fn answer<A: DeserializeOwned>(name: &str, arguments: &Raw, tool: fn(A) -> CallToolResult) -> HandlerOutcome {
-    HandlerOutcome::now(match read(name, arguments) {
+    HandlerOutcome::now(match decode_arguments(name, arguments) {
         Ok(arguments) => tool(arguments),
-        Err(told) => CallToolResult::error(told),
+        Err(message) => CallToolResult::error(message),
     })
 }
 
-/// Reads the arguments; what is wrong with them is told as a result, so that a model can mend its call.
-fn read<A: DeserializeOwned>(name: &str, arguments: &Raw) -> Result<A, String> {
+/// Decodes the arguments; errors become tool errors, so that a model can correct its call.
+fn decode_arguments<A: DeserializeOwned>(name: &str, arguments: &Raw) -> Result<A, String> {
     arguments.decode().map_err(|error| {
         let schema =
             TOOLS.iter().find(|(known, ..)| *known == name).map(|(.., schema)| *schema).unwrap_or_default();
@@ -238,12 +239,12 @@ struct Countdown {
     interval_ms: Option<u64>,
 }
 
-/// Dropped where it waits when the client cancels.
+/// Counts down; cancellation drops the future.
 async fn countdown(Countdown { from, interval_ms }: Countdown, cx: RequestContext) -> Reply {
     let step = Duration::from_millis(interval_ms.unwrap_or(500));
     if !(1..=1000).contains(&from) || step > Duration::from_secs(60) {
-        let told = "`from` must be from 1 to 1000, `interval_ms` from 0 to 60000.";
-        return Ok(CallToolResult::error(told).into());
+        let message = "`from` must be from 1 to 1000, `interval_ms` from 0 to 60000.";
+        return Ok(CallToolResult::error(message).into());
     }
     for done in 0..from {
         cx.progress(f64::from(done), Some(f64::from(from)), Some(&format!("{} to go", from - done)));

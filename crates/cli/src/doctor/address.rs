@@ -1,4 +1,4 @@
-//! The steps of a server at an address: what the address is, what its name stands for, and whether somebody listens.
+//! Steps for a server at a URL: check the URL, resolve the host, open a connection.
 
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
@@ -9,94 +9,98 @@ use switchboard::session::link::UnreachableKind;
 use switchboard::transport::http::client::EndpointError;
 use tokio::net::{TcpStream, lookup_host};
 
-use crate::doctor::report::{Report, Stop, Trouble};
+use crate::doctor::report::{DoctorReport, StepError, StepFailed};
 use crate::environment::variable;
-use crate::failure::{Status, unreachable_hint};
+use crate::error::{ExitKind, unreachable_hint};
 use crate::sanitize::one_line;
 
-/// Checks the address of an endpoint, that its host is known and that something listens there.
+/// Checks the URL of an endpoint, resolves its host and opens a connection.
 ///
 /// # Errors
-/// The step that failed.
-pub(crate) async fn reach_address(report: &mut Report, http: &Http, patience: Duration) -> Result<(), Stop> {
+/// Returns an error after the step that failed.
+pub(crate) async fn check_address(
+    report: &mut DoctorReport,
+    http: &Http,
+    timeout: Duration,
+) -> Result<(), StepFailed> {
     let began = Instant::now();
     let address = match http.check() {
         Ok(address) => address,
         Err(error) => {
             let field = if matches!(error, EndpointError::Header { .. }) { "headers" } else { "url" };
             let next = format!("correct the `{field}` of its entry");
-            let trouble = Trouble::new(Status::Other, one_line(&error.to_string()), next);
+            let trouble = StepError::new(ExitKind::Other, one_line(&error.to_string()), next);
             return Err(report.failed("address", began, trouble));
         }
     };
-    let how = if address.is_secure() { "https" } else { "plain http" };
+    let scheme = if address.is_secure() { "https" } else { "plain http" };
     let names: Vec<String> = http.headers().iter().map(|(name, _)| one_line(name)).collect();
-    let sent = if names.is_empty() { String::new() } else { format!(", with {}", names.join(", ")) };
+    let headers = if names.is_empty() { String::new() } else { format!(", with {}", names.join(", ")) };
     _ = report.passed(
         "address",
         began.elapsed(),
-        format!("{}, port {}, over {how}{sent}", one_line(address.host()), address.port()),
+        format!("{}, port {}, over {scheme}{headers}", one_line(address.host()), address.port()),
     );
     if is_proxied(&address) {
         _ = report.passed("proxy", began.elapsed(), "connects through the proxy of the environment");
         return Ok(());
     }
-    let found = resolve(report, &address, patience).await?;
-    connect(report, &address, &found, patience).await
+    let addresses = resolve(report, &address, timeout).await?;
+    connect(report, &address, &addresses, timeout).await
 }
 
 async fn resolve(
-    report: &mut Report,
+    report: &mut DoctorReport,
     address: &Address,
-    patience: Duration,
-) -> Result<Vec<SocketAddr>, Stop> {
+    timeout: Duration,
+) -> Result<Vec<SocketAddr>, StepFailed> {
     let began = Instant::now();
     let host = address.host().trim_start_matches('[').trim_end_matches(']').to_owned();
-    let looked = tokio::time::timeout(patience, lookup_host((host.as_str(), address.port()))).await;
-    let found: Vec<SocketAddr> = match looked {
-        Ok(Ok(found)) => found.collect(),
-        Ok(Err(error)) => return Err(unknown(report, began, &host, &error.to_string())),
-        Err(_) => return Err(unknown(report, began, &host, "no name server answered in time")),
+    let lookup = tokio::time::timeout(timeout, lookup_host((host.as_str(), address.port()))).await;
+    let addresses: Vec<SocketAddr> = match lookup {
+        Ok(Ok(addresses)) => addresses.collect(),
+        Ok(Err(error)) => return Err(unresolved(report, began, &host, &error.to_string())),
+        Err(_) => return Err(unresolved(report, began, &host, "no name server answered in time")),
     };
-    if found.is_empty() {
-        return Err(unknown(report, began, &host, "the name has no address"));
+    if addresses.is_empty() {
+        return Err(unresolved(report, began, &host, "the name has no address"));
     }
-    let shown: Vec<String> = found.iter().take(4).map(|address| address.ip().to_string()).collect();
+    let shown: Vec<String> = addresses.iter().take(4).map(|address| address.ip().to_string()).collect();
     _ = report.passed("name", began.elapsed(), format!("{} is {}", one_line(&host), shown.join(", ")));
-    Ok(found)
+    Ok(addresses)
 }
 
-fn unknown(report: &mut Report, began: Instant, host: &str, why: &str) -> Stop {
-    let said = format!("cannot resolve {}: {why}", one_line(host));
+fn unresolved(report: &mut DoctorReport, began: Instant, host: &str, why: &str) -> StepFailed {
+    let message = format!("cannot resolve {}: {why}", one_line(host));
     let next = unreachable_hint(UnreachableKind::Dns);
-    report.failed("name", began, Trouble::new(Status::Unreachable, said, next))
+    report.failed("name", began, StepError::new(ExitKind::Unreachable, message, next))
 }
 
 async fn connect(
-    report: &mut Report,
+    report: &mut DoctorReport,
     address: &Address,
-    found: &[SocketAddr],
-    patience: Duration,
-) -> Result<(), Stop> {
+    addresses: &[SocketAddr],
+    timeout: Duration,
+) -> Result<(), StepFailed> {
     let began = Instant::now();
-    let why = match tokio::time::timeout(patience, TcpStream::connect(found)).await {
+    let why = match tokio::time::timeout(timeout, TcpStream::connect(addresses)).await {
         Ok(Ok(stream)) => {
             let peer = stream.peer_addr().map(|peer| peer.to_string()).unwrap_or_default();
             _ = report.passed("connection", began.elapsed(), format!("connected to {peer}"));
             return Ok(());
         }
         Ok(Err(error)) => error.to_string(),
-        Err(_) => format!("no answer in {} s", patience.as_secs_f32()),
+        Err(_) => format!("no answer in {} s", timeout.as_secs_f32()),
     };
-    let said = format!("cannot connect to {}:{}: {why}", one_line(address.host()), address.port());
+    let message = format!("cannot connect to {}:{}: {why}", one_line(address.host()), address.port());
     let next = match address.is_loopback() {
         true => "start the server: nothing listens on this port of this machine",
         false => "check the port, whether the server runs, and whether a firewall is in between",
     };
-    Err(report.failed("connection", began, Trouble::new(Status::Unreachable, said, next)))
+    Err(report.failed("connection", began, StepError::new(ExitKind::Unreachable, message, next)))
 }
 
-/// Whether requests may go through a proxy, so that our own way there says nothing.
+/// Returns whether requests may use a proxy, so that a direct connection proves nothing.
 fn is_proxied(address: &Address) -> bool {
     let names = if address.is_secure() { ["https_proxy", "all_proxy"] } else { ["http_proxy", "all_proxy"] };
     let is_set = |name: &str| {

@@ -1,78 +1,86 @@
-//! The steps before anything is started: is there an entry, may it be run, can it be.
+//! Steps before anything is started: check the entry, its approval and its variables.
 
 use std::time::Instant;
 
 use switchboard::host::ServerSpec;
 use switchboard::host::config::{Approval, Configured, Off, Problem, ServerConfig, Start};
 
-use crate::configured::{Files, NONE, quoted, reach};
-use crate::doctor::report::{Report, Stop, Trouble};
+use crate::configured_servers::{ConfigFiles, NO_SERVERS_HINT, command_or_url, shell_quote};
+use crate::doctor::report::{DoctorReport, StepError, StepFailed};
 use crate::environment::variable;
-use crate::failure::Status;
+use crate::error::ExitKind;
 use crate::sanitize::one_line;
 
-/// What will be run, if that much is in order.
+/// Checks the entry of a server and returns its spec.
 ///
 /// # Errors
-/// The step that is not.
-pub(crate) fn read_entry(report: &mut Report, files: &Files, name: &str) -> Result<ServerSpec, Stop> {
-    let (server, entry) = written(report, files, name)?;
-    approved(report, server)?;
-    let spec = filled_in(report, server, entry)?;
+/// Returns an error after the step that failed.
+pub(crate) fn check_entry(
+    report: &mut DoctorReport,
+    files: &ConfigFiles,
+    name: &str,
+) -> Result<ServerSpec, StepFailed> {
+    let (server, entry) = find_entry(report, files, name)?;
+    check_approval(report, server)?;
+    let spec = expand_entry(report, server, entry)?;
     if spec.start == Start::Off(Off::Disabled) {
-        let next = format!("switchboard enable {}", quoted(&one_line(name)));
-        return Err(wrong(report, "enabled", "disabled by its entry", next));
+        let next = format!("switchboard enable {}", shell_quote(&one_line(name)));
+        return Err(failed(report, "enabled", "disabled by its entry", next));
     }
     Ok(spec)
 }
 
-fn written<'a>(
-    report: &mut Report,
-    files: &'a Files,
+fn find_entry<'a>(
+    report: &mut DoctorReport,
+    files: &'a ConfigFiles,
     name: &str,
-) -> Result<(&'a Configured, &'a ServerConfig), Stop> {
+) -> Result<(&'a Configured, &'a ServerConfig), StepFailed> {
     let began = Instant::now();
     let Some(server) = files.resolved.server(name) else {
         let names: Vec<String> = files.resolved.servers.iter().map(|server| one_line(&server.name)).collect();
         let next = match (&files.resolved.faults[..], &names[..]) {
             ([fault, ..], _) => format!("correct the file that cannot be read: {fault}"),
-            ([], []) => NONE.to_owned(),
+            ([], []) => NO_SERVERS_HINT.to_owned(),
             ([], names) => format!("configured servers: {}", names.join(", ")),
         };
-        return Err(wrong(report, "entry", format!("no server {:?} is configured", one_line(name)), next));
+        return Err(failed(report, "entry", format!("no server {:?} is configured", one_line(name)), next));
     };
     let Some(entry) = &server.entry else {
         let fault = server.plan.as_ref().err().map(ToString::to_string).unwrap_or_default();
-        return Err(wrong(report, "entry", fault, "correct its entry"));
+        return Err(failed(report, "entry", fault, "correct its entry"));
     };
-    let file = files.of(server.scope).map(|file| file.display().to_string()).unwrap_or_default();
+    let file = files.path(server.scope).map(|file| file.display().to_string()).unwrap_or_default();
     let hidden = files.resolved.shadowed.iter().filter(|other| other.name == name);
     let hidden: String =
         hidden.map(|other| format!("; it hides a server of the scope {}", other.scope)).collect();
-    let said = format!("{} in {file} (scope {}){hidden}", reach(entry), server.scope);
-    _ = report.passed("entry", began.elapsed(), said);
+    let message = format!("{} in {file} (scope {}){hidden}", command_or_url(entry), server.scope);
+    _ = report.passed("entry", began.elapsed(), message);
     Ok((server, entry))
 }
 
-fn approved(report: &mut Report, server: &Configured) -> Result<(), Stop> {
+fn check_approval(report: &mut DoctorReport, server: &Configured) -> Result<(), StepFailed> {
     let began = Instant::now();
-    let next = || format!("switchboard approve {}", quoted(&one_line(&server.name)));
-    let said = match &server.approval {
+    let next = || format!("switchboard approve {}", shell_quote(&one_line(&server.name)));
+    let message = match &server.approval {
         Some(Approval::New) => {
-            let said = "configured by the project, not approved yet";
-            return Err(wrong(report, "approval", said, next()));
+            let message = "configured by the project, not approved yet";
+            return Err(failed(report, "approval", message, next()));
         }
         Some(Approval::Changed(_)) => {
-            return Err(wrong(report, "approval", "changed since you approved it", next()));
+            return Err(failed(report, "approval", "changed since you approved it", next()));
         }
-        Some(Approval::Approved) => "approved as it is".to_owned(),
+        Some(Approval::Approved) => "approved".to_owned(),
         None => format!("not needed in the scope {}", server.scope),
     };
-    _ = report.passed("approval", began.elapsed(), said);
+    _ = report.passed("approval", began.elapsed(), message);
     Ok(())
 }
 
-fn filled_in(report: &mut Report, server: &Configured, entry: &ServerConfig) -> Result<ServerSpec, Stop> {
+fn expand_entry(
+    report: &mut DoctorReport,
+    server: &Configured,
+    entry: &ServerConfig,
+) -> Result<ServerSpec, StepFailed> {
     let began = Instant::now();
     let spec = match &server.plan {
         Ok(plan) => ServerSpec::from(plan),
@@ -81,22 +89,27 @@ fn filled_in(report: &mut Report, server: &Configured, entry: &ServerConfig) -> 
                 Problem::Unset { variable } => ("variables", format!("export {}=…", one_line(variable))),
                 _ => ("entry", "correct its entry".to_owned()),
             };
-            return Err(wrong(report, step, fault.to_string(), next));
+            return Err(failed(report, step, fault.to_string(), next));
         }
     };
     let names = entry.variables();
     if !names.is_empty() {
         let state = |name: &String| {
-            let how = if variable(name).is_some() { "set" } else { "not set, uses its default" };
+            let how = if variable(name).is_some() { "set" } else { "not set, uses the default" };
             format!("{} ({how})", one_line(name))
         };
-        let said = names.iter().map(state).collect::<Vec<_>>().join(", ");
-        _ = report.passed("variables", began.elapsed(), said);
+        let message = names.iter().map(state).collect::<Vec<_>>().join(", ");
+        _ = report.passed("variables", began.elapsed(), message);
     }
     Ok(spec)
 }
 
-/// Something that the user has to put right.
-fn wrong(report: &mut Report, step: &'static str, said: impl Into<String>, next: impl Into<String>) -> Stop {
-    report.failed(step, Instant::now(), Trouble::new(Status::Other, said, next))
+/// Reports a failed step that the user has to correct.
+fn failed(
+    report: &mut DoctorReport,
+    step: &'static str,
+    message: impl Into<String>,
+    next: impl Into<String>,
+) -> StepFailed {
+    report.failed(step, Instant::now(), StepError::new(ExitKind::Other, message, next))
 }

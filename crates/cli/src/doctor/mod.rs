@@ -1,4 +1,4 @@
-//! Why a server does not connect: every step on the way to its tools, timed, until one fails.
+//! Diagnosis of a server that does not connect: every step up to its tools, timed, until one fails.
 //!
 //! ```text
 //!   entry ─▶ approval ─▶ variables ─▶ program, environment ─▶ start ─┐
@@ -9,12 +9,12 @@
 
 mod address;
 mod entry;
-mod meeting;
+mod handshake;
 mod program;
 mod report;
 
-pub(crate) use address::reach_address;
-pub(crate) use entry::read_entry;
-pub(crate) use meeting::{Moments, Way, meet};
-pub(crate) use program::find_program;
-pub(crate) use report::{Report, Stop, Trouble};
+pub(crate) use address::check_address;
+pub(crate) use entry::check_entry;
+pub(crate) use handshake::{DoctorTransport, FirstMessage, open_session};
+pub(crate) use program::check_program;
+pub(crate) use report::{DoctorReport, StepError, StepFailed};

@@ -1,28 +1,28 @@
-//! The steps of a server that is a program: which file it is, and what it is given.
+//! Steps for a program: find its file, list the variables passed to it.
 
 use std::time::Instant;
 
 use switchboard::Stdio;
 
-use crate::doctor::report::{Report, Stop, Trouble};
-use crate::failure::{Status, start_hint};
+use crate::doctor::report::{DoctorReport, StepError, StepFailed};
+use crate::error::{ExitKind, start_hint};
 use crate::sanitize::one_line;
 
-/// Checks that the program is there, and reports what it is given.
+/// Checks that the program exists, and reports the variables passed to it.
 ///
 /// # Errors
-/// The step that says where it was looked for.
-pub(crate) fn find_program(report: &mut Report, command: &Stdio) -> Result<(), Stop> {
+/// Returns an error after the step that failed.
+pub(crate) fn check_program(report: &mut DoctorReport, command: &Stdio) -> Result<(), StepFailed> {
     let began = Instant::now();
     match command.file() {
         Ok(file) => {
-            let place =
+            let directory =
                 command.directory().map(|cwd| format!(", run in {}", cwd.display())).unwrap_or_default();
-            _ = report.passed("program", began.elapsed(), format!("{}{place}", file.display()));
+            _ = report.passed("program", began.elapsed(), format!("{}{directory}", file.display()));
         }
         Err(why) => {
-            let trouble = Trouble::new(Status::Unreachable, why.to_string(), start_hint(why.kind));
-            return Err(report.failed("program", began, trouble));
+            let error = StepError::new(ExitKind::Unreachable, why.to_string(), start_hint(why.kind));
+            return Err(report.failed("program", began, error));
         }
     }
     let names = command.environment().into_iter().map(|(name, _)| one_line(&name.to_string_lossy()));
@@ -32,10 +32,10 @@ pub(crate) fn find_program(report: &mut Report, command: &Stdio) -> Result<(), S
         .filter(|name| std::env::var_os(name).is_none())
         .map(|name| one_line(&name.to_string_lossy()))
         .collect();
-    let mut said = names.collect::<Vec<_>>().join(", ");
+    let mut variables = names.collect::<Vec<_>>().join(", ");
     if !missing.is_empty() {
-        said += &format!("; not set, so not inherited: {}", missing.join(", "));
+        variables += &format!("; not set, so not inherited: {}", missing.join(", "));
     }
-    _ = report.passed("environment", began.elapsed(), format!("passes {said}"));
+    _ = report.passed("environment", began.elapsed(), format!("passes {variables}"));
     Ok(())
 }

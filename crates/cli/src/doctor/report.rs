@@ -1,26 +1,26 @@
-//! What was found, step by step: shown as it is found, or all at once for programs.
+//! DoctorReport of a diagnosis: prints each step as it finishes, or all of them as JSON.
 
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
 use switchboard::{CallError, Raw};
 
-use crate::failure::{Failure, Status};
-use crate::output::{Paper, indented, show_json};
+use crate::error::{CommandError, ExitKind};
+use crate::output::{OutputStream, indented, print_json};
 use crate::sanitize::{one_line, sanitize};
 
-/// The steps so far.
+/// The steps so far, and the result.
 #[derive(Debug, Serialize)]
-pub(crate) struct Report {
+pub(crate) struct DoctorReport {
     server: String,
     ok: bool,
     steps: Vec<Step>,
     next: Option<String>,
     #[serde(skip)]
-    status: Option<Status>,
-    /// Where steps are shown as they come; nowhere, where a program reads them.
+    status: Option<ExitKind>,
+    /// Output for steps as they finish; `None` for JSON.
     #[serde(skip)]
-    paper: Option<Paper>,
+    out: Option<OutputStream>,
 }
 
 #[derive(Debug, Serialize)]
@@ -28,98 +28,99 @@ struct Step {
     step: &'static str,
     ok: bool,
     ms: u64,
-    said: String,
-    /// The last its program wrote to stderr.
+    #[serde(rename = "said")]
+    message: String,
+    /// The last lines its program wrote to stderr.
     #[serde(skip_serializing_if = "Option::is_none")]
     stderr: Option<String>,
 }
 
-/// A step has failed: the way ends here.
+/// Marker: a step has failed and is in the report.
 #[derive(Debug)]
-pub(crate) struct Stop;
+pub(crate) struct StepFailed;
 
-/// What is wrong, and what to do about it.
+/// Error of a step: the message, and what to do.
 #[derive(Debug)]
-pub(crate) struct Trouble {
-    pub(crate) said: String,
+pub(crate) struct StepError {
+    pub(crate) message: String,
     pub(crate) next: String,
-    pub(crate) status: Status,
+    pub(crate) status: ExitKind,
     pub(crate) stderr: Option<String>,
 }
 
-impl Trouble {
-    pub(crate) fn new(status: Status, said: impl Into<String>, next: impl Into<String>) -> Self {
-        Self { said: said.into(), next: next.into(), status, stderr: None }
+impl StepError {
+    pub(crate) fn new(status: ExitKind, message: impl Into<String>, next: impl Into<String>) -> Self {
+        Self { message: message.into(), next: next.into(), status, stderr: None }
     }
 }
 
-impl Report {
-    pub(crate) fn new(server: &str, paper: Option<Paper>) -> Self {
-        Self { server: server.to_owned(), ok: true, steps: Vec::new(), next: None, status: None, paper }
+impl DoctorReport {
+    pub(crate) fn new(server: &str, out: Option<OutputStream>) -> Self {
+        Self { server: server.to_owned(), ok: true, steps: Vec::new(), next: None, status: None, out }
     }
 
-    /// A step that went well, and took this long.
+    /// Adds a step that succeeded.
     ///
     /// # Errors
-    /// When nobody reads any more.
+    /// Returns an error if the output is closed.
     pub(crate) fn passed(
         &mut self,
         step: &'static str,
         took: Duration,
-        said: impl Into<String>,
-    ) -> Result<(), Failure> {
-        self.add(Step { step, ok: true, ms: millis(took), said: said.into(), stderr: None })
+        message: impl Into<String>,
+    ) -> Result<(), CommandError> {
+        self.add(Step { step, ok: true, ms: millis(took), message: message.into(), stderr: None })
     }
 
-    /// A step that failed, and is the last.
-    pub(crate) fn failed(&mut self, step: &'static str, began: Instant, trouble: Trouble) -> Stop {
-        let Trouble { said, next, status, stderr } = trouble;
+    /// Adds the step that failed, which is the last one.
+    pub(crate) fn failed(&mut self, step: &'static str, began: Instant, error: StepError) -> StepFailed {
+        let StepError { message, next, status, stderr } = error;
         (self.ok, self.next, self.status) = (false, Some(next), Some(status));
-        // A reader that is gone will be noticed at the end.
-        _ = self.add(Step { step, ok: false, ms: millis(began.elapsed()), said, stderr });
-        Stop
+        // A closed output is reported by `finish`.
+        _ = self.add(Step { step, ok: false, ms: millis(began.elapsed()), message, stderr });
+        StepFailed
     }
 
-    fn add(&mut self, step: Step) -> Result<(), Failure> {
-        let shown = self.paper.as_ref().map_or(Ok(()), |paper| paper.print(&line(&step, paper)));
+    fn add(&mut self, step: Step) -> Result<(), CommandError> {
+        let shown = self.out.as_ref().map_or(Ok(()), |out| out.print(&render_step(&step, out)));
         self.steps.push(step);
         Ok(shown?)
     }
 
-    /// What it all comes to, in the last line; and whether the server connects.
+    /// Prints the summary, or the JSON report.
     ///
     /// # Errors
-    /// The exit code of the step that failed.
-    pub(crate) fn end(self) -> Result<(), Failure> {
-        match &self.paper {
-            Some(paper) => {
+    /// Returns the exit code of the failed step.
+    pub(crate) fn finish(self) -> Result<(), CommandError> {
+        match &self.out {
+            Some(out) => {
                 let last = match &self.next {
-                    Some(next) => format!("{} {}", paper.bold("next:"), one_line(next)),
+                    Some(next) => format!("{} {}", out.bold("next:"), one_line(next)),
                     None => format!("{} connects", one_line(&self.server)),
                 };
-                paper.print(&format!("\n{last}\n"))?;
+                out.print(&format!("\n{last}\n"))?;
             }
             None => {
-                let paper = Paper::stdout();
-                show_json(&paper, &Raw::encode(&self).map_err(CallError::from)?)?;
+                let out = OutputStream::stdout();
+                print_json(&out, &Raw::encode(&self).map_err(CallError::from)?)?;
             }
         }
         match self.status {
-            Some(status) => Err(Failure::Shown { status }),
+            Some(exit) => Err(CommandError::AlreadyReported { exit }),
             None => Ok(()),
         }
     }
 }
 
-/// `✓ program       /usr/bin/npx (1 ms)`.
-fn line(step: &Step, paper: &Paper) -> String {
+/// Renders a step: `✓ program       /usr/bin/npx (1 ms)`.
+fn render_step(step: &Step, out: &OutputStream) -> String {
     const INDENT: &str = "                ";
-    let mark = if step.ok { paper.green("✓") } else { paper.red("✗") };
+    let mark = if step.ok { out.green("✓") } else { out.red("✗") };
     let took = if step.ms > 0 { format!(" ({} ms)", step.ms) } else { String::new() };
-    let body = indented(&format!("{}{took}", sanitize(&step.said)), INDENT, paper.width);
+    let body = indented(&format!("{}{took}", sanitize(&step.message)), INDENT, out.width);
     let mut text = format!("{mark} {:<14}{}", step.step, body.trim_start_matches(' '));
-    for words in step.stderr.iter().flat_map(|words| words.trim_end().lines()) {
-        text += &format!("{INDENT}{} {}\n", paper.dim("│"), sanitize(words));
+    for line in step.stderr.iter().flat_map(|stderr| stderr.trim_end().lines()) {
+        text += &format!("{INDENT}{} {}\n", out.dim("│"), sanitize(line));
     }
     text
 }

@@ -1,43 +1,50 @@
-//! JSON for people (indented), and the specification's own JSON for programs (as the server wrote it).
+//! Prints JSON: indented for people, unchanged for programs.
 
 use std::collections::HashSet;
 
 use switchboard::Raw;
 use switchboard::protocol::OrderedMap;
 
-use crate::failure::Failure;
-use crate::output::Paper;
+use crate::error::CommandError;
+use crate::output::OutputStream;
 use crate::sanitize;
 
-/// What stays on one line.
-const SHORT: usize = 60;
+/// Maximum length of an object or array on one line.
+const ONE_LINE: usize = 60;
 
-/// Prints JSON as it was written, on a line of its own. A terminal gets the same value, with what it would obey
-/// written as escapes.
+/// Prints JSON unchanged on one line. For a terminal, unsafe characters are escaped; the value is the same.
 ///
 /// # Errors
-/// When nobody reads any more.
-pub(crate) fn show_json(paper: &Paper, text: &Raw) -> Result<(), Failure> {
-    let shown = if paper.is_terminal { sanitize::json(text.as_str()) } else { text.as_str().into() };
-    Ok(paper.print(&shown)?)
+/// Returns an error if the output is closed.
+pub(crate) fn print_json(out: &OutputStream, text: &Raw) -> Result<(), CommandError> {
+    let shown = if out.is_terminal { sanitize::json(text.as_str()) } else { text.as_str().into() };
+    Ok(out.print(&shown)?)
 }
 
-/// Indented, with its members in their order, safe to show at a terminal.
+/// Encodes a value as JSON.
+///
+/// # Errors
+/// Returns an error if the value cannot be represented as JSON.
+pub(crate) fn encode(value: &impl serde::Serialize) -> Result<Raw, CommandError> {
+    Ok(Raw::encode(value).map_err(switchboard::CallError::from)?)
+}
+
+/// Returns indented JSON with the members in order, sanitized for a terminal.
 pub(crate) fn pretty(value: &Raw) -> String {
     sanitize::json(&indent_json(value)).into_owned()
 }
 
-/// Indented, with its members in their order and its strings as they are. JSON that is too deep to be read stays as it
-/// is.
+/// Returns indented JSON with the members in order and strings unchanged. JSON that is nested too deeply is returned
+/// unchanged.
 pub(crate) fn indent_json(value: &Raw) -> String {
     let mut text = String::new();
-    match lay_out(value, 0, &mut text) {
+    match write_indented(value, 0, &mut text) {
         Some(()) => text,
         None => value.as_str().to_owned(),
     }
 }
 
-fn lay_out(value: &Raw, depth: usize, into: &mut String) -> Option<()> {
+fn write_indented(value: &Raw, depth: usize, into: &mut String) -> Option<()> {
     let text = value.as_str();
     let (open, close, parts) = if text.starts_with('{') {
         let members: OrderedMap<Raw> = value.decode().ok()?;
@@ -51,9 +58,9 @@ fn lay_out(value: &Raw, depth: usize, into: &mut String) -> Option<()> {
         into.push_str(text);
         return Some(());
     };
-    // A few plain values read best on one line.
+    // A few scalar values are easier to read on one line.
     let is_plain = |part: &Raw| !part.as_str().starts_with(['{', '[']);
-    if text.len() <= SHORT && parts.iter().all(|(_, part)| is_plain(part)) {
+    if text.len() <= ONE_LINE && parts.iter().all(|(_, part)| is_plain(part)) {
         let plain: Vec<String> =
             parts.iter().map(|(label, part)| format!("{label}{}", part.as_str())).collect();
         into.push_str(&format!("{open}{}{close}", plain.join(", ")));
@@ -64,7 +71,7 @@ fn lay_out(value: &Raw, depth: usize, into: &mut String) -> Option<()> {
         into.push_str(if index == 0 { "\n" } else { ",\n" });
         into.push_str(&"  ".repeat(depth + 1));
         into.push_str(label);
-        lay_out(part, depth + 1, into)?;
+        write_indented(part, depth + 1, into)?;
     }
     if !parts.is_empty() {
         into.push('\n');
@@ -74,9 +81,9 @@ fn lay_out(value: &Raw, depth: usize, into: &mut String) -> Option<()> {
     Some(())
 }
 
-/// The pages of a list as one: the members of the first, with the entries of all. An entry of a later page that is already
-/// listed is left out: a server that repeats a cursor repeats a page.
-pub(crate) fn merge(pages: Vec<OrderedMap<Raw>>, field: &str) -> OrderedMap<Raw> {
+/// Merges the pages of a list: the members of the first page, with the entries of all pages. Duplicate entries of later
+/// pages are skipped, because a server that repeats a cursor repeats a page.
+pub(crate) fn merge_pages(pages: Vec<OrderedMap<Raw>>, field: &str) -> OrderedMap<Raw> {
     let mut entries: Vec<Raw> = Vec::new();
     let mut listed: HashSet<String> = HashSet::new();
     let mut whole: Option<OrderedMap<Raw>> = None;
@@ -100,9 +107,9 @@ pub(crate) fn merge(pages: Vec<OrderedMap<Raw>>, field: &str) -> OrderedMap<Raw>
     whole
 }
 
-/// What tells an entry from the others of its list: its name or address, else all of it.
+/// Returns the key that identifies an entry in its list: its URI or name, else the entire entry.
 fn entry_key(entry: &Raw) -> String {
-    // Resources have a name, too, which many of them may share.
+    // Many resources may share one name, so their URI comes first.
     let mut keys = ["uri", "uriTemplate", "name"].into_iter();
     let key = keys.find_map(|key| entry.field_texts().find(|(name, _)| *name == key));
     key.map_or(entry.as_str(), |(_, value)| value).to_owned()
@@ -117,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn pretty_keeps_order_and_numbers_and_shows_what_is_hidden() {
+    fn pretty_keeps_order_and_numbers_and_escapes_control_characters() {
         let text = pretty(&raw("{\"z\":1.50,\"a\":[],\"m\":[1,{\"k\":\"\u{9b}\"}]}"));
         assert_eq!(
             text,
@@ -131,7 +138,7 @@ mod tests {
             r#"{"tools":[{"name":"a", "x":1.0}],"nextCursor":"2","ttlMs":5}"#,
             r#"{"tools":[{"name":"b"}]}"#,
         ];
-        let merged = merge(pages.iter().map(|page| raw(page).decode().unwrap()).collect(), "tools");
+        let merged = merge_pages(pages.iter().map(|page| raw(page).decode().unwrap()).collect(), "tools");
         let text = Raw::encode(&merged).unwrap();
         assert_eq!(text.as_str(), r#"{"tools":[{"name":"a", "x":1.0},{"name":"b"}],"ttlMs":5}"#);
     }
@@ -141,10 +148,10 @@ mod tests {
         let page = r#"{"tools":[{"name":"a"},{"name":"b"}],"nextCursor":"same"}"#;
         let last = r#"{"tools":[{"name":"b"},{"name":"c"}],"nextCursor":"same"}"#;
         let pages = [page, page, last].iter().map(|page| raw(page).decode().unwrap()).collect();
-        let text = Raw::encode(&merge(pages, "tools")).unwrap();
+        let text = Raw::encode(&merge_pages(pages, "tools")).unwrap();
         assert_eq!(text.as_str(), r#"{"tools":[{"name":"a"},{"name":"b"},{"name":"c"}]}"#);
         let resources = r#"{"resources":[{"name":"x","uri":"a:1"},{"name":"x","uri":"a:2"}]}"#;
         let pages = [resources, resources].iter().map(|page| raw(page).decode().unwrap()).collect();
-        assert_eq!(Raw::encode(&merge(pages, "resources")).unwrap().as_str(), resources);
+        assert_eq!(Raw::encode(&merge_pages(pages, "resources")).unwrap().as_str(), resources);
     }
 }

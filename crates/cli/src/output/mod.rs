@@ -1,16 +1,16 @@
-//! What the commands show: results, JSON, signatures and notes, laid out with `switchboard_terminal`.
+//! Output of the commands: results, JSON, signatures and notes, formatted with `switchboard_terminal`.
 
 mod content;
-mod count;
 mod json;
 mod notes;
+mod pluralize;
 mod save;
 mod signature;
 
-pub(crate) use content::{blocks, contents, result, structured_text};
-pub(crate) use count::count;
-pub(crate) use json::{indent_json, merge, pretty, show_json};
-pub(crate) use notes::Notes;
-pub(crate) use save::{parts_of, result_parts, save_all, save_one};
-pub(crate) use signature::{Signature, listed};
-pub(crate) use switchboard_terminal::{Paper, Screen, Table, indented, size, wrap};
+pub(crate) use content::{render_blocks, render_contents, render_result, render_structured};
+pub(crate) use json::{encode, indent_json, merge_pages, pretty, print_json};
+pub(crate) use notes::RowNotes;
+pub(crate) use pluralize::pluralize;
+pub(crate) use save::{resource_parts, result_parts, save_all, save_one};
+pub(crate) use signature::{Signature, render_item};
+pub(crate) use switchboard_terminal::{OutputStream, Screen, TextTable, format_size, indented, wrap};

@@ -1,31 +1,31 @@
-//! What is wrong with the rows of a table, and what to do about it: below the table, where there is room for it.
+//! Notes below a table: errors of its rows, and what to do.
 
-use crate::output::{Paper, indented};
+use crate::output::{OutputStream, indented};
 use crate::sanitize::one_line;
 
-/// Notes about rows, in their order.
+/// Notes about the rows of a table, in order.
 #[derive(Debug, Default)]
-pub(crate) struct Notes(Vec<Note>);
+pub(crate) struct RowNotes(Vec<RowNote>);
 
 #[derive(Debug)]
-struct Note {
+struct RowNote {
     name: String,
     error: Option<String>,
     next: Option<String>,
 }
 
-impl Notes {
-    /// Adds a note, where there is an error or something to do.
+impl RowNotes {
+    /// Adds a note if there is an error or a next step.
     pub(crate) fn add(&mut self, name: &str, error: Option<String>, next: Option<String>) {
         if error.is_some() || next.is_some() {
-            self.0.push(Note { name: one_line(name), error, next });
+            self.0.push(RowNote { name: one_line(name), error, next });
         }
     }
 
-    /// Laid out below a table.
-    pub(crate) fn lay_out(&self, paper: &Paper) -> String {
+    /// Renders the notes.
+    pub(crate) fn render(&self, out: &OutputStream) -> String {
         let mut text = String::new();
-        for Note { name, error, next } in &self.0 {
+        for RowNote { name, error, next } in &self.0 {
             text.push('\n');
             let error = error.as_deref().map(one_line).filter(|error| !error.is_empty());
             let head = match error {
@@ -33,9 +33,9 @@ impl Notes {
                 Some(error) => format!("{name}: {error}"),
                 None => name.clone(),
             };
-            text += &indented(&head, "", paper.width);
+            text += &indented(&head, "", out.width);
             if let Some(next) = next {
-                text += &indented(&format!("next: {}", one_line(next)), "  ", paper.width);
+                text += &indented(&format!("next: {}", one_line(next)), "  ", out.width);
             }
         }
         text

@@ -1,7 +1,7 @@
-//! Results as bytes: written to a pipe as they are, to the file the user named, or each part to a file of its own.
+//! Saves results as bytes: to a pipe, to the file the user named, or each part to its own file.
 //!
-//! Invariant: a server never chooses a path. Names of files are made from its words, without separators, and no file that
-//! exists is overwritten in a directory.
+//! Invariant: a server never chooses a path. File names are derived from its text without separators, and no existing
+//! file in a directory is overwritten.
 
 use std::fs::{self, OpenOptions};
 use std::io::Write;
@@ -13,45 +13,45 @@ use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use switchboard::CallToolResult;
 use switchboard::protocol::{Content, ResourceBody, ResourceContents};
 
-use crate::failure::{Failure, Status};
-use crate::output::{Screen, size};
+use crate::error::{CommandError, ExitKind};
+use crate::output::{Screen, format_size};
 use crate::sanitize::one_line;
 
-/// Padding may be there or not: servers write both.
+/// Padding is optional: servers send both forms.
 const BASE64: GeneralPurpose = GeneralPurpose::new(
     &alphabet::STANDARD,
     GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
 );
-/// The longest name of a file that is made from a server's words.
-const NAME: usize = 80;
+/// Maximum length of a file name derived from server text.
+const MAX_NAME: usize = 80;
 
 /// One part of a result.
 #[derive(Debug)]
-pub(crate) struct Part {
-    /// The name of its file, without its extension.
+pub(crate) struct ResultPart {
+    /// File name without extension.
     stem: String,
     extension: Option<String>,
     pub(crate) bytes: Vec<u8>,
     pub(crate) is_text: bool,
 }
 
-/// The parts of a resource, in their order.
+/// Returns the parts of a resource in order.
 ///
 /// # Errors
-/// When a part is not valid base64.
-pub(crate) fn parts_of(contents: &[ResourceContents]) -> Result<Vec<Part>, Failure> {
+/// Returns an error if a part is not valid base64.
+pub(crate) fn resource_parts(contents: &[ResourceContents]) -> Result<Vec<ResultPart>, CommandError> {
     contents.iter().map(resource_part).collect()
 }
 
-/// The parts of a tool's result, in their order; links are not data and left out.
+/// Returns the parts of a tool's result in order, without links.
 ///
 /// # Errors
-/// When a part is not valid base64.
-pub(crate) fn result_parts(result: &CallToolResult) -> Result<Vec<Part>, Failure> {
+/// Returns an error if a part is not valid base64.
+pub(crate) fn result_parts(result: &CallToolResult) -> Result<Vec<ResultPart>, CommandError> {
     let mut parts = Vec::new();
     for content in &result.content {
         parts.push(match content {
-            Content::Text(text) => Part {
+            Content::Text(text) => ResultPart {
                 stem: "text".to_owned(),
                 extension: Some("txt".to_owned()),
                 bytes: text.text.clone().into_bytes(),
@@ -64,7 +64,7 @@ pub(crate) fn result_parts(result: &CallToolResult) -> Result<Vec<Part>, Failure
         });
     }
     if let (true, Some(structured)) = (parts.is_empty(), &result.structured_content) {
-        parts.push(Part {
+        parts.push(ResultPart {
             stem: "result".to_owned(),
             extension: Some("json".to_owned()),
             bytes: structured.as_str().as_bytes().to_vec(),
@@ -74,56 +74,62 @@ pub(crate) fn result_parts(result: &CallToolResult) -> Result<Vec<Part>, Failure
     Ok(parts)
 }
 
-/// Writes the only part to a file, replacing it as a shell would.
+/// Writes the only part to a file, replacing an existing file as a shell redirection does.
 ///
 /// # Errors
-/// When there are several parts, or the file cannot be written.
-pub(crate) fn save_one(parts: &[Part], file: &Path, screen: &Screen) -> Result<(), Failure> {
+/// Returns an error if there is not exactly one part, or the file cannot be written.
+pub(crate) fn save_one(parts: &[ResultPart], file: &Path, screen: &Screen) -> Result<(), CommandError> {
     let bytes = match parts {
         [part] => &part.bytes,
-        [] => return Err(Failure::new(Status::Other, "empty", "the result is empty: nothing to write")),
+        [] => {
+            return Err(CommandError::new(ExitKind::Other, "empty", "the result is empty: nothing to write"));
+        }
         several => {
-            return Err(Failure::usage(format!(
+            return Err(CommandError::usage(format!(
                 "the result has {} parts, and --output takes one",
                 several.len()
             ))
             .hint("--save-dir DIR writes each part to a file of its own"));
         }
     };
-    fs::write(file, bytes).map_err(|error| unwritable(file, &error))?;
-    told(screen, bytes.len(), file);
+    fs::write(file, bytes).map_err(|error| write_error(file, &error))?;
+    report_saved(screen, bytes.len(), file);
     Ok(())
 }
 
-/// Writes each part that `is_wanted` to a file of its own.
+/// Writes each part for which `is_wanted` is true to its own file.
 ///
 /// # Errors
-/// When the directory or a file cannot be written.
+/// Returns an error if the directory or a file cannot be written.
 pub(crate) fn save_all(
-    parts: &[Part],
+    parts: &[ResultPart],
     folder: &Path,
     screen: &Screen,
-    is_wanted: impl Fn(&Part) -> bool,
-) -> Result<(), Failure> {
-    fs::create_dir_all(folder).map_err(|error| unwritable(folder, &error))?;
+    is_wanted: impl Fn(&ResultPart) -> bool,
+) -> Result<(), CommandError> {
+    fs::create_dir_all(folder).map_err(|error| write_error(folder, &error))?;
     for part in parts.iter().filter(|part| is_wanted(part)) {
         let (path, mut file) = create_new(folder, part)?;
-        file.write_all(&part.bytes).map_err(|error| unwritable(&path, &error))?;
-        told(screen, part.bytes.len(), &path);
+        file.write_all(&part.bytes).map_err(|error| write_error(&path, &error))?;
+        report_saved(screen, part.bytes.len(), &path);
     }
     Ok(())
 }
 
-fn told(screen: &Screen, bytes: usize, path: &Path) {
-    screen.say(&format!("wrote {} to {}", size(bytes as u64), one_line(&path.to_string_lossy())));
+fn report_saved(screen: &Screen, bytes: usize, path: &Path) {
+    screen.say(&format!("wrote {} to {}", format_size(bytes as u64), one_line(&path.to_string_lossy())));
 }
 
-fn unwritable(path: &Path, error: &std::io::Error) -> Failure {
-    Failure::new(Status::Other, "io", format!("cannot write {}: {error}", one_line(&path.to_string_lossy())))
+fn write_error(path: &Path, error: &std::io::Error) -> CommandError {
+    CommandError::new(
+        ExitKind::Other,
+        "io",
+        format!("cannot write {}: {error}", one_line(&path.to_string_lossy())),
+    )
 }
 
-/// A new file for a part; its name is counted up until it is free.
-fn create_new(folder: &Path, part: &Part) -> Result<(PathBuf, fs::File), Failure> {
+/// Creates a new file for a part; appends a number to its name if necessary.
+fn create_new(folder: &Path, part: &ResultPart) -> Result<(PathBuf, fs::File), CommandError> {
     let extension = part.extension.as_ref().map(|extension| format!(".{extension}")).unwrap_or_default();
     for number in 1..10_000 {
         let count = if number == 1 { String::new() } else { format!("-{number}") };
@@ -131,13 +137,17 @@ fn create_new(folder: &Path, part: &Part) -> Result<(PathBuf, fs::File), Failure
         match OpenOptions::new().write(true).create_new(true).open(&path) {
             Ok(file) => return Ok((path, file)),
             Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
-            Err(error) => return Err(unwritable(&path, &error)),
+            Err(error) => return Err(write_error(&path, &error)),
         }
     }
-    Err(Failure::new(Status::Other, "io", format!("{} is full of files of the same name", folder.display())))
+    Err(CommandError::new(
+        ExitKind::Other,
+        "io",
+        format!("{} has too many files of the same name", folder.display()),
+    ))
 }
 
-fn resource_part(part: &ResourceContents) -> Result<Part, Failure> {
+fn resource_part(part: &ResourceContents) -> Result<ResultPart, CommandError> {
     let (bytes, is_text) = match &part.body {
         ResourceBody::Text(text) => (text.clone().into_bytes(), true),
         ResourceBody::Blob(base64) => (decode(base64)?, false),
@@ -150,32 +160,32 @@ fn resource_part(part: &ResourceContents) -> Result<Part, Failure> {
         }
         _ => (file_name(last), part.mime_type.as_deref().and_then(extension_of).map(str::to_owned)),
     };
-    Ok(Part { stem, extension, bytes, is_text })
+    Ok(ResultPart { stem, extension, bytes, is_text })
 }
 
-fn media_part(kind: &str, mime: &str, base64: &str) -> Result<Part, Failure> {
+fn media_part(kind: &str, mime: &str, base64: &str) -> Result<ResultPart, CommandError> {
     let bytes = decode(base64)?;
     let extension = extension_of(mime).map(str::to_owned);
-    Ok(Part { stem: kind.to_owned(), extension, bytes, is_text: false })
+    Ok(ResultPart { stem: kind.to_owned(), extension, bytes, is_text: false })
 }
 
-fn decode(text: &str) -> Result<Vec<u8>, Failure> {
+fn decode(text: &str) -> Result<Vec<u8>, CommandError> {
     let compact: Vec<u8> = text.bytes().filter(|byte| !byte.is_ascii_whitespace()).collect();
     BASE64.decode(compact).map_err(|error| {
-        Failure::new(Status::Unreachable, "protocol", format!("the data is not valid base64: {error}"))
+        CommandError::new(ExitKind::Unreachable, "protocol", format!("the data is not valid base64: {error}"))
             .hint("--json shows the result as the server wrote it")
     })
 }
 
-/// A word as the name of a file: no separator, no leading dot, nothing a shell or a terminal would act on.
+/// Converts text to a file name: no separator, no leading dot, no character that a shell or terminal interprets.
 fn file_name(word: &str) -> String {
     let plain = |char: char| if char.is_alphanumeric() || "-_+.".contains(char) { char } else { '_' };
-    let name: String = word.chars().map(plain).take(NAME).collect();
+    let name: String = word.chars().map(plain).take(MAX_NAME).collect();
     let name = name.trim_start_matches('.');
     if name.is_empty() { "resource".to_owned() } else { name.to_owned() }
 }
 
-/// The usual extension of a media type.
+/// Returns the usual extension of a media type.
 fn extension_of(mime: &str) -> Option<&'static str> {
     let essence = mime.split(';').next().unwrap_or(mime).trim().to_ascii_lowercase();
     Some(match essence.as_str() {
@@ -208,7 +218,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn c6_names_of_files_stay_in_their_directory() {
+    fn c6_file_names_stay_in_their_directory() {
         let name = |uri: &str| resource_part(&ResourceContents::text(uri, "x")).unwrap().stem;
         assert_eq!(name("file:///etc/passwd"), "passwd");
         assert_eq!(name("demo://a/../.."), "resource");

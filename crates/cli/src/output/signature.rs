@@ -1,25 +1,25 @@
-//! A tool or a prompt as a signature, `add(a: number, b?: number)`, read from its schema.
+//! Signature of a tool or prompt, `add(a: number, b?: number)`, derived from its schema.
 
 use switchboard::Raw;
 use switchboard::protocol::{InputSchema, OrderedMap, Prompt, Tool};
 use unicode_width::UnicodeWidthStr;
 
-use crate::output::{Paper, indented};
+use crate::output::{OutputStream, indented};
 use crate::sanitize::{one_line, sanitize};
 
-/// What is shown of a description.
-const DESCRIPTION: usize = 16 * 1024;
-/// How many values or members of one type are shown.
-const SHOWN: usize = 8;
-/// How deep types are looked into.
-const DEPTH: usize = 2;
+/// Maximum number of bytes shown of a description.
+const MAX_DESCRIPTION: usize = 16 * 1024;
+/// Maximum number of values or members shown of one type.
+const MAX_ITEMS: usize = 8;
+/// Maximum depth of nested types.
+const MAX_DEPTH: usize = 2;
 
-/// A name, what it takes and what it gives.
+/// A name with its parameters and result type.
 #[derive(Debug)]
 pub(crate) struct Signature {
     name: String,
     parameters: Vec<Parameter>,
-    gives: Option<String>,
+    result: Option<String>,
 }
 
 #[derive(Debug)]
@@ -33,8 +33,8 @@ struct Parameter {
 impl Signature {
     pub(crate) fn of_tool(tool: &Tool) -> Self {
         let schema = tool.input().unwrap_or_default();
-        let gives = tool.output_schema.as_ref().map(|schema| type_text(schema, 0));
-        Self { name: one_line(&tool.name), parameters: parameters(&schema), gives }
+        let result = tool.output_schema.as_ref().map(|schema| type_text(schema, 0));
+        Self { name: one_line(&tool.name), parameters: parameters(&schema), result }
     }
 
     pub(crate) fn of_prompt(prompt: &Prompt) -> Self {
@@ -44,72 +44,71 @@ impl Signature {
             kind: String::new(),
             about: argument.description.as_deref().map(one_line),
         });
-        Self { name: one_line(&prompt.name), parameters: parameters.collect(), gives: None }
+        Self { name: one_line(&prompt.name), parameters: parameters.collect(), result: None }
     }
 
-    /// On one line where it fits, else with a line for each parameter.
-    pub(crate) fn lay_out(&self, paper: &Paper) -> String {
-        let gives = self.gives.as_ref().map(|gives| format!(" → {gives}")).unwrap_or_default();
-        let plain: Vec<String> = self.parameters.iter().map(|parameter| parameter.text(None)).collect();
+    /// Renders the signature on one line if it fits, else with one line per parameter.
+    pub(crate) fn render(&self, out: &OutputStream) -> String {
+        let result = self.result.as_ref().map(|result| format!(" → {result}")).unwrap_or_default();
+        let plain: Vec<String> = self.parameters.iter().map(|parameter| parameter.render(None)).collect();
         let painted: Vec<String> =
-            self.parameters.iter().map(|parameter| parameter.text(Some(paper))).collect();
-        let name = paper.bold(&self.name);
-        let fits =
-            |tail: &str| self.name.width() + plain.join(", ").width() + tail.width() + 2 <= paper.width;
-        if fits(&gives) {
-            return format!("{name}({}){}\n", painted.join(", "), paper.dim(&gives));
+            self.parameters.iter().map(|parameter| parameter.render(Some(out))).collect();
+        let name = out.bold(&self.name);
+        let fits = |tail: &str| self.name.width() + plain.join(", ").width() + tail.width() + 2 <= out.width;
+        if fits(&result) {
+            return format!("{name}({}){}\n", painted.join(", "), out.dim(&result));
         }
         let parameters = if fits("") {
             format!("{name}({})\n", painted.join(", "))
         } else {
             let lines =
-                plain.iter().zip(&painted).map(|(plain, painted)| match plain.width() + 5 <= paper.width {
+                plain.iter().zip(&painted).map(|(plain, painted)| match plain.width() + 5 <= out.width {
                     true => format!("    {painted},\n"),
-                    false => indented(&format!("{plain},"), "    ", paper.width),
+                    false => indented(&format!("{plain},"), "    ", out.width),
                 });
             format!("{name}(\n{})\n", lines.collect::<String>())
         };
-        parameters + &paper.dim(&indented(gives.trim_start(), "  ", paper.width))
+        parameters + &out.dim(&indented(result.trim_start(), "  ", out.width))
     }
 
-    /// What each parameter is for, a line each.
-    pub(crate) fn details(&self, paper: &Paper) -> String {
-        let told =
+    /// Renders the descriptions of the parameters, one line each.
+    pub(crate) fn details(&self, out: &OutputStream) -> String {
+        let described =
             self.parameters.iter().filter_map(|parameter| Some((parameter, parameter.about.as_deref()?)));
         let line = |(parameter, about): (&Parameter, &str)| {
-            indented(&format!("{}: {about}", parameter.name), "      ", paper.prose())
+            indented(&format!("{}: {about}", parameter.name), "      ", out.prose_width())
         };
-        told.map(line).collect()
+        described.map(line).collect()
     }
 }
 
 impl Parameter {
-    fn text(&self, paper: Option<&Paper>) -> String {
+    fn render(&self, out: Option<&OutputStream>) -> String {
         let Self { name, kind, .. } = self;
         let mark = if self.is_required { "" } else { "?" };
         let colon = if kind.is_empty() { "" } else { ": " };
-        let kind = paper.map_or_else(|| kind.clone(), |paper| paper.cyan(kind));
+        let kind = out.map_or_else(|| kind.clone(), |out| out.cyan(kind));
         format!("{name}{mark}{colon}{kind}")
     }
 }
 
-/// A signature with its description below, and with its details where they are wanted.
-pub(crate) fn listed(
+/// Renders a signature with its description below, and with the descriptions of its parameters if `with_details` is set.
+pub(crate) fn render_item(
     signature: &Signature,
     description: Option<&str>,
     with_details: bool,
-    paper: &Paper,
+    out: &OutputStream,
 ) -> String {
-    let mut text = signature.lay_out(paper);
+    let mut text = signature.render(out);
     if let Some(description) = description.map(str::trim).filter(|description| !description.is_empty()) {
-        let shown = &description[..description.floor_char_boundary(DESCRIPTION)];
-        text += &indented(&sanitize(shown), "    ", paper.prose());
+        let shown = &description[..description.floor_char_boundary(MAX_DESCRIPTION)];
+        text += &indented(&sanitize(shown), "    ", out.prose_width());
         if shown.len() < description.len() {
-            text += &paper.dim(&format!("    … {} more bytes\n", description.len() - shown.len()));
+            text += &out.dim(&format!("    … {} more bytes\n", description.len() - shown.len()));
         }
     }
     if with_details {
-        text += &paper.dim(&signature.details(paper));
+        text += &out.dim(&signature.details(out));
     }
     text
 }
@@ -124,7 +123,7 @@ fn parameters(schema: &InputSchema) -> Vec<Parameter> {
     schema.properties.iter().map(parameter).collect()
 }
 
-/// A schema as a type one can read: `"a" | "b"`, `string[]`, `{sum: number}`.
+/// Formats a schema as a type: `"a" | "b"`, `string[]`, `{sum: number}`.
 fn type_text(schema: &Raw, depth: usize) -> String {
     // A schema may also be `true`, which allows anything.
     let Ok(schema) = schema.decode::<OrderedMap<Raw>>() else { return "any".to_owned() };
@@ -133,67 +132,71 @@ fn type_text(schema: &Raw, depth: usize) -> String {
         return literal(value);
     }
     if let Some(values) = schema.get("enum").and_then(|values| values.decode::<Vec<Raw>>().ok()) {
-        return alternatives(values.iter().map(literal));
+        return join_alternatives(values.iter().map(literal));
     }
     for keyword in ["anyOf", "oneOf"] {
         if let Some(choices) = schema.get(keyword).and_then(|choices| choices.decode::<Vec<Raw>>().ok()) {
-            return alternatives(choices.iter().map(|choice| type_text(choice, depth + 1)));
+            return join_alternatives(choices.iter().map(|choice| type_text(choice, depth + 1)));
         }
     }
     if let Some(reference) = schema.get("$ref").and_then(|text| text.decode::<String>().ok()) {
         return one_line(reference.rsplit('/').next().unwrap_or(&reference));
     }
-    let kinds = schema.get("type").map(kinds).unwrap_or_default();
+    let kinds = schema.get("type").map(type_names).unwrap_or_default();
     if kinds.is_empty() {
-        return if schema.contains_key("properties") { members(&schema, depth) } else { "any".to_owned() };
+        return if schema.contains_key("properties") {
+            object_type(&schema, depth)
+        } else {
+            "any".to_owned()
+        };
     }
-    alternatives(kinds.iter().map(|kind| match kind.as_str() {
+    join_alternatives(kinds.iter().map(|kind| match kind.as_str() {
         "array" => {
             let items =
                 schema.get("items").map_or_else(|| "any".to_owned(), |items| type_text(items, depth + 1));
             if items.contains(" | ") { format!("({items})[]") } else { format!("{items}[]") }
         }
-        "object" => members(&schema, depth),
+        "object" => object_type(&schema, depth),
         other => one_line(other),
     }))
 }
 
-fn kinds(written: &Raw) -> Vec<String> {
-    written.decode().map(|one| vec![one]).or_else(|_| written.decode()).unwrap_or_default()
+fn type_names(types: &Raw) -> Vec<String> {
+    types.decode().map(|one| vec![one]).or_else(|_| types.decode()).unwrap_or_default()
 }
 
-fn alternatives(of: impl Iterator<Item = String>) -> String {
+fn join_alternatives(items: impl Iterator<Item = String>) -> String {
     let mut seen: Vec<String> = Vec::new();
-    for one in of {
-        if seen.len() == SHOWN {
+    for item in items {
+        if seen.len() == MAX_ITEMS {
             seen.push("…".to_owned());
             break;
         }
-        if !seen.contains(&one) {
-            seen.push(one);
+        if !seen.contains(&item) {
+            seen.push(item);
         }
     }
     seen.join(" | ")
 }
 
-fn members(schema: &OrderedMap<Raw>, depth: usize) -> String {
+fn object_type(schema: &OrderedMap<Raw>, depth: usize) -> String {
     let Some(properties) = schema.get("properties").and_then(|raw| raw.decode::<OrderedMap<Raw>>().ok())
     else {
         return "object".to_owned();
     };
-    if depth >= DEPTH || properties.is_empty() {
+    if depth >= MAX_DEPTH || properties.is_empty() {
         return "object".to_owned();
     }
     let required: Vec<String> = schema.get("required").and_then(|raw| raw.decode().ok()).unwrap_or_default();
     let mut parts: Vec<String> = properties
         .iter()
-        .take(SHOWN)
+        .take(MAX_ITEMS)
         .map(|(name, kind)| {
             let mark = if required.iter().any(|needed| needed == name) { "" } else { "?" };
             format!("{}{mark}: {}", one_line(name), type_text(kind, depth + 1))
         })
         .collect();
-    if properties.len() > SHOWN {
+    if properties.len() > MAX_ITEMS {
         parts.push("…".to_owned());
     }
     format!("{{{}}}", parts.join(", "))
@@ -205,9 +208,9 @@ mod tests {
 
     use super::*;
 
-    fn laid_out(schema: serde_json::Value, width: usize) -> String {
+    fn rendered(schema: serde_json::Value, width: usize) -> String {
         let text = Raw::parse(schema.to_string()).unwrap();
-        Signature::of_tool(&Tool::new("t", text)).lay_out(&Paper::plain(width))
+        Signature::of_tool(&Tool::new("t", text)).render(&OutputStream::plain(width))
     }
 
     #[test]
@@ -231,8 +234,8 @@ mod tests {
     fn a_signature_breaks_where_it_must() {
         let schema = json!({"type": "object", "required": ["text"],
             "properties": {"loud": {"type": "boolean"}, "text": {"type": "string"}}});
-        assert_eq!(laid_out(schema.clone(), 60), "t(loud?: boolean, text: string)\n");
-        assert_eq!(laid_out(schema, 22), "t(\n    loud?: boolean,\n    text: string,\n)\n");
-        assert_eq!(laid_out(json!({"type": "object"}), 60), "t()\n");
+        assert_eq!(rendered(schema.clone(), 60), "t(loud?: boolean, text: string)\n");
+        assert_eq!(rendered(schema, 22), "t(\n    loud?: boolean,\n    text: string,\n)\n");
+        assert_eq!(rendered(json!({"type": "object"}), 60), "t()\n");
     }
 }

@@ -1,8 +1,8 @@
-//! The files of an agent, written from the design of the service that it uses: a bootstrap, a planner, and an adapter for
+//! Files of a new agent, generated from the design of its service: a bootstrap, a planner, and an adapter for
 //! each tool.
 //!
-//! Invariant: what is written compiles for every design, whatever its tools and arguments are called, and rustfmt leaves
-//! it as it is.
+//! Invariant: the generated code compiles for every design, whatever the names of its tools and arguments, and is
+//! formatted like rustfmt does.
 
 use std::collections::BTreeSet;
 
@@ -10,22 +10,27 @@ use serde_json::Value;
 use switchboard_design::{Design, OutputDef, ToolDef};
 
 use super::files::template;
-use super::names::{Names, is_taken};
+use super::names::{ProjectNames, is_reserved};
 
-/// The width that rustfmt breaks lines at.
+/// Line width of rustfmt.
 const WIDTH: usize = 100;
-/// More parameters than this, and a function takes one object instead.
-const MOST_PARAMETERS: usize = 7;
+/// With more parameters than this, a function takes one object instead.
+const MAX_PARAMETERS: usize = 7;
 
-/// A file of the agent: where, below the project's folder, and its text.
+/// A file of the agent: its path in the project's folder, and its text.
 #[derive(Debug)]
 pub(crate) struct AgentFile {
-    pub(crate) place: String,
+    pub(crate) path: String,
     pub(crate) text: String,
 }
 
-/// All files of an agent for a service: `command` is the program that serves it.
-pub(crate) fn agent(names: &Names, design: &Design, command: &[String], switchboard: &str) -> Vec<AgentFile> {
+/// Returns the files of an agent for a service; `command` is the program that serves it.
+pub(crate) fn agent_files(
+    names: &ProjectNames,
+    design: &Design,
+    command: &[String],
+    switchboard: &str,
+) -> Vec<AgentFile> {
     let toolset = Toolset::of(design);
     let fill = |text: &str| {
         let text = names.fill(text, switchboard);
@@ -62,11 +67,11 @@ pub(crate) fn agent(names: &Names, design: &Design, command: &[String], switchbo
         files.push((format!("{folder}/{module}.rs"), adapter(design, tool, &toolset.module)));
     }
     let file =
-        |(place, text): (String, String)| AgentFile { place: format!("agents/{place}"), text: fill(&text) };
+        |(path, text): (String, String)| AgentFile { path: format!("agents/{path}"), text: fill(&text) };
     files.into_iter().map(file).collect()
 }
 
-/// The tools of a service by the modules of their adapters.
+/// The tools of a service with the modules of their adapters.
 struct Toolset<'a> {
     module: String,
     tools: Vec<(String, &'a ToolDef)>,
@@ -77,13 +82,13 @@ impl<'a> Toolset<'a> {
         let mut taken = BTreeSet::from(["mod".to_owned()]);
         let mut tools: Vec<(String, &ToolDef)> =
             design.tools.iter().map(|tool| (unique(&tool.name, "tool", &mut taken), tool)).collect();
-        // The order in which rustfmt wants modules.
+        // The order of modules in rustfmt.
         tools.sort_by(|one, other| one.0.cmp(&other.0));
         Self { module: identifier(&design.name, "service"), tools }
     }
 
-    /// The imports of the planner, what it does, its first step, and what its test expects. It calls a tool only if that
-    /// changes nothing.
+    /// Returns the imports of the planner, its description, its first step, and the assertion of its test. It calls
+    /// only a tool that is read-only.
     fn operator(&self, design: &Design) -> (String, &'static str, String, String) {
         let is_harmless = |tool: &ToolDef| {
             tool.annotations.as_ref().is_some_and(|says| says.is_read_only()) && tool.scopes.is_empty()
@@ -104,17 +109,17 @@ impl<'a> Toolset<'a> {
     }
 }
 
-/// The adapter of one tool.
+/// Returns the adapter of one tool.
 fn adapter(design: &Design, tool: &ToolDef, toolset: &str) -> String {
     let name = escaped(&tool.name);
-    let said = tool.description.lines().next().unwrap_or_default().trim();
+    let summary = tool.description.lines().next().unwrap_or_default().trim();
     let parameters = Parameters::of(tool);
     let (result, reads, generic) = match &tool.output {
         OutputDef::Structured { .. } => ("T", "data", "<T: DeserializeOwned>"),
         _ => ("String", "text", ""),
     };
     let mut text = format!(
-        "//! The tool `{}` of `{}`: {said}\n//!\n\
+        "//! The tool `{}` of `{}`: {summary}\n//!\n\
          //! Written once by `switchboard new --agent`; it is yours. Map your own types to the arguments of the tool here,\n\
          //! and its result to them.\n\nuse std::error::Error;\n\n",
         tool.name, design.name
@@ -137,7 +142,7 @@ fn adapter(design: &Design, tool: &ToolDef, toolset: &str) -> String {
     text += "\n\n/// A call with the arguments of the example.\npub fn example() -> Step {\n    \
              let arguments = serde_json::from_str(EXAMPLE).expect(\"the example is JSON\");\n    \
              step(TOOL, arguments)\n}\n\n";
-    text += &format!("/// A call of the tool.{}\n", parameters.left_out());
+    text += &format!("/// A call of the tool.{}\n", parameters.optional_doc());
     text += &parameters.function();
     text += &format!(
         "\n\n/// What the tool returned.\n///\n/// # Errors\n/// When it failed{}.\n\
@@ -147,9 +152,9 @@ fn adapter(design: &Design, tool: &ToolDef, toolset: &str) -> String {
     text
 }
 
-/// The parameters of the function that makes a call.
+/// Parameters of the generated function that creates a call.
 struct Parameters {
-    /// Name in Rust, name on the wire, type.
+    /// Rust name, protocol name, type.
     required: Vec<(String, String, &'static str)>,
     optional: Vec<String>,
     has_value: bool,
@@ -159,7 +164,7 @@ impl Parameters {
     fn of(tool: &ToolDef) -> Self {
         let schema = &tool.args.schema;
         let properties = schema.get("properties").and_then(Value::as_object);
-        let must: BTreeSet<&str> = schema
+        let required_names: BTreeSet<&str> = schema
             .get("required")
             .and_then(Value::as_array)
             .into_iter()
@@ -175,7 +180,7 @@ impl Parameters {
         let mut taken = BTreeSet::new();
         let (mut required, mut optional) = (Vec::new(), Vec::new());
         for name in names {
-            match must.contains(name) {
+            match required_names.contains(name) {
                 true => {
                     let kind = rust_type(properties.and_then(|all| all.get(name)));
                     required.push((unique(name, "argument", &mut taken), name.to_owned(), kind));
@@ -183,7 +188,7 @@ impl Parameters {
                 false => optional.push(name.to_owned()),
             }
         }
-        if required.len() > MOST_PARAMETERS || required.iter().any(|(name, ..)| name == "step") {
+        if required.len() > MAX_PARAMETERS || required.iter().any(|(name, ..)| name == "step") {
             required.clear();
             optional.clear();
             return Self { required, optional, has_value: true };
@@ -192,7 +197,7 @@ impl Parameters {
         Self { required, optional, has_value }
     }
 
-    fn left_out(&self) -> String {
+    fn optional_doc(&self) -> String {
         if self.optional.is_empty() {
             return String::new();
         }
@@ -229,7 +234,7 @@ impl Parameters {
     }
 }
 
-/// The type of a parameter: that of a simple schema, or any JSON.
+/// Returns the Rust type of a parameter: the type of a simple schema, or any JSON.
 fn rust_type(schema: Option<&Value>) -> &'static str {
     let kind = |schema: &Value| schema.get("type").and_then(Value::as_str).map(str::to_owned);
     match schema.and_then(kind).as_deref() {
@@ -245,57 +250,57 @@ fn rust_type(schema: Option<&Value>) -> &'static str {
     }
 }
 
-/// A name in Rust that nothing else here has.
+/// Returns an identifier that is not in `taken`.
 fn unique(name: &str, kind: &str, taken: &mut BTreeSet<String>) -> String {
     let wanted = identifier(name, kind);
-    let mut found = wanted.clone();
+    let mut candidate = wanted.clone();
     let mut number = 2;
-    while !taken.insert(found.clone()) {
-        found = format!("{wanted}_{number}");
+    while !taken.insert(candidate.clone()) {
+        candidate = format!("{wanted}_{number}");
         number += 1;
     }
-    found
+    candidate
 }
 
-/// A name in Rust: words in small letters; with the kind behind it where Rust or the files of a project have it already.
+/// Converts a name to a snake-case identifier; appends `kind` if it is reserved.
 fn identifier(name: &str, kind: &str) -> String {
-    let mut found = String::new();
+    let mut snake = String::new();
     let mut was_small = false;
     for char in name.chars() {
         match char {
-            'a'..='z' | '0'..='9' => found.push(char),
+            'a'..='z' | '0'..='9' => snake.push(char),
             'A'..='Z' => {
                 if was_small {
-                    found.push('_');
+                    snake.push('_');
                 }
-                found.push(char.to_ascii_lowercase());
+                snake.push(char.to_ascii_lowercase());
             }
-            _ if found.ends_with('_') => {}
-            _ => found.push('_'),
+            _ if snake.ends_with('_') => {}
+            _ => snake.push('_'),
         }
         was_small = char.is_ascii_lowercase() || char.is_ascii_digit();
     }
-    let found = found.trim_matches('_').to_owned();
-    match found.starts_with(|first: char| first.is_ascii_lowercase()) {
-        true if is_taken(&found) => format!("{found}_{kind}"),
-        true => found,
-        false if found.is_empty() => kind.to_owned(),
-        false => format!("{kind}_{found}"),
+    let snake = snake.trim_matches('_').to_owned();
+    match snake.starts_with(|first: char| first.is_ascii_lowercase()) {
+        true if is_reserved(&snake) => format!("{snake}_{kind}"),
+        true => snake,
+        false if snake.is_empty() => kind.to_owned(),
+        false => format!("{kind}_{snake}"),
     }
 }
 
-/// A text between the quotes of a Rust string.
+/// Escapes text for a Rust string literal.
 fn escaped(text: &str) -> String {
     text.escape_debug().to_string().replace("\\'", "'")
 }
 
-/// A slice of texts.
+/// Returns the expression of a slice of strings.
 fn list(texts: &[String]) -> String {
     let quoted: Vec<String> = texts.iter().map(|text| format!("\"{}\"", escaped(text))).collect();
     format!("&[{}]", quoted.join(", "))
 }
 
-/// A raw string, whatever is in it.
+/// Returns a raw string literal of any text.
 fn raw(text: &str) -> String {
     let mut fence = String::from("#");
     while text.contains(&format!("\"{fence}")) {
@@ -304,7 +309,7 @@ fn raw(text: &str) -> String {
     format!("r{fence}\"{text}\"{fence}")
 }
 
-/// A constant in one line. What is too long for a line is left as it is.
+/// Returns a constant on one line, exempt from rustfmt if it is too long.
 fn constant(head: &str, value: &str) -> String {
     let line = format!("{head} {value};");
     match line.len() <= WIDTH {
@@ -336,13 +341,13 @@ mod tests {
     }
 
     #[test]
-    fn texts_stay_what_they_are_in_rust() {
+    fn text_is_unchanged_in_rust_literals() {
         assert_eq!(raw(r##"{"a":"b\"#"}"##), r####"r##"{"a":"b\"#"}"##"####);
         assert_eq!(list(&["a\"b".to_owned(), "it's".to_owned()]), r#"&["a\"b", "it's"]"#);
     }
 
     #[test]
-    fn required_arguments_are_parameters_and_the_others_are_named() {
+    fn required_arguments_are_parameters_and_optional_ones_are_documented() {
         let design: Design = serde_json::from_value(json!({
             "name": "texts", "version": "1.0.0",
             "tools": [{"name": "count", "rustName": "count", "description": "Counts.", "args": {"schema": {

@@ -1,21 +1,21 @@
-//! The files of a new project, from templates that are part of this program.
+//! Templates of a new project, embedded in this program.
 
 use std::path::{Path, PathBuf};
 
-/// One file: where, and what is in it before the names are filled in.
-pub(crate) type File = (&'static str, &'static str);
+/// A template: the path of the file, and its text before names are filled in.
+pub(crate) type Template = (&'static str, &'static str);
 
 macro_rules! files {
-    ($folder:literal, $place:literal: $($from:literal => $to:literal,)+) => {
-        &[$((concat!($place, $to), include_str!(concat!("../../templates/", $folder, "/", $from)))),+]
+    ($folder:literal, $prefix:literal: $($from:literal => $to:literal,)+) => {
+        &[$((concat!($prefix, $to), include_str!(concat!("../../templates/", $folder, "/", $from)))),+]
     };
 }
 
-/// A service, its test, and what tells about it.
-const SERVICE: &[File] = files!("service", "":
-    // Under its own name cargo would take the folder for a package of its own, and not pack it.
+/// Templates of a service, its test and its documents.
+const SERVICE: &[Template] = files!("service", "":
+    // Named `Cargo.toml`, cargo would treat the folder as a package and not include it.
     "Cargo.toml.in" => "Cargo.toml",
-    // Under its own name it would count for our own repository.
+    // Named `.gitignore`, git would apply it to this repository.
     "gitignore" => ".gitignore",
     "README.md" => "README.md",
     "AGENTS.md" => "AGENTS.md",
@@ -26,7 +26,7 @@ const SERVICE: &[File] = files!("service", "":
     "tests/service.rs" => "tests/service.rs",
 );
 
-/// A template of the agent.
+/// Includes a template of the agent.
 macro_rules! template {
     ($name:literal) => {
         include_str!(concat!("../../templates/agents/", $name))
@@ -34,19 +34,19 @@ macro_rules! template {
 }
 pub(crate) use template;
 
-/// The design of the service in [`SERVICE`], with the same names left open.
+/// Design of the service in [`SERVICE`], before names are filled in.
 const DESIGN: &str = include_str!("../../templates/service/design.json");
 
-pub(crate) fn service() -> &'static [File] {
+pub(crate) fn service_templates() -> &'static [Template] {
     SERVICE
 }
 
-/// The design of a new project, before the names are filled in.
-pub(crate) fn design() -> &'static str {
+/// Returns the design of a new project, before names are filled in.
+pub(crate) fn design_template() -> &'static str {
     DESIGN
 }
 
-/// Where a project gets switchboard from.
+/// The dependency of a project on switchboard.
 #[derive(Debug)]
 pub(crate) enum Dependency {
     /// The published crate, in the version of this program.
@@ -55,39 +55,38 @@ pub(crate) enum Dependency {
     Path(PathBuf),
 }
 
-/// The package a project depends on.
+/// Name of the package.
 const PACKAGE: &str = "switchboard-mcp";
 
 impl Dependency {
-    /// The sources that were named; without any, those that this program was built from if they are still there, and the
-    /// published crate otherwise.
+    /// Returns the sources in the given folder; by default the sources this program was built from if they still exist,
+    /// else the published crate.
     ///
     /// # Errors
-    /// When a folder was named that does not hold the sources.
-    pub(crate) fn choose(named: Option<&Path>) -> Result<Self, String> {
-        match named {
-            Some(folder) => Self::at(folder)
-                .ok_or_else(|| format!("{} does not hold the sources of switchboard", folder.display())),
-            None => {
-                Ok(Self::at(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")).unwrap_or(Self::Published))
-            }
+    /// Returns an error if the given folder does not contain the sources.
+    pub(crate) fn choose(folder: Option<&Path>) -> Result<Self, String> {
+        match folder {
+            Some(folder) => Self::from_folder(folder)
+                .ok_or_else(|| format!("{} does not contain the sources of switchboard", folder.display())),
+            None => Ok(Self::from_folder(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../.."))
+                .unwrap_or(Self::Published)),
         }
     }
 
-    /// The sources in a folder: that of the crate, or the whole repository.
-    fn at(folder: &Path) -> Option<Self> {
-        let holds = |folder: &Path| {
+    /// Returns the sources in a folder: the folder of the crate, or the repository.
+    fn from_folder(folder: &Path) -> Option<Self> {
+        let is_package = |folder: &Path| {
             let manifest = std::fs::read_to_string(folder.join("Cargo.toml")).unwrap_or_default();
             manifest.lines().any(|line| line.trim() == format!("name = \"{PACKAGE}\""))
         };
         let found = [folder.join("crates/switchboard"), folder.to_owned()]
             .into_iter()
-            .find(|folder| holds(folder))?;
+            .find(|folder| is_package(folder))?;
         Some(Self::Path(found.canonicalize().ok()?))
     }
 
-    /// As the manifest has it, with these features.
-    pub(crate) fn line(&self, features: &str) -> String {
+    /// Returns the dependency as TOML, with these features.
+    pub(crate) fn to_toml(&self, features: &str) -> String {
         let from = match self {
             Self::Published => format!("version = \"{}\"", env!("CARGO_PKG_VERSION")),
             // Quoted as JSON, which TOML reads the same.

@@ -1,11 +1,11 @@
-//! New projects: the files that are written, and writing them without ever touching one that is there.
+//! New projects: their templates, and writing them without changing an existing file.
 
 mod agent;
 mod files;
 mod names;
 mod write;
 
-pub(crate) use agent::agent;
-pub(crate) use files::{Dependency, design, service};
-pub(crate) use names::Names;
-pub(crate) use write::{Outcome, formatted, write};
+pub(crate) use agent::agent_files;
+pub(crate) use files::{Dependency, design_template, service_templates};
+pub(crate) use names::ProjectNames;
+pub(crate) use write::{WriteOutcome, format_source, write_new};

@@ -1,18 +1,18 @@
-//! What things are called in a new project.
+//! Names of a new project, derived from the name of its package.
 
-/// The names a project is written with.
+/// Names used in the templates.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Names {
-    /// The package, the service and its program.
+pub(crate) struct ProjectNames {
+    /// Name of the package, the service and its program.
     pub(crate) package: String,
-    /// The library in Rust.
+    /// Name of the library crate.
     pub(crate) library: String,
-    /// The trait.
+    /// Name of the trait.
     pub(crate) service: String,
 }
 
-/// What Rust, cargo or the project itself calls otherwise.
-const TAKEN: [&str; 64] = [
+/// Names reserved by Rust, cargo or the templates.
+const RESERVED: [&str; 64] = [
     "abstract",
     "alloc",
     "as",
@@ -78,8 +78,8 @@ const TAKEN: [&str; 64] = [
     "while",
     "yield",
 ];
-/// Types that the files of a project name.
-const TYPES: [&str; 27] = [
+/// Types used in the templates.
+const TEMPLATE_TYPES: [&str; 27] = [
     "Changes",
     "Client",
     "Contents",
@@ -108,45 +108,45 @@ const TYPES: [&str; 27] = [
     "ToolError",
     "Vec",
 ];
-/// The longest name of a tool's server that keeps its tools readable.
-const LONGEST: usize = 40;
+/// Maximum length of a name: it prefixes the names of tools.
+const MAX_LENGTH: usize = 40;
 
-/// Whether Rust, cargo or the project itself calls something else that.
-pub(crate) fn is_taken(name: &str) -> bool {
-    TAKEN.contains(&name)
+/// Returns whether Rust, cargo or the templates reserve the name.
+pub(crate) fn is_reserved(name: &str) -> bool {
+    RESERVED.contains(&name)
 }
 
-impl Names {
-    /// The names of a project of this name.
+impl ProjectNames {
+    /// Derives the names of a project.
     ///
     /// # Errors
-    /// Why it cannot be called that.
+    /// Returns the reason if the name is not valid.
     pub(crate) fn new(name: &str) -> Result<Self, String> {
         let starts = name.starts_with(|first: char| first.is_ascii_lowercase());
         let is_plain =
             |char: char| char.is_ascii_lowercase() || char.is_ascii_digit() || matches!(char, '-' | '_');
-        if !starts || !name.chars().all(is_plain) || name.len() > LONGEST {
+        if !starts || !name.chars().all(is_plain) || name.len() > MAX_LENGTH {
             return Err(format!(
-                "{name:?} cannot be the name: it begins with a lower-case letter and has lower-case letters, digits, \
-                 `-` and `_`, at most {LONGEST}"
+                "{name:?} is not a valid name: expected a lower-case letter, then lower-case letters, digits, `-` and `_`, \
+                 at most {MAX_LENGTH} characters"
             ));
         }
         let library = name.replace('-', "_");
-        if TAKEN.contains(&library.as_str()) {
-            return Err(format!("{name:?} cannot be the name: something else is called that"));
+        if RESERVED.contains(&library.as_str()) {
+            return Err(format!("{name:?} is reserved by Rust, cargo or the template"));
         }
         let word = |word: &str| {
             let (first, rest) = word.split_at(word.len().min(1));
             first.to_ascii_uppercase() + rest
         };
         let mut service: String = library.split('_').map(word).collect();
-        if TYPES.contains(&service.as_str()) {
+        if TEMPLATE_TYPES.contains(&service.as_str()) {
             service += "Service";
         }
         Ok(Self { package: name.to_owned(), library, service })
     }
 
-    /// A template with the names filled in.
+    /// Returns a template with the names filled in.
     pub(crate) fn fill(&self, template: &str, switchboard: &str) -> String {
         template
             .replace("__package__", &self.package)
@@ -161,20 +161,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_gives_the_others() {
-        let names = Names::new("my-weather_2").unwrap();
+    fn names_are_derived_from_the_package() {
+        let names = ProjectNames::new("my-weather_2").unwrap();
         assert_eq!((names.library.as_str(), names.service.as_str()), ("my_weather_2", "MyWeather2"));
-        assert_eq!(Names::new("note").unwrap().service, "NoteService");
-        assert_eq!(Names::new("mutex-guard").unwrap().service, "MutexGuardService");
-        assert_eq!(Names::new("a--b").unwrap().service, "AB");
+        assert_eq!(ProjectNames::new("note").unwrap().service, "NoteService");
+        assert_eq!(ProjectNames::new("mutex-guard").unwrap().service, "MutexGuardService");
+        assert_eq!(ProjectNames::new("a--b").unwrap().service, "AB");
     }
 
     #[test]
-    fn what_cargo_or_rust_would_refuse_is_refused_first() {
+    fn names_that_cargo_or_rust_reject_are_rejected() {
         for name in
             ["", "2x", "Weather", "a b", "../x", "a/b", "fn", "test", "switchboard", "é", &"x".repeat(41)]
         {
-            assert!(Names::new(name).is_err(), "{name}");
+            assert!(ProjectNames::new(name).is_err(), "{name}");
         }
     }
 }

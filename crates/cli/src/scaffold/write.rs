@@ -1,24 +1,24 @@
-//! Writes files where there are none.
+//! Writes new files.
 //!
-//! Invariant: what is there is never opened for writing, whatever it is.
+//! Invariant: an existing file is never opened for writing.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, ErrorKind, Write};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// What was done about a file.
+/// WriteOutcome of [`write_new`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Outcome {
-    /// There was none.
-    Written,
-    /// There was one.
+pub(crate) enum WriteOutcome {
+    /// The file was created.
+    Created,
+    /// The file existed and was kept.
     Kept,
 }
 
-/// A source file as rustfmt has it in this folder; as it is where there is no rustfmt. How lines break depends on how
-/// long the names of a project are.
-pub(crate) fn formatted(folder: &Path, text: &str) -> String {
+/// Formats Rust source with the rustfmt of a folder; returns it unchanged if there is no rustfmt. Line breaks depend on
+/// the length of the project's names.
+pub(crate) fn format_source(folder: &Path, text: &str) -> String {
     let format = || -> io::Result<Option<String>> {
         let mut rustfmt = Command::new("rustfmt")
             .args(["--edition", "2024", "--emit", "stdout"])
@@ -36,17 +36,17 @@ pub(crate) fn formatted(folder: &Path, text: &str) -> String {
     format().ok().flatten().unwrap_or_else(|| text.to_owned())
 }
 
-/// Writes a file, with the folders it stands in, unless there is something of its name.
+/// Writes a file and its parent folders, unless the path exists.
 ///
 /// # Errors
-/// When it cannot be written.
-pub(crate) fn write(path: &Path, text: &str) -> io::Result<Outcome> {
+/// Returns an error if the file cannot be written.
+pub(crate) fn write_new(path: &Path, text: &str) -> io::Result<WriteOutcome> {
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder)?;
     }
     match OpenOptions::new().write(true).create_new(true).open(path) {
-        Ok(mut file) => file.write_all(text.as_bytes()).map(|()| Outcome::Written),
-        Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(Outcome::Kept),
+        Ok(mut file) => file.write_all(text.as_bytes()).map(|()| WriteOutcome::Created),
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(WriteOutcome::Kept),
         Err(error) => Err(error),
     }
 }

@@ -8,23 +8,23 @@ use std::time::Duration;
 
 use switchboard::{Host, ServerSpec, Stdio};
 
-/// The program of the service: it is run in the project's folder, with `serve --stdio`.
+/// The program of the service, run in the project's folder with `serve --stdio`.
 __command__
 
 /// Variables that cargo and rustup need, if the program is run by them.
 const VARIABLES: [&str; 4] = ["CARGO_HOME", "CARGO_TARGET_DIR", "RUSTUP_HOME", "RUSTUP_TOOLCHAIN"];
 
-/// What the agents run on.
+/// Runtime of the agents.
 #[derive(Debug)]
 pub struct Runtime {
     host: Host,
 }
 
 impl Runtime {
-    /// Connects every service; end it with [`Self::close`].
+    /// Connects every service; close it with [`Self::close`].
     ///
     /// # Errors
-    /// When a service does not start.
+    /// Returns an error if a service does not start.
     pub async fn start() -> Result<Self, Box<dyn Error>> {
         let (program, arguments) = PROGRAM.split_first().ok_or("no program is named")?;
         let mut service = Stdio::new(*program)
@@ -43,12 +43,12 @@ impl Runtime {
         Ok(Self { host })
     }
 
-    /// The tools of all services, in one catalog.
+    /// Returns the tools of all services in one catalog.
     pub fn host(&self) -> &Host {
         &self.host
     }
 
-    /// Ends every service in order.
+    /// Stops every service in order.
     pub async fn close(self) {
         self.host.close().await;
     }

@@ -1,4 +1,4 @@
-//! Several processes that change the same files at once, some of them killed: what was acknowledged stays.
+//! Concurrent edits of the same files by several processes, some of them killed: acknowledged edits survive.
 
 use std::collections::BTreeSet;
 use std::process::{Command, Stdio};
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::home::{Home, demo};
 
-/// Processes at once, and edits of each: the full count with `SWITCHBOARD_LONG=1`.
+/// Number of processes, and edits of each: the full count with `SWITCHBOARD_LONG=1`.
 fn load() -> (usize, usize) {
     let is_long = std::env::var_os("SWITCHBOARD_LONG").is_some_and(|value| value == "1");
     if is_long { (24, 50) } else { (8, 8) }
@@ -20,7 +20,7 @@ fn acknowledged(mut command: Command, kill_after: Option<Duration>) -> bool {
     let mut child = command.spawn().unwrap();
     if let Some(time) = kill_after {
         std::thread::sleep(time);
-        // One that has ended already was acknowledged.
+        // A process that has exited acknowledged its edit.
         let _ = child.kill();
     }
     child.wait().unwrap().success()
@@ -33,7 +33,7 @@ fn killed_after(worker: usize, edit: usize) -> Option<Duration> {
 }
 
 #[test]
-fn s7_every_acknowledged_edit_is_there_after_kills() {
+fn s7_every_acknowledged_edit_survives_kills() {
     let home = Home::new();
     let (workers, edits) = load();
     let mut kept = BTreeSet::new();
@@ -78,14 +78,14 @@ fn s7_every_acknowledged_edit_is_there_after_kills() {
         Vec::<&String>::new(),
         "removed and back again"
     );
-    // The next edit removes what killed ones left.
-    home.done(&["add", "-s", "user", "last", "--", "program"]);
+    // The next edit removes leftovers of killed ones.
+    home.run_ok(&["add", "-s", "user", "last", "--", "program"]);
     let files: Vec<_> = std::fs::read_dir(home.at("config/switchboard")).unwrap().collect();
     assert_eq!(files.len(), 1, "{files:?}");
 }
 
 #[test]
-fn s7_definitions_seen_by_processes_at_once_are_all_pinned() {
+fn s7_definitions_seen_by_concurrent_processes_are_all_pinned() {
     let (workers, rounds) = if load().0 > 8 { (24, 4) } else { (8, 1) };
     let name = |worker, round| format!("demo-{worker}-{round}");
     let all = || (0..workers).flat_map(|worker| (0..rounds).map(move |round| (worker, round)));
@@ -99,7 +99,7 @@ fn s7_definitions_seen_by_processes_at_once_are_all_pinned() {
                 for round in 0..rounds {
                     let server = name(worker, round);
                     let list = || home.command(&["tools", "--server", &server]);
-                    // One that is killed somewhere in between, then one that is not.
+                    // One that is killed in between, then one that is not.
                     acknowledged(list(), Some(Duration::from_millis((worker * 31 % 200) as u64)));
                     assert!(acknowledged(list(), None), "{server}");
                 }

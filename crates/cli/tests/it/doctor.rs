@@ -1,12 +1,12 @@
-//! Why a server does not connect: the step that fails, its exit code and the next step, for every way it can.
+//! Diagnosis of servers that do not connect: the failed step, its exit code and the next step.
 
 use serde_json::{Value, json};
 use switchboard_testkit::ReservedPort;
 
+use crate::fixtures::{FakeHttpServer, HttpDemo, RunningCommand, run, wait};
 use crate::home::{Home, demo, script};
-use crate::stage::{Fake, Running, Web, run, wait};
 
-/// The steps of a report, by name and whether they went well.
+/// Returns the steps of a report with their success.
 fn steps(report: &Value) -> Vec<(&str, bool)> {
     report["steps"]
         .as_array()
@@ -21,7 +21,7 @@ fn a_program_that_connects_passes_every_step() {
     let mut entry = demo();
     entry["env"] = json!({"TOKEN": "hunter2", "PLACE": "${PLACE:-here}"});
     let home = Home::with(json!({"good": entry}));
-    let ran = home.done(&["doctor", "good"]);
+    let ran = home.run_ok(&["doctor", "good"]);
     for line in ["✓ entry", "✓ approval", "✓ variables", "✓ program", "✓ start", "✓ handshake", "✓ tools"]
     {
         assert!(ran.out.contains(line), "{line}: {}", ran.out);
@@ -29,33 +29,33 @@ fn a_program_that_connects_passes_every_step() {
     assert!(ran.out.contains("passes") && ran.out.contains("TOKEN"), "{}", ran.out);
     assert!(ran.out.trim_end().ends_with("good connects"), "{}", ran.out);
     assert!(!ran.out.contains("hunter2") && !ran.err.contains("hunter2"), "{}", ran.out);
-    let report = home.done(&["doctor", "good", "--json"]).json();
+    let report = home.run_ok(&["doctor", "good", "--json"]).json();
     assert_eq!((&report["ok"], &report["next"]), (&json!(true), &Value::Null));
     assert!(steps(&report).iter().all(|(_, ok)| *ok), "{report}");
 }
 
 #[test]
-fn a_server_at_an_address_passes_its_own_steps() {
-    let web = Web::start(&[]);
+fn a_server_at_a_url_passes_its_own_steps() {
+    let web = HttpDemo::start(&[]);
     let home = Home::with(json!({"web": {"url": web.url}}));
-    let report = home.done(&["doctor", "web", "--json"]).json();
+    let report = home.run_ok(&["doctor", "web", "--json"]).json();
     let names: Vec<&str> = steps(&report).into_iter().map(|(step, _)| step).collect();
     assert_eq!(names, ["entry", "approval", "address", "name", "connection", "handshake", "tools"]);
 }
 
 #[test]
-fn the_step_that_fails_is_the_last_and_says_what_to_do() {
+fn the_failed_step_is_the_last_and_has_a_next_step() {
     let refused = ReservedPort::new();
     let port = refused.address().port();
-    let locked = Fake::answering("401 Unauthorized\r\nwww-authenticate: Bearer", "");
-    let lost = Fake::answering("404 Not Found\r\ncontent-type: text/plain", "nothing here");
-    let web = Web::start(&[]);
+    let locked = FakeHttpServer::start("401 Unauthorized\r\nwww-authenticate: Bearer", "");
+    let lost = FakeHttpServer::start("404 Not Found\r\ncontent-type: text/plain", "nothing here");
+    let web = HttpDemo::start(&[]);
     let home = Home::with(json!({
         "plain": {"url": web.url.replace("http://", "https://")},
         "missing": {"command": "no-such-program-anywhere"},
         "unset": {"command": "sh", "args": ["${NOT_SET_ANYWHERE}"]},
         "off": {"command": "sh", "disabled": true},
-        "dies": script("echo no such colour >&2; exit 3"),
+        "dies": script("echo no such color >&2; exit 3"),
         "mute": script("cat > /dev/null"),
         "gone": {"url": format!("http://127.0.0.1:{port}/mcp")},
         "locked": {"url": locked.url},
@@ -82,7 +82,7 @@ fn the_step_that_fails_is_the_last_and_says_what_to_do() {
         ("nobody", 1, "entry", "configured servers"),
     ];
     for (name, code, step, next) in cases {
-        // Only one that says nothing has to be given up.
+        // Only an unresponsive server runs into the timeout.
         let patience: &[&str] = if name == "mute" { &["--timeout", "1"] } else { &[] };
         let ran = home.run(&[&["doctor", name, "--json"], patience].concat());
         assert_eq!(ran.code, code, "{name}: {} {}", ran.out, ran.err);
@@ -91,28 +91,28 @@ fn the_step_that_fails_is_the_last_and_says_what_to_do() {
         assert!(report["next"].as_str().unwrap().contains(next), "{name}: {report}");
         assert!(steps(&report).iter().rev().skip(1).all(|(_, ok)| *ok), "{name}: {report}");
     }
-    let told = home.run(&["doctor", "dies"]);
-    assert!(told.out.contains("✓ start") && told.out.contains("✗ handshake"), "{}", told.out);
-    assert!(told.out.contains("│ no such colour"), "{}", told.out);
-    assert!(told.out.trim_end().lines().last().unwrap().starts_with("next: "), "{}", told.out);
-    assert_eq!(told.err, "", "what is wrong was said once");
+    let output = home.run(&["doctor", "dies"]);
+    assert!(output.out.contains("✓ start") && output.out.contains("✗ handshake"), "{}", output.out);
+    assert!(output.out.contains("│ no such color"), "{}", output.out);
+    assert!(output.out.trim_end().lines().last().unwrap().starts_with("next: "), "{}", output.out);
+    assert_eq!(output.err, "", "what is wrong was said once");
 }
 
 #[test]
-fn ctrl_c_ends_it() {
+fn ctrl_c_ends_the_diagnosis() {
     let home = Home::new();
     let fifo = home.at("started");
     rustix::fs::mkfifoat(rustix::fs::CWD, &fifo, rustix::fs::Mode::from_raw_mode(0o600)).unwrap();
     let sleeper = script(&format!("echo $$ > {}; exec sleep 600", fifo.display()));
     home.write("config/switchboard/mcp.json", &json!({"mcpServers": {"sleeper": sleeper}}));
-    let mut running = Running::start(home.command(&["doctor", "sleeper"]));
+    let mut running = RunningCommand::start(home.command(&["doctor", "sleeper"]));
     let child: i32 = std::fs::read_to_string(&fifo).unwrap().trim().parse().unwrap();
     running.interrupt();
     assert_eq!(wait(&mut running.child).code(), Some(130));
-    assert!(crate::stage::ends(rustix::process::Pid::from_raw(child).unwrap()));
+    assert!(crate::fixtures::ends(rustix::process::Pid::from_raw(child).unwrap()));
 }
 
-/// The last step of a report about a server that is not configured, and what to do.
+/// Returns the last step of a report about a server given on the command line, its message and the next step.
 fn diagnosed(args: &[&str]) -> (String, String, String) {
     let ran = run(&[&["doctor", "--json"], args].concat());
     let report = ran.json();
@@ -122,15 +122,15 @@ fn diagnosed(args: &[&str]) -> (String, String, String) {
 }
 
 #[test]
-fn c9_any_server_is_examined_and_the_cause_is_right() {
-    let failing = Fake::answering("500 Internal Server Error", "boom");
+fn c9_any_server_is_examined_and_the_cause_is_found() {
+    let failing = FakeHttpServer::start("500 Internal Server Error", "boom");
     let (step, said, next) = diagnosed(&[&failing.url]);
     assert_eq!(step, "http");
     assert!(
         said.contains("500 Internal Server Error: boom") && next.contains("read its log"),
         "{said} {next}"
     );
-    let moved = Fake::answering("302 Found\r\nlocation: https://login.example/", "");
+    let moved = FakeHttpServer::start("302 Found\r\nlocation: https://login.example/", "");
     let (_, said, next) = diagnosed(&["--url", &moved.url]);
     assert!(said.contains("login.example") && next.contains("redirects to"), "{said} {next}");
     let folder = tempfile::tempdir().unwrap();
@@ -148,11 +148,11 @@ fn c9_any_server_is_examined_and_the_cause_is_right() {
     let (step, _, next) = diagnosed(&["https://no-such-host.invalid/mcp"]);
     assert_eq!(step, "name");
     assert!(next.contains("spelling") && !next.contains("certificate"), "{next}");
-    let plain = Fake::answering("200 OK", "");
+    let plain = FakeHttpServer::start("200 OK", "");
     let (step, said, next) = diagnosed(&[&plain.url.replace("http://", "https://")]);
     assert_eq!(step, "tls");
     assert!(said.contains("no secure connection") && next.contains("https"), "{said} {next}");
-    let good = run(&["doctor", "--", crate::stage::SWITCHBOARD, "demo-server"]);
+    let good = run(&["doctor", "--", crate::fixtures::SWITCHBOARD, "demo-server"]);
     assert_eq!(good.code, 0, "{}", good.out);
     assert!(good.out.contains("✓ tools"), "{}", good.out);
 }

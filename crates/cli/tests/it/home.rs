@@ -1,13 +1,13 @@
-//! A user with a home and a project of their own, so that no test comes near a real one.
+//! Temporary home directory with a project, so that no test touches a real one.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde_json::{Value, json};
 
-use crate::stage::{Ran, SWITCHBOARD, run_command, switchboard};
+use crate::fixtures::{CommandOutput, SWITCHBOARD, run_command, switchboard};
 
-/// A home directory with a project in it.
+/// A temporary home directory with a project.
 pub(crate) struct Home {
     folder: tempfile::TempDir,
 }
@@ -21,14 +21,14 @@ impl Home {
         home
     }
 
-    /// With these servers in the user's file.
+    /// Creates a home with these servers in the user's file.
     pub(crate) fn with(servers: Value) -> Self {
         let home = Self::new();
         home.write("config/switchboard/mcp.json", &json!({ "mcpServers": servers }));
         home
     }
 
-    /// A path below the home directory.
+    /// Returns a path below the home directory.
     pub(crate) fn at(&self, below: &str) -> PathBuf {
         self.folder.path().join(below)
     }
@@ -43,12 +43,12 @@ impl Home {
         std::fs::read_to_string(self.at(below)).unwrap()
     }
 
-    /// The servers a file has.
+    /// Returns the servers of a file.
     pub(crate) fn servers(&self, below: &str) -> Value {
         serde_json::from_str::<Value>(&self.read(below)).unwrap()["mcpServers"].clone()
     }
 
-    /// The program for this user, in the project.
+    /// Returns the command for this user, in the project's directory.
     pub(crate) fn command(&self, args: &[&str]) -> Command {
         let mut command = switchboard(args);
         command
@@ -60,30 +60,30 @@ impl Home {
         command
     }
 
-    /// Runs to the end, without a terminal.
-    pub(crate) fn run(&self, args: &[&str]) -> Ran {
+    /// Runs a command to its end, without a terminal.
+    pub(crate) fn run(&self, args: &[&str]) -> CommandOutput {
         run_command(self.command(args), "")
     }
 
-    /// Runs to the end, which must be a good one.
-    pub(crate) fn done(&self, args: &[&str]) -> Ran {
+    /// Runs a command that must succeed.
+    pub(crate) fn run_ok(&self, args: &[&str]) -> CommandOutput {
         let ran = self.run(args);
         assert_eq!(ran.code, 0, "{args:?}: {} {}", ran.out, ran.err);
         ran
     }
 }
 
-/// The demo server as an entry.
+/// Returns the configuration entry of the demo server.
 pub(crate) fn demo() -> Value {
     json!({ "command": SWITCHBOARD, "args": ["demo-server"] })
 }
 
-/// A program that is no server: a script.
+/// Returns the configuration entry of a shell script that is not a server.
 pub(crate) fn script(text: &str) -> Value {
     json!({ "command": "sh", "args": ["-c", text] })
 }
 
-/// Whether others may read a file.
+/// Returns whether a file is accessible only to its owner.
 pub(crate) fn is_private(path: &Path) -> bool {
     use std::os::unix::fs::PermissionsExt;
     std::fs::metadata(path).unwrap().permissions().mode().trailing_zeros() >= 6

@@ -1,11 +1,11 @@
-//! What programs read: the specification's own JSON, as the server wrote it.
+//! Output with `--json`: the JSON of the protocol as the server wrote it.
 
 use serde_json::json;
 
-use crate::stage::{Script, demo};
+use crate::fixtures::{Script, demo};
 
 #[test]
-fn lists_are_whole_and_in_the_shape_of_the_specification() {
+fn lists_are_complete_results_of_the_protocol() {
     let tools = demo(&["tools", "--json"]).json();
     assert_eq!(tools["tools"].as_array().unwrap().len(), 10);
     assert_eq!(tools["tools"][0]["inputSchema"]["required"], json!(["text"]));
@@ -21,7 +21,7 @@ fn lists_are_whole_and_in_the_shape_of_the_specification() {
 }
 
 #[test]
-fn results_are_as_the_server_wrote_them() {
+fn results_are_unchanged() {
     let modern = demo(&["info", "--json", "--revision", "2026-07-28"]).json();
     assert_eq!(modern["supportedVersions"][0], "2026-07-28");
     let legacy = demo(&["info", "--json", "--revision", "2025-06-18"]).json();
@@ -43,7 +43,7 @@ fn results_are_as_the_server_wrote_them() {
 }
 
 #[test]
-fn nothing_is_lost_or_rewritten_on_the_way() {
+fn numbers_escapes_and_order_are_preserved() {
     let script = Script::server(
         "def answers(method, params):\n    if method == 'tools/call':\n        sys.stdout.write('{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{\"content\":[], \"x-new\": 1.50, \"n\":123456789012345678901234567890}}\\n')\n        sys.stdout.flush()\n        time.sleep(60)\n",
     );
@@ -56,7 +56,7 @@ fn nothing_is_lost_or_rewritten_on_the_way() {
 }
 
 #[test]
-fn changes_are_notifications_one_a_line() {
+fn changes_are_notifications_one_per_line() {
     let ran = demo(&["listen", "--resource", "demo://clock", "--count", "1", "--json"]);
     assert_eq!(
         ran.json(),

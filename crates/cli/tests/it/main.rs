@@ -1,28 +1,28 @@
-//! The `switchboard` command through its real binary: against its own demo server, and against servers that misbehave.
+//! The `switchboard` command through its real binary: with its own demo server and with misbehaving servers.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod address;
-mod asking;
 mod concurrency;
 mod configuration;
 mod definitions;
 mod doctor;
-mod eras;
-mod failures;
+mod elicitation;
+mod errors;
+mod fixtures;
 mod home;
-mod hostile;
 mod json;
-mod people;
+mod remote;
 mod results;
-mod routed;
+mod revisions;
+mod route;
 mod scaffold;
 mod serve;
 mod services;
-mod stage;
+mod shutdown;
 mod status;
-mod stop;
 mod targets;
 #[cfg(feature = "otel")]
 mod telemetry;
 mod terminal;
+mod text_output;
+mod untrusted_text;

@@ -1,10 +1,10 @@
-//! Results of tools and resources: the bytes a pipe gets, the text a terminal shows, and the files that are written.
+//! Results of tools and resources: bytes for a pipe, text for a terminal, and files.
 
 use std::process::Command;
 
-use crate::stage::{Ran, Script, demo, on_demo, switchboard};
+use crate::fixtures::{CommandOutput, Script, demo, on_demo, switchboard};
 
-/// Every kind of character that a terminal would treat specially, with an emoji family and no final newline.
+/// Every kind of character that a terminal treats specially, with an emoji family and no final newline.
 const PYTHON_TEXT: &str =
     r"'\ufeffone\r\ntwo\x1b[31m\x0c\u202e \U0001f468\u200d\U0001f469\u200d\U0001f467 \u2764\ufe0f\tend'";
 const TEXT: &str = "\u{feff}one\r\ntwo\u{1b}[31m\u{c}\u{202e} \u{1f468}\u{200d}\u{1f469}\u{200d}\u{1f467} \u{2764}\u{fe0f}\tend";
@@ -33,9 +33,9 @@ def answers(method, params):
     ))
 }
 
-/// What the program wrote to its standard output, byte for byte.
+/// Returns the bytes of the program's standard output.
 fn bytes(script: &Script, args: &[&str]) -> Vec<u8> {
-    let mut command: Command = switchboard(script.behind(args));
+    let mut command: Command = switchboard(script.args_for(args));
     let output = command.output().unwrap();
     assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
     output.stdout
@@ -45,14 +45,14 @@ fn bytes(script: &Script, args: &[&str]) -> Vec<u8> {
 fn c1_redirected_text_is_unchanged() {
     let script = server();
     assert_eq!(bytes(&script, &["read", "x://text"]), TEXT.as_bytes());
-    // A result is made of blocks, each of which ends its line.
+    // Each block of a result ends with a newline.
     assert_eq!(bytes(&script, &["call", "text"]), format!("{TEXT}\n").as_bytes());
 }
 
 #[test]
 fn c1_a_terminal_shows_control_and_bidirectional_characters_as_escapes() {
     for args in [&["read", "x://text"], &["call", "text"]] {
-        let (code, shown) = server().at_terminal(args).end();
+        let (code, shown) = server().at_terminal(args).finish();
         assert_eq!(code, 0, "{shown}");
         let expected = "\u{feff}one\r\ntwo\\x1b[31m\\x0c\\u{202e} \u{1f468}\u{200d}\u{1f469}\u{200d}\u{1f467} \u{2764}\u{fe0f}\tend";
         assert!(shown.contains(expected), "{shown:?}");
@@ -65,7 +65,7 @@ fn c2_text_is_printed_once_and_structured_content_when_asked_for() {
     assert_eq!(script.run(&["call", "both"]).out, "three\n");
     assert_eq!(script.run(&["call", "both", "--structured"]).out, "{\"sum\": 3}\n");
     assert_eq!(script.run(&["call", "only"]).out, "{\"sum\": 3}\n");
-    let ran: Ran = script.run(&["call", "text", "--structured"]);
+    let ran: CommandOutput = script.run(&["call", "text", "--structured"]);
     assert_eq!(ran.code, 1);
     assert!(ran.err.contains("no structured content"), "{}", ran.err);
 }
@@ -120,6 +120,6 @@ fn c14_arguments_come_from_files_inline_json_and_stdin() {
     let pair = format!("text=@{}", file.display());
     assert_eq!(demo(&["call", "echo", &pair]).out, "from a file\n");
     assert_eq!(demo(&["call", "echo", r#"{"text":"inline"}"#, "loud=true"]).out, "INLINE\n");
-    let fed = crate::stage::run_fed(&on_demo(&["call", "echo", "-"]), r#"{"text":"from stdin"}"#);
+    let fed = crate::fixtures::run_fed(&on_demo(&["call", "echo", "-"]), r#"{"text":"from stdin"}"#);
     assert_eq!(fed.out, "from stdin\n", "{}", fed.err);
 }

@@ -1,4 +1,4 @@
-//! New projects and agents for them. What builds whole projects is ignored here and run by `cargo xtask ci --only scaffold`.
+//! New projects and agents. Tests that build whole projects are ignored here and run by `cargo xtask ci --only scaffold`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -6,21 +6,21 @@ use std::process::Command;
 
 use serde_json::json;
 
-use crate::stage::{Ran, SWITCHBOARD, run_command, switchboard};
+use crate::fixtures::{CommandOutput, SWITCHBOARD, run_command, switchboard};
 
-/// Runs in a folder.
-fn within(folder: &Path, args: &[&str]) -> Ran {
+/// Runs a command in a folder.
+fn within(folder: &Path, args: &[&str]) -> CommandOutput {
     let mut command = switchboard(args);
     command.current_dir(folder);
     run_command(command, "")
 }
 
-/// The sources this program was built from.
+/// Returns the sources this program was built from.
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
 }
 
-/// A design of tools with these names, which only read.
+/// Returns a design with read-only tools of these names.
 fn design(tools: &[&str]) -> String {
     let args = json!({"schema": {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"],
         "additionalProperties": false}});
@@ -30,7 +30,7 @@ fn design(tools: &[&str]) -> String {
     json!({"name": "texts", "version": "1.0.0", "tools": tools}).to_string()
 }
 
-/// A project whose program prints the design in `design.json`.
+/// Creates a project whose program prints the design in `design.json`.
 fn project(tools: &[&str]) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("design.json"), design(tools)).unwrap();
@@ -55,19 +55,19 @@ fn c15_a_new_project_depends_on_the_sources_this_program_was_built_from() {
 }
 
 #[test]
-fn v1_sources_that_are_not_there_are_refused() {
+fn v1_missing_sources_are_rejected() {
     let folder = tempfile::tempdir().unwrap();
     let here = folder.path().to_str().unwrap();
     for path in ["/nowhere", here] {
         let ran = within(folder.path(), &["new", "shop", "--switchboard-path", path]);
         assert_eq!(ran.code, 2, "{}", ran.out);
-        assert!(ran.err.contains("does not hold the sources of switchboard"), "{}", ran.err);
+        assert!(ran.err.contains("does not contain the sources of switchboard"), "{}", ran.err);
     }
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0, "nothing is written");
 }
 
 #[test]
-fn a_project_that_is_there_is_left_alone() {
+fn an_existing_project_is_not_changed() {
     let folder = tempfile::tempdir().unwrap();
     assert_eq!(within(folder.path(), &["new", "my-notes"]).code, 0);
     let at = |place: &str| folder.path().join("my-notes").join(place);
@@ -75,7 +75,7 @@ fn a_project_that_is_there_is_left_alone() {
     fs::remove_file(at("README.md")).unwrap();
     let ran = within(folder.path(), &["new", "my-notes"]);
     assert_eq!(ran.code, 2, "{}", ran.out);
-    assert!(ran.err.contains("my-notes already holds a project"), "{}", ran.err);
+    assert!(ran.err.contains("my-notes already contains a project"), "{}", ran.err);
     assert!(!at("README.md").exists());
     assert_eq!(fs::read_to_string(at("src/lib.rs")).unwrap(), "// mine\n");
 }
@@ -101,13 +101,13 @@ fn d1_an_agent_has_an_adapter_for_each_tool_of_its_service() {
 }
 
 #[test]
-fn d1_files_that_were_changed_or_removed_stay_so() {
+fn d1_changed_or_deleted_files_stay_that_way() {
     let folder = project(&["a"]);
     assert_eq!(within(folder.path(), &AGENT).code, 0);
     let at = |place: &str| folder.path().join("agents").join(place);
     fs::write(at("operator/planner.rs"), "// mine\n").unwrap();
     fs::remove_file(at("operator/toolsets/texts/a.rs")).unwrap();
-    // A tool that is new has its adapter written, and nothing else changes.
+    // A new tool gets an adapter, and nothing else changes.
     fs::write(folder.path().join("design.json"), design(&["a", "b"])).unwrap();
     let ran = within(folder.path(), &AGENT);
     assert_eq!(ran.code, 0, "{}", ran.err);
@@ -119,7 +119,7 @@ fn d1_files_that_were_changed_or_removed_stay_so() {
 }
 
 #[test]
-fn d1_a_design_that_cannot_be_read_writes_nothing() {
+fn d1_an_unreadable_design_writes_nothing() {
     let folder = project(&["a"]);
     fs::write(folder.path().join("design.json"), "none").unwrap();
     let ran = within(folder.path(), &AGENT);
@@ -127,8 +127,8 @@ fn d1_a_design_that_cannot_be_read_writes_nothing() {
     assert!(!folder.path().join("agents").exists());
 }
 
-/// Cargo in a folder, with the versions, the target folder and the profile of this repository: what is built here is not
-/// built again, and nothing is fetched.
+/// Cargo with the lock file, target folder and profile of this repository: nothing is built twice, and nothing is
+/// fetched.
 struct Workshop {
     folder: tempfile::TempDir,
 }
@@ -149,12 +149,12 @@ impl Workshop {
     }
 
     fn switchboard(&self, args: &[&str]) {
-        // Without a bound: a project may have to be built first.
+        // Without a timeout: a project may have to be built first.
         let output = switchboard(args).current_dir(self.folder.path()).output().unwrap();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     }
 
-    /// Formatted, without a warning, and with tests that pass: what they printed.
+    /// Asserts that a project is formatted, has no warnings and passes its tests; returns the output of the tests.
     fn proves(&self, place: &str) -> String {
         let at = self.folder.path().join(place);
         fs::copy(root().join("Cargo.lock"), at.join("Cargo.lock")).unwrap();
@@ -172,7 +172,7 @@ impl Workshop {
         out.into_owned()
     }
 
-    /// A project of `switchboard new` whose service has so many tools instead.
+    /// Creates a project of `switchboard new` whose service has this many tools.
     fn with_tools(&self, name: &str, count: usize) {
         self.switchboard(&["new", name]);
         let at = self.folder.path().join(name);
@@ -225,7 +225,7 @@ fn v1_a_new_project_with_an_agent_builds_and_passes_its_tests() {
     workshop.proves("notes");
     let said = workshop.proves("notes/agents");
     assert!(AGENT_TESTS.iter().all(|test| said.contains(test)), "{said}");
-    // The design that a new project is written with is the one that it prints.
+    // The design of the templates equals the design that the project prints.
     let at = workshop.folder.path().join("notes");
     let printed: serde_json::Value =
         serde_json::from_str(&workshop.cargo(&at, &["run", "--quiet", "--", "design", "print", "--json"]))
@@ -261,7 +261,7 @@ fn d1_an_agent_for_the_assistant_builds_and_passes_its_tests() {
     let workshop = Workshop::open();
     let assistant = Path::new(SWITCHBOARD).with_file_name("assistant");
     assert!(assistant.exists(), "{} is built by `cargo test --workspace`", assistant.display());
-    // A project that is there: only its program matters.
+    // An existing project: only its program matters.
     let project = workshop.folder.path().join("assistant");
     fs::create_dir(&project).unwrap();
     fs::write(project.join("Cargo.toml"), "[package]\nname = \"assistant\"\n").unwrap();

@@ -1,15 +1,15 @@
-//! The demo server over HTTP: whom it lets in, and how it stops.
+//! The demo server over HTTP: allowed hosts and shutdown.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::time::Instant;
 
-use crate::stage::{PATIENCE, Running, Web, run, switchboard, wait};
+use crate::fixtures::{HttpDemo, RunningCommand, STEP_TIMEOUT, run, switchboard, wait};
 
-/// The status of a request that names this host.
+/// Returns the status of a request with this `Host` header.
 fn knock(port: &str, host: &str) -> String {
     let mut stream = TcpStream::connect(format!("127.0.0.1:{port}")).unwrap();
-    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    stream.set_read_timeout(Some(STEP_TIMEOUT)).unwrap();
     let body = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
     let request = format!(
         "POST /mcp HTTP/1.1\r\nhost: {host}\r\naccept: */*\r\ncontent-type: application/json\r\n\
@@ -27,7 +27,7 @@ fn port(url: &str) -> &str {
 }
 
 #[test]
-fn other_machines_are_let_in_only_when_that_is_said_twice() {
+fn other_machines_need_allow_remote_and_allow_host() {
     for args in
         [&["--http", "0.0.0.0:0"][..], &["--http", "[::]:0"], &["--http", "0.0.0.0:0", "--allow-remote"]]
     {
@@ -38,7 +38,7 @@ fn other_machines_are_let_in_only_when_that_is_said_twice() {
     for args in [&["--sse"][..], &["--allow-remote"], &["--http", "example.com"]] {
         assert_eq!(run(&[&["demo-server"], args].concat()).code, 2, "{args:?}");
     }
-    let web = Web::start_at("0.0.0.0:0", &["--allow-remote", "--allow-host", "box.example"]);
+    let web = HttpDemo::start_at("0.0.0.0:0", &["--allow-remote", "--allow-host", "box.example"]);
     assert!(web.url.starts_with("http://box.example:"), "{}", web.url);
     web.running.err.wait_for("warning: there is no authentication", 0);
     let port = port(&web.url);
@@ -48,15 +48,15 @@ fn other_machines_are_let_in_only_when_that_is_said_twice() {
 }
 
 #[test]
-fn only_names_of_this_machine_are_served_by_default() {
-    let web = Web::start(&[]);
+fn only_loopback_hosts_are_served_by_default() {
+    let web = HttpDemo::start(&[]);
     assert_eq!(knock(port(&web.url), "evil.example"), "403");
     assert_ne!(knock(port(&web.url), "localhost"), "403");
 }
 
 #[test]
-fn a_port_that_is_taken_is_told() {
-    let web = Web::start(&[]);
+fn a_port_in_use_is_reported() {
+    let web = HttpDemo::start(&[]);
     let ran = run(&["demo-server", "--http", port(&web.url)]);
     assert_eq!(ran.code, 1);
     assert!(
@@ -67,42 +67,42 @@ fn a_port_that_is_taken_is_told() {
 }
 
 #[test]
-fn it_stops_in_order_while_clients_listen() {
-    let web = Web::start(&["--sse"]);
+fn it_shuts_down_in_order_while_clients_listen() {
+    let web = HttpDemo::start(&["--sse"]);
     let sse = web.sse();
-    let listeners: Vec<Running> = [
+    let listeners: Vec<RunningCommand> = [
         &["--revision", "2026-07-28", "--url", &web.url][..],
         &["--revision", "2025-11-25", "--url", &web.url],
         &["--transport", "sse", "--url", &sse],
     ]
     .into_iter()
-    .map(|args| Running::start(switchboard([&["listen", "--tools"], args].concat())))
+    .map(|args| RunningCommand::start(switchboard([&["listen", "--tools"], args].concat())))
     .collect();
     for listener in &listeners {
         listener.err.wait_for("listening for changes", 0);
     }
     let began = Instant::now();
     assert_eq!(web.stop(), Some(0));
-    assert!(began.elapsed() < PATIENCE, "{:?}", began.elapsed());
-    let [mut modern, legacy, mut sse] = <[Running; 3]>::try_from(listeners).ok().unwrap();
+    assert!(began.elapsed() < STEP_TIMEOUT, "{:?}", began.elapsed());
+    let [mut modern, legacy, mut sse] = <[RunningCommand; 3]>::try_from(listeners).ok().unwrap();
     assert_eq!(wait(&mut modern.child).code(), Some(4));
     assert_eq!(wait(&mut sse.child).code(), Some(4));
-    // A session is gone back to for a while.
+    // The session is resumed for a while.
     let mut legacy = legacy;
     legacy.interrupt();
     assert_eq!(wait(&mut legacy.child).code(), Some(130));
 }
 
 #[test]
-fn a_second_signal_ends_it_at_once() {
-    let mut web = Web::start(&[]);
+fn a_second_signal_stops_it_immediately() {
+    let mut web = HttpDemo::start(&[]);
     let call = ["call", "countdown", "from=1000", "interval_ms=100", "--trace", "--url", &web.url];
-    let mut calling = Running::start(switchboard(call));
+    let mut calling = RunningCommand::start(switchboard(call));
     calling.err.wait_for("notifications/progress", 0);
     web.running.interrupt();
-    // It takes nobody else any more: it is stopping.
+    // It rejects new connections while it shuts down.
     let address = format!("127.0.0.1:{}", port(&web.url));
-    let end = Instant::now() + PATIENCE;
+    let end = Instant::now() + STEP_TIMEOUT;
     while TcpStream::connect(&address).is_ok() {
         assert!(Instant::now() < end, "it still listens");
         std::thread::yield_now();

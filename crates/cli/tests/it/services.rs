@@ -1,11 +1,11 @@
-//! Designs, their locks and documents, and new projects.
+//! Designs, lock files, quickstart documents and new projects.
 
 use std::fs;
 use std::path::Path;
 
 use serde_json::json;
 
-use crate::stage::{Ran, run, run_command, switchboard};
+use crate::fixtures::{CommandOutput, run, run_command, switchboard};
 
 fn design(version: &str, tools: &[&str]) -> String {
     let args = json!({"schema": {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"],
@@ -15,14 +15,14 @@ fn design(version: &str, tools: &[&str]) -> String {
     json!({"name": "texts", "version": version, "tools": tools}).to_string()
 }
 
-/// Runs in a folder.
-fn within(folder: &Path, args: &[&str]) -> Ran {
+/// Runs a command in a folder.
+fn within(folder: &Path, args: &[&str]) -> CommandOutput {
     let mut command = switchboard(args);
     command.current_dir(folder);
     run_command(command, "")
 }
 
-/// A folder with a program that prints a design when it is asked to as services are.
+/// Creates a folder with a program that prints a design like a service.
 fn service(design: &str) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("design.json"), design).unwrap();
@@ -34,7 +34,7 @@ fn service(design: &str) -> tempfile::TempDir {
 const CMD: [&str; 3] = ["--", "sh", "./texts"];
 
 #[test]
-fn a_design_is_printed_for_people_and_for_programs() {
+fn a_design_is_printed_as_text_and_as_json() {
     let folder = service(&design("1.0.0", &["count_words"]));
     let ran = within(folder.path(), &[&["design", "print"][..], &CMD].concat());
     assert_eq!(
@@ -47,12 +47,12 @@ fn a_design_is_printed_for_people_and_for_programs() {
     assert_eq!((ran.code, &ran.error()["kind"]), (4, &json!("not_started")));
     let ran = within(folder.path(), &["design", "print", "--design", "texts"]);
     assert_eq!(ran.code, 1);
-    assert!(ran.err.contains("this is no design"), "{}", ran.err);
+    assert!(ran.err.contains("not a design"), "{}", ran.err);
     assert_eq!(run(&["design", "print"]).code, 2);
 }
 
 #[test]
-fn a_lock_tells_breaking_changes_from_compatible_ones() {
+fn a_lock_distinguishes_breaking_from_compatible_changes() {
     let folder = service(&design("1.0.0", &["a", "b"]));
     let check = |more: &[&str]| within(folder.path(), &[&["design", "check"], more, &CMD[..]].concat());
     assert_eq!(check(&[]).code, 2, "there is no lock yet");
@@ -66,23 +66,23 @@ fn a_lock_tells_breaking_changes_from_compatible_ones() {
 
     fs::write(folder.path().join("design.json"), design("1.0.0", &["a"])).unwrap();
     let ran = check(&["--json"]);
-    let told = ran.json();
+    let output = ran.json();
     assert_eq!(
-        (ran.code, &told["worst"], &told["changes"][0]["place"]),
+        (ran.code, &output["worst"], &output["changes"][0]["place"]),
         (1, &json!("breaking"), &json!("tool `b`"))
     );
 
-    // A lock is a design too.
+    // A lock file can be used as a design.
     let ran = within(folder.path(), &["design", "diff", "design.json", "design.lock.json"]);
     assert_eq!((ran.code, ran.out.as_str()), (0, "compatible: tool `b` was added\n"));
 
-    // Blessing replaces a lock, and nothing else.
+    // `--bless` replaces lock files only.
     assert_eq!(check(&["--bless"]).code, 0);
     let path = folder.path().join("design.lock.json");
     fs::write(&path, "mine").unwrap();
     let ran = check(&["--bless"]);
     assert_eq!(ran.code, 1, "{}", ran.err);
-    assert!(ran.err.contains("is no lock"), "{}", ran.err);
+    assert!(ran.err.contains("is not a lock file"), "{}", ran.err);
     assert_eq!(fs::read_to_string(&path).unwrap(), "mine");
 }
 
@@ -102,13 +102,13 @@ fn a_quickstart_is_written_checked_and_kept_up_to_date() {
     fs::write(folder.path().join("design.json"), design("1.0.0", &["other"])).unwrap();
     let ran = quickstart(&["--check"]);
     assert_eq!(ran.code, 1);
-    assert!(ran.err.contains("is not what the design says"), "{}", ran.err);
+    assert!(ran.err.contains("is not up to date with the design"), "{}", ran.err);
     assert_eq!(quickstart(&[]).code, 0);
     assert!(read().contains("call other"));
 }
 
 #[test]
-fn a_quickstart_never_touches_a_file_of_somebody_else() {
+fn a_quickstart_never_changes_a_foreign_file() {
     let folder = service(&design("1.0.0", &["a"]));
     let path = folder.path().join("AGENTS_QUICKSTART.md");
     fs::write(&path, "# Mine\n").unwrap();
@@ -119,7 +119,7 @@ fn a_quickstart_never_touches_a_file_of_somebody_else() {
 }
 
 #[test]
-fn a_design_that_wants_no_quickstart_gets_none() {
+fn a_design_may_disable_the_quickstart() {
     let folder = service(&design("1.0.0", &["a"]).replacen('{', r#"{"quickstart":false,"#, 1));
     let ran = within(folder.path(), &[&["quickstart"][..], &CMD].concat());
     assert_eq!(ran.code, 0);
@@ -128,7 +128,7 @@ fn a_design_that_wants_no_quickstart_gets_none() {
 }
 
 #[test]
-fn a_name_that_is_none_writes_nothing() {
+fn an_invalid_name_writes_nothing() {
     let folder = tempfile::tempdir().unwrap();
     for name in ["../up", "fn", "Big"] {
         let ran = within(folder.path(), &["new", name]);

@@ -1,28 +1,28 @@
-//! How all servers are doing: in one look, live, one anew, and why a tool is not there.
+//! Status of configured servers: `status`, `--watch`, `reconnect`, `why` and `ps`.
 
 use serde_json::{Value, json};
 
+use crate::fixtures::{FakeHttpServer, HttpDemo, RunningCommand, Terminal, wait};
 use crate::home::{Home, demo, script};
-use crate::stage::{Fake, Running, Terminal, Web, wait};
 
 fn of<'a>(statuses: &'a Value, name: &str) -> &'a Value {
     statuses.as_array().unwrap().iter().find(|status| status["name"] == name).unwrap()
 }
 
 #[test]
-fn status_shows_every_server_with_its_word_and_the_next_step() {
-    let web = Web::start(&[]);
-    let locked = Fake::answering("401 Unauthorized\r\nwww-authenticate: Bearer scope=\"read\"", "");
+fn status_shows_every_server_with_its_status_and_next_step() {
+    let web = HttpDemo::start(&[]);
+    let locked = FakeHttpServer::start("401 Unauthorized\r\nwww-authenticate: Bearer scope=\"read\"", "");
     let home = Home::with(json!({
         "child": demo(),
         "web": {"url": web.url},
         "off": {"command": "x", "disabled": true},
         "missing": {"command": "no-such-program-anywhere"},
-        "dies": script("echo bad colour >&2; exit 3"),
+        "dies": script("echo bad color >&2; exit 3"),
         "unset": {"command": "x", "args": ["${NOT_SET_ANYWHERE}"]},
         "locked": {"url": locked.url, "headers": {"X-Key": "hunter2"}},
     }));
-    let ran = home.done(&["status", "--json"]);
+    let ran = home.run_ok(&["status", "--json"]);
     let all = ran.json();
     let words = |name| of(&all, name)["status"].as_str().unwrap().to_owned();
     for (name, word) in [
@@ -40,7 +40,7 @@ fn status_shows_every_server_with_its_word_and_the_next_step() {
     assert_eq!(of(&all, "child")["tools"].as_array().unwrap().len(), 10);
     assert!(of(&all, "unset")["error"].as_str().unwrap().contains("NOT_SET_ANYWHERE"));
     assert!(!ran.out.contains("hunter2"), "{}", ran.out);
-    let table = home.done(&["status"]).out;
+    let table = home.run_ok(&["status"]).out;
     for line in [
         "✔ connected",
         "⊘ disabled",
@@ -54,17 +54,17 @@ fn status_shows_every_server_with_its_word_and_the_next_step() {
 }
 
 #[test]
-fn without_servers_the_next_step_is_said() {
+fn without_servers_a_hint_is_printed() {
     let home = Home::new();
-    let ran = home.done(&["status"]);
+    let ran = home.run_ok(&["status"]);
     assert!(ran.err.contains("switchboard add"), "{}", ran.err);
-    assert_eq!(home.done(&["status", "--json"]).json(), json!([]));
+    assert_eq!(home.run_ok(&["status", "--json"]).json(), json!([]));
 }
 
 #[test]
-fn watching_tells_each_change_and_follows_the_files() {
+fn watch_prints_each_change_and_follows_the_files() {
     let home = Home::with(json!({"child": demo()}));
-    let mut running = Running::start(home.command(&["status", "--watch"]));
+    let mut running = RunningCommand::start(home.command(&["status", "--watch"]));
     let at = running.out.wait_for("child connected, 10 tools", 0);
     home.write("config/switchboard/mcp.json", &json!({"mcpServers": {"other": demo()}}));
     running.out.wait_for("other connected, 10 tools", at);
@@ -74,9 +74,9 @@ fn watching_tells_each_change_and_follows_the_files() {
 }
 
 #[test]
-fn watching_for_programs_is_an_object_a_line() {
+fn watch_with_json_prints_one_object_per_line() {
     let home = Home::with(json!({"child": demo()}));
-    let mut running = Running::start(home.command(&["status", "--watch", "--json"]));
+    let mut running = RunningCommand::start(home.command(&["status", "--watch", "--json"]));
     let at = running.out.wait_for(r#""status":"connected""#, 0);
     home.write("config/switchboard/mcp.json", &json!({"mcpServers": {}}));
     running.out.wait_for(r#"{"name":"child","removed":true}"#, at);
@@ -88,33 +88,33 @@ fn watching_for_programs_is_an_object_a_line() {
 }
 
 #[test]
-fn watching_at_a_terminal_redraws_the_table() {
+fn watch_on_a_terminal_redraws_the_table() {
     let home = Home::with(json!({"child": demo()}));
     let mut command = home.command(&["status", "--watch"]);
     command.env("NO_COLOR", "1").env_remove("COLUMNS");
     let mut terminal = Terminal::start(command, 120);
-    terminal.see("connected");
+    terminal.expect_text("connected");
     home.write("config/switchboard/mcp.json", &json!({"mcpServers": {"other": demo()}}));
-    // Back to where the table begins, and down from there anew.
-    terminal.see("\u{1b}[2A\u{1b}[J");
-    terminal.see("other");
+    // Moves the cursor to the start of the table and redraws it.
+    terminal.expect_text("\u{1b}[2A\u{1b}[J");
+    terminal.expect_text("other");
     terminal.interrupt();
-    assert_eq!(terminal.end().0, 130);
+    assert_eq!(terminal.finish().0, 130);
 }
 
 #[test]
-fn reconnecting_says_how_it_went() {
-    let home = Home::with(json!({"child": demo(), "dies": script("echo bad colour >&2; exit 3")}));
-    let ran = home.done(&["reconnect", "child"]);
+fn reconnect_prints_the_status() {
+    let home = Home::with(json!({"child": demo(), "dies": script("echo bad color >&2; exit 3")}));
+    let ran = home.run_ok(&["reconnect", "child"]);
     assert!(ran.out.contains("child connected, 10 tools, switchboard-demo"), "{}", ran.out);
     let ran = home.run(&["reconnect", "dies"]);
     assert_eq!(ran.code, 4, "{}", ran.err);
-    assert!(ran.err.contains("bad colour") && ran.err.contains("switchboard doctor dies"), "{}", ran.err);
+    assert!(ran.err.contains("bad color") && ran.err.contains("switchboard doctor dies"), "{}", ran.err);
     assert_eq!(home.run(&["reconnect", "nobody"]).code, 1);
 }
 
 #[test]
-fn why_says_what_keeps_a_tool_away() {
+fn why_explains_a_missing_tool() {
     let mut careful = demo();
     careful["denyTools"] = json!(["e*"]);
     let home =
@@ -126,26 +126,26 @@ fn why_says_what_keeps_a_tool_away() {
         ("no_such_tool", "\"off\" is disabled"),
         ("mcp__open__ecko", "did you mean mcp__open__echo?"),
     ] {
-        let ran = home.done(&["why", tool]);
+        let ran = home.run_ok(&["why", tool]);
         assert!(ran.out.contains(said), "{tool}: {}", ran.out);
     }
-    let told = home.done(&["why", "open/add", "--json"]).json();
-    assert_eq!((&told["shown"], &told["server"]), (&json!(true), &json!("open")));
+    let output = home.run_ok(&["why", "open/add", "--json"]).json();
+    assert_eq!((&output["shown"], &output["server"]), (&json!(true), &json!("open")));
 }
 
 #[test]
-fn ps_shows_servers_while_they_run() {
+fn ps_lists_running_servers() {
     let home = Home::with(json!({"child": {"command": demo()["command"], "args": ["demo-server"]}}));
-    let mut running = Running::start(home.command(&["status", "--watch"]));
+    let mut running = RunningCommand::start(home.command(&["status", "--watch"]));
     running.out.wait_for("child connected", 0);
     let host = running.child.id();
-    let all = home.done(&["ps", "--json"]).json();
+    let all = home.run_ok(&["ps", "--json"]).json();
     let ours = all.as_array().unwrap().iter().find(|process| process["host"] == host).unwrap();
     assert_eq!(ours["servers"], json!(["child"]));
     assert!(ours["pid"].as_u64().unwrap() > 1 && ours["uptimeSecs"].is_u64(), "{ours}");
-    assert!(home.done(&["ps"]).out.contains("child"));
+    assert!(home.run_ok(&["ps"]).out.contains("child"));
     running.interrupt();
     wait(&mut running.child);
-    let all = home.done(&["ps", "--json"]).json();
+    let all = home.run_ok(&["ps", "--json"]).json();
     assert!(!all.as_array().unwrap().iter().any(|process| process["host"] == host), "{all}");
 }

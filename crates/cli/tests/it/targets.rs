@@ -1,14 +1,14 @@
-//! Which server or tool is meant, what its options do, and what is said when it is not there.
+//! Selection of servers and tools, their options, and errors about missing ones.
 
 use serde_json::{Value, json};
 
+use crate::fixtures::{FakeHttpServer, HttpDemo, SWITCHBOARD, Script, run, switchboard};
 use crate::home::{Home, demo};
-use crate::stage::{Fake, SWITCHBOARD, Script, Web, run, switchboard};
 
 #[test]
-fn c8_a_tool_that_a_server_does_not_have_is_about_that_server() {
+fn c8_a_missing_tool_is_reported_for_the_named_server() {
     let home = Home::with(json!({"mem": demo(), "other": {"command": "/nonexistent/x"}}));
-    let ran = home.done(&["why", "mem/nope"]);
+    let ran = home.run_ok(&["why", "mem/nope"]);
     assert!(ran.out.contains("mem has no tool \"nope\""), "{}", ran.out);
     assert!(!ran.out.contains("other"), "{}", ran.out);
     let near = home.run(&["call", "mem/ehco", "text=a"]);
@@ -27,12 +27,12 @@ fn c8_a_tool_that_a_server_does_not_have_is_about_that_server() {
 fn c8_info_as_json_has_the_revision_and_the_instructions_of_a_configured_server() {
     let home = Home::with(json!({"mem": demo()}));
     let direct = run(&["info", "--json", "--", SWITCHBOARD, "demo-server"]).json();
-    let info = home.done(&["info", "mem", "--json"]).json();
+    let info = home.run_ok(&["info", "mem", "--json"]).json();
     assert_eq!(info["protocolVersion"], "2026-07-28");
     assert_eq!(info["instructions"], direct["instructions"]);
     assert_eq!(
         info["serverInfo"]["name"],
-        home.done(&["info", "--server", "mem", "--json"]).json()["serverInfo"]["name"]
+        home.run_ok(&["info", "--server", "mem", "--json"]).json()["serverInfo"]["name"]
     );
 }
 
@@ -41,15 +41,15 @@ fn c8_a_disabled_server_with_an_unset_variable_is_not_broken() {
     let home = Home::with(
         json!({"off": {"command": "x", "args": ["${NOT_SET_ANYWHERE}"], "disabled": true}, "on": demo()}),
     );
-    let listed = home.done(&["list", "--json"]).json();
+    let listed = home.run_ok(&["list", "--json"]).json();
     assert_eq!(listed[0]["state"], "disabled", "{listed}");
-    let tools = home.done(&["tools", "--brief"]);
+    let tools = home.run_ok(&["tools", "--brief"]);
     assert_eq!(tools.err, "", "it is not warned about");
-    assert_eq!(home.done(&["status", "--json"]).json()[0]["status"], "disabled");
+    assert_eq!(home.run_ok(&["status", "--json"]).json()[0]["status"], "disabled");
 }
 
 #[test]
-fn c8_a_server_that_refuses_log_messages_is_used_all_the_same() {
+fn c8_a_server_that_refuses_log_messages_is_still_used() {
     let script = Script::server(
         "def answers(method, params):\n    if method == 'tools/list':\n        return {'tools': []}\n",
     );
@@ -60,16 +60,16 @@ fn c8_a_server_that_refuses_log_messages_is_used_all_the_same() {
 
 #[test]
 fn c10_options_for_a_server_work_for_a_configured_one() {
-    let web = Web::start(&[]);
+    let web = HttpDemo::start(&[]);
     let home = Home::with(json!({
         "one": demo(), "web": {"url": web.url, "headers": {"X-Key": "hunter2hunter2"}},
         "env": {"command": "sh", "args": ["-c", format!("echo $PLACE $PWD >&2; exec {SWITCHBOARD} demo-server")]},
     }));
     for server in ["one", "web"] {
-        let traced = home.done(&["tools", server, "--trace"]);
+        let traced = home.run_ok(&["tools", server, "--trace"]);
         assert!(traced.err.contains(&format!("{server} → ")), "{}", traced.err);
         assert!(traced.err.contains("tools/list") && !traced.err.contains("hunter2"), "{}", traced.err);
-        let info = home.done(&["info", server, "--revision", "2025-06-18", "--json"]).json();
+        let info = home.run_ok(&["info", server, "--revision", "2025-06-18", "--json"]).json();
         assert_eq!(info["protocolVersion"], "2025-06-18", "{info}");
     }
     let folder = tempfile::tempdir().unwrap();
@@ -81,7 +81,7 @@ fn c10_options_for_a_server_work_for_a_configured_one() {
         &json!({"mcpServers": {"env": {"command": "sh", "args": ["-c", script]}}}),
     );
     assert_eq!(home.run(&["tools", "env"]).code, 4, "without the variable it exits");
-    home.done(&["tools", "env", "--env", "PLACE=here", "--cwd", place.to_str().unwrap()]);
+    home.run_ok(&["tools", "env", "--env", "PLACE=here", "--cwd", place.to_str().unwrap()]);
 }
 
 #[test]
@@ -97,7 +97,7 @@ fn c10_a_message_that_is_too_large_names_the_flag_that_helps() {
     let home = Home::with(json!({"it": {"command": "python3", "args": ["-S", path]}}));
     let ran = home.run(&["call", "it/big", "--yes", "--max-message", "64K"]);
     assert!(ran.code != 0 && ran.err.contains("--max-message"), "{}", ran.err);
-    assert_eq!(home.done(&["call", "it/big", "--yes", "--max-message", "1M"]).out.len(), 100_001);
+    assert_eq!(home.run_ok(&["call", "it/big", "--yes", "--max-message", "1M"]).out.len(), 100_001);
 }
 
 #[test]
@@ -108,8 +108,8 @@ fn c10_missing_arguments_are_named_in_json_too() {
 }
 
 #[test]
-fn c13_errors_stand_below_the_table_and_narrow_terminals_get_labels() {
-    let long = "no such colour, ".repeat(12);
+fn c13_errors_are_below_the_table_and_narrow_terminals_get_labels() {
+    let long = "no such color, ".repeat(12);
     let home = Home::with(json!({
         "good": demo(),
         "dies": {"command": "sh", "args": ["dies.sh"]},
@@ -134,9 +134,9 @@ fn c13_errors_stand_below_the_table_and_narrow_terminals_get_labels() {
 #[test]
 fn c13_a_package_without_a_version_is_warned_about_when_it_is_added() {
     let home = Home::new();
-    let added = home.done(&["add", "every", "--", "npx", "-y", "@modelcontextprotocol/server-everything"]);
+    let added = home.run_ok(&["add", "every", "--", "npx", "-y", "@modelcontextprotocol/server-everything"]);
     assert!(added.err.contains("has no version"), "{}", added.err);
-    assert!(!home.done(&["list"]).err.contains("has no version"));
+    assert!(!home.run_ok(&["list"]).err.contains("has no version"));
 }
 
 #[test]
@@ -152,16 +152,16 @@ fn c13_the_programs_of_import_are_named_alike_in_help_and_error() {
 #[test]
 fn c14_tools_are_searched_shown_in_full_and_listed_briefly() {
     let home = Home::with(json!({"mem": demo()}));
-    let found = home.done(&["tools", "say"]);
+    let found = home.run_ok(&["tools", "say"]);
     assert!(found.out.contains("echo(") && !found.out.contains("weather("), "{}", found.out);
-    let one = home.done(&["tools", "mem/add"]);
+    let one = home.run_ok(&["tools", "mem/add"]);
     for part in
         ["add(a: number, b: number)", "input schema:", "output schema:", "switchboard call mem/add a=… b=…"]
     {
         assert!(one.out.contains(part), "{part}: {}", one.out);
     }
-    assert_eq!(home.done(&["tools", "mem/add", "--json"]).json()["tools"].as_array().unwrap().len(), 1);
-    let brief = home.done(&["tools", "--brief"]).out;
+    assert_eq!(home.run_ok(&["tools", "mem/add", "--json"]).json()["tools"].as_array().unwrap().len(), 1);
+    let brief = home.run_ok(&["tools", "--brief"]).out;
     assert!(
         brief.lines().any(|line| line.starts_with("mem/echo [read-only]  Says the same again.")),
         "{brief}"
@@ -175,14 +175,14 @@ fn c14_tools_are_searched_shown_in_full_and_listed_briefly() {
 
 #[test]
 fn c14_a_url_needs_no_option_and_takes_headers() {
-    let web = Web::start(&[]);
+    let web = HttpDemo::start(&[]);
     for command in ["tools", "info", "resources", "prompts"] {
         let ran = run(&[command, &web.url]);
         assert_eq!(ran.code, 0, "{command}: {}", ran.err);
     }
-    let fake = Fake::answering("401 Unauthorized", "");
+    let fake = FakeHttpServer::start("401 Unauthorized", "");
     run(&["tools", &fake.url, "-H", "X-Key: abc"]);
-    assert!(fake.asked().to_lowercase().contains("x-key: abc"), "{}", fake.asked());
+    assert!(fake.requests().to_lowercase().contains("x-key: abc"), "{}", fake.requests());
     let ran = run(&["tools", "-e", "A=1", "--", SWITCHBOARD, "demo-server"]);
     assert_eq!(ran.code, 0, "{}", ran.err);
 }
@@ -202,36 +202,36 @@ fn c14_help_completions_and_manual_pages() {
 }
 
 #[test]
-fn c14_changes_are_told_as_json() {
+fn c14_changes_are_reported_as_json() {
     let home = Home::new();
     let added =
-        home.done(&["add", "web", "https://example.com/mcp", "--bearer-env", "TOKEN", "--json"]).json();
+        home.run_ok(&["add", "web", "https://example.com/mcp", "--bearer-env", "TOKEN", "--json"]).json();
     assert_eq!((&added["name"], &added["scope"]), (&json!("web"), &json!("local")));
-    assert_eq!(home.done(&["disable", "web", "--json"]).json()["state"], "disabled");
-    assert_ne!(home.done(&["enable", "web", "--json"]).json()["state"], "disabled");
-    let removed: Value = home.done(&["remove", "web", "--json"]).json();
+    assert_eq!(home.run_ok(&["disable", "web", "--json"]).json()["state"], "disabled");
+    assert_ne!(home.run_ok(&["enable", "web", "--json"]).json()["state"], "disabled");
+    let removed: Value = home.run_ok(&["remove", "web", "--json"]).json();
     assert_eq!(removed["removed"], true);
-    home.done(&["add", "web", "https://example.com/mcp", "--bearer-env", "TOKEN"]);
+    home.run_ok(&["add", "web", "https://example.com/mcp", "--bearer-env", "TOKEN"]);
     let file = walk(&home.at("state"));
     assert!(file.contains("Bearer ${TOKEN}"), "{file}");
-    home.done(&["add", "inline", r#"{"command": "x"}"#]);
-    assert_eq!(home.done(&["get", "inline", "--json"]).json()["config"]["command"], "x");
+    home.run_ok(&["add", "inline", r#"{"command": "x"}"#]);
+    assert_eq!(home.run_ok(&["get", "inline", "--json"]).json()["config"]["command"], "x");
 }
 
 #[test]
-fn c14_approvals_are_told_as_json() {
+fn c14_approvals_are_reported_as_json() {
     let home = Home::new();
     home.write("project/.mcp.json", &json!({"mcpServers": {"theirs": demo()}}));
-    let waiting = home.done(&["approve", "--json"]).json();
+    let waiting = home.run_ok(&["approve", "--json"]).json();
     assert_eq!((&waiting[0]["name"], &waiting[0]["approved"]), (&json!("theirs"), &json!(false)));
-    let approved = home.done(&["approve", "theirs", "--yes", "--json"]).json();
+    let approved = home.run_ok(&["approve", "theirs", "--yes", "--json"]).json();
     assert_eq!(approved[0]["approved"], true, "{approved}");
-    let forgotten = home.done(&["forget", "theirs", "--json"]).json();
+    let forgotten = home.run_ok(&["forget", "theirs", "--json"]).json();
     assert_eq!((&forgotten["name"], &forgotten["forgotten"]), (&json!("theirs"), &json!(true)));
     assert_eq!(home.run(&["forget", "nobody", "--json"]).error()["kind"], "not_configured");
 }
 
-/// All text of all files below a folder.
+/// Returns the text of all files below a folder.
 fn walk(folder: &std::path::Path) -> String {
     let mut text = String::new();
     for entry in std::fs::read_dir(folder).unwrap() {
@@ -248,7 +248,7 @@ fn c14_windsurf_is_imported() {
         ".codeium/windsurf/mcp_config.json",
         &json!({"mcpServers": {"docs": {"serverUrl": "https://example.com/mcp", "headers": {"X": "${env:KEY}"}, "disabledTools": ["rm"]}}}),
     );
-    let taken = home.done(&["import", "windsurf", "--json"]).json();
+    let taken = home.run_ok(&["import", "windsurf", "--json"]).json();
     assert_eq!(taken[0]["name"], "docs", "{taken}");
     let config = &home.servers("config/switchboard/mcp.json")["docs"];
     assert_eq!(config["url"], "https://example.com/mcp");
@@ -256,8 +256,8 @@ fn c14_windsurf_is_imported() {
 }
 
 #[test]
-fn c16_messages_say_what_failed_with_the_value() {
-    let web = Fake::answering("200 OK\r\ncontent-type: text/html", "<html>");
+fn c16_messages_name_the_failure_and_the_value() {
+    let web = FakeHttpServer::start("200 OK\r\ncontent-type: text/html", "<html>");
     let ran = web.run(&["tools"]);
     assert!(ran.err.contains("got a web page (200 text/html), not MCP; check the URL path"), "{}", ran.err);
     let ran = run(&["call", "add", "hello", "--", SWITCHBOARD, "demo-server"]);

@@ -1,4 +1,4 @@
-//! What a collector is sent: the span of a call by its server and tool, counters, and nothing that was said.
+//! OpenTelemetry export: spans of calls, metrics, and no arguments or results.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -6,10 +6,10 @@ use std::sync::{Arc, Mutex};
 
 use serde_json::json;
 
+use crate::fixtures::run_command;
 use crate::home::{Home, demo};
-use crate::stage::run_command;
 
-/// A collector on loopback that keeps what it is sent, path and body.
+/// A collector on loopback that records path and body of each request.
 struct Collector {
     url: String,
     sent: Arc<Mutex<Vec<(String, String)>>>,
@@ -21,7 +21,7 @@ impl Collector {
         let url = format!("http://{}", listener.local_addr().unwrap());
         let sent: Arc<Mutex<Vec<(String, String)>>> = Arc::default();
         let keeps = Arc::clone(&sent);
-        // Ends with the test program.
+        // The thread ends with the test program.
         std::thread::spawn(move || {
             for stream in listener.incoming().flatten() {
                 let keeps = Arc::clone(&keeps);
@@ -31,14 +31,14 @@ impl Collector {
         Self { url, sent }
     }
 
-    /// Everything that was sent to a path.
+    /// Returns everything that was sent to a path.
     fn sent_to(&self, path: &str) -> String {
         let sent = self.sent.lock().unwrap();
         sent.iter().filter(|(at, _)| at == path).map(|(_, body)| body.as_str()).collect()
     }
 }
 
-/// Takes requests from one connection until it ends.
+/// Reads requests from one connection until it closes.
 fn take(stream: TcpStream, keeps: &Mutex<Vec<(String, String)>>) {
     let mut reader = BufReader::new(stream.try_clone().unwrap());
     let mut writer = stream;
@@ -69,7 +69,7 @@ fn take(stream: TcpStream, keeps: &Mutex<Vec<(String, String)>>) {
 }
 
 #[test]
-fn a_collector_sees_calls_and_counters_and_nothing_that_was_said() {
+fn a_collector_receives_spans_and_metrics_without_arguments_or_results() {
     let collector = Collector::open();
     let home = Home::with(json!({"filesystem": demo()}));
     let mut command = home.command(&["call", "filesystem/echo", "text=a-secret-word", "--yes"]);
@@ -87,7 +87,7 @@ fn a_collector_sees_calls_and_counters_and_nothing_that_was_said() {
 }
 
 #[test]
-fn a_collector_that_is_not_there_is_said_and_fails_nothing() {
+fn an_unreachable_collector_is_reported_and_fails_nothing() {
     let home = Home::with(json!({"filesystem": demo()}));
     let mut command = home.command(&["call", "filesystem/echo", "text=a", "--yes"]);
     // Nothing listens there.

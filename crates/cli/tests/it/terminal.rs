@@ -1,6 +1,6 @@
-//! What people see at a terminal: questions, progress, colour, and not too much.
+//! Output on a terminal: questions, progress, color, and limits.
 
-use crate::stage::{Script, Terminal, on_demo, switchboard};
+use crate::fixtures::{Script, Terminal, on_demo, switchboard};
 
 fn at_terminal(args: &[&str]) -> Terminal {
     Terminal::start(switchboard(on_demo(args)), 80)
@@ -10,92 +10,92 @@ fn at_terminal(args: &[&str]) -> Terminal {
 fn a_form_is_filled_in_by_typing() {
     for revision in ["2025-11-25", "2026-07-28"] {
         let mut terminal = at_terminal(&["call", "order_pizza", "--revision", revision]);
-        terminal.see("switchboard\u{1b}[0m asks");
-        terminal.see("How would you like your pizza?");
-        terminal.see("size");
+        terminal.expect_text("switchboard\u{1b}[0m asks");
+        terminal.expect_text("How would you like your pizza?");
+        terminal.expect_text("size");
         terminal.enter("");
-        terminal.see("is none of them");
+        terminal.expect_text("is not one of the options");
         terminal.enter("gigantic");
-        terminal.see("is none of them");
+        terminal.expect_text("is not one of the options");
         terminal.enter("3");
-        terminal.see("count");
+        terminal.expect_text("count");
         terminal.enter("100");
-        terminal.see("it must be 9 or less");
+        terminal.expect_text("it must be 9 or less");
         terminal.enter("");
-        terminal.see("toppings");
+        terminal.expect_text("toppings");
         terminal.enter("1, Olives");
-        terminal.see("spicy");
+        terminal.expect_text("spicy");
         terminal.enter("y");
-        terminal.see("email");
+        terminal.expect_text("email");
         terminal.enter("me@example.com");
-        terminal.see("Send this to");
+        terminal.expect_text("Send this to");
         terminal.enter("e");
-        terminal.see("[large]");
+        terminal.expect_text("[large]");
         for field in ["count", "toppings", "spicy", "email"] {
             terminal.enter("");
-            terminal.see(field);
+            terminal.expect_text(field);
         }
         terminal.enter("");
-        terminal.see("toppings = cheese, olives");
-        terminal.see("Send this to");
+        terminal.expect_text("toppings = cheese, olives");
+        terminal.expect_text("Send this to");
         terminal.enter("");
-        let (code, shown) = terminal.end();
+        let (code, shown) = terminal.finish();
         assert_eq!(code, 0, "{shown}");
-        let told =
+        let message =
             "1 large pizza with cheese and olives, spicy, coming up. The receipt goes to me@example.com.";
-        assert!(shown.contains(told), "{revision}: {shown}");
+        assert!(shown.contains(message), "{revision}: {shown}");
     }
 }
 
 #[test]
-fn a_form_can_be_declined_or_left() {
+fn a_form_can_be_declined_or_cancelled() {
     let mut terminal = at_terminal(&["call", "order_pizza"]);
-    terminal.see("size");
+    terminal.expect_text("size");
     terminal.enter("small");
     for field in ["count", "toppings", "spicy", "email"] {
-        terminal.see(field);
+        terminal.expect_text(field);
         terminal.enter("");
     }
-    terminal.see("Send this to");
+    terminal.expect_text("Send this to");
     terminal.enter("n");
-    let (code, shown) = terminal.end();
+    let (code, shown) = terminal.finish();
     assert_eq!(code, 5);
     assert!(shown.contains("The user declined."), "{shown}");
 
     let mut terminal = at_terminal(&["call", "order_pizza"]);
-    terminal.see("name)");
+    terminal.expect_text("name)");
     terminal.press(4);
-    let (code, shown) = terminal.end();
+    let (code, shown) = terminal.finish();
     assert_eq!(code, 5);
     assert!(shown.contains("went away without an answer"), "{shown}");
 }
 
 #[test]
-fn ctrl_c_ends_a_question() {
+fn ctrl_c_cancels_a_question() {
     let mut terminal = at_terminal(&["call", "order_pizza"]);
-    terminal.see("name)");
+    terminal.expect_text("name)");
     terminal.interrupt();
-    assert_eq!(terminal.end().0, 130);
+    assert_eq!(terminal.finish().0, 130);
 }
 
 #[test]
 fn a_url_is_shown_in_full_and_needs_consent() {
-    for (typed, code, told) in [("y", 0, "The account is linked."), ("", 5, "did not want to visit")] {
+    for (typed, code, message) in [("y", 0, "The account is linked."), ("", 5, "did not want to visit")] {
         let mut terminal = at_terminal(&["call", "link_account"]);
-        terminal.see("switchboard\u{1b}[0m asks");
-        terminal.see("https://login.example.com/start?step=1");
-        terminal.see("host: login.example.com");
-        terminal.see("Will you visit it?");
+        terminal.expect_text("switchboard\u{1b}[0m asks");
+        terminal.expect_text("https://login.example.com/start?step=1");
+        terminal.expect_text("host: login.example.com");
+        terminal.expect_text("Will you visit it?");
         terminal.enter(typed);
-        let (ended, shown) = terminal.end();
+        let (ended, shown) = terminal.finish();
         assert_eq!(ended, code, "{shown}");
-        assert!(shown.contains(told), "{shown}");
+        assert!(shown.contains(message), "{shown}");
     }
 }
 
 #[test]
 fn progress_is_a_bar_that_leaves_nothing_behind() {
-    let (code, shown) = at_terminal(&["call", "countdown", "from=3", "interval_ms=80"]).end();
+    let (code, shown) = at_terminal(&["call", "countdown", "from=3", "interval_ms=80"]).finish();
     assert_eq!(code, 0);
     assert!(shown.contains("━"), "{shown:?}");
     assert!(shown.contains("1/3  2 to go"), "{shown:?}");
@@ -103,33 +103,33 @@ fn progress_is_a_bar_that_leaves_nothing_behind() {
 }
 
 #[test]
-fn colour_is_for_terminals_that_want_it() {
-    let (_, shown) = at_terminal(&["tools"]).end();
+fn color_is_only_for_terminals_that_allow_it() {
+    let (_, shown) = at_terminal(&["tools"]).finish();
     assert!(shown.contains("\u{1b}[1mecho\u{1b}[0m"), "{shown:?}");
     for (name, value) in [("NO_COLOR", "1"), ("TERM", "dumb")] {
         let mut command = switchboard(on_demo(&["tools"]));
         command.env(name, value);
-        let (_, shown) = Terminal::start(command, 80).end();
+        let (_, shown) = Terminal::start(command, 80).finish();
         assert!(!shown.contains('\u{1b}'), "{shown:?}");
     }
 }
 
 #[test]
-fn the_width_of_the_terminal_counts() {
+fn output_fits_the_width_of_the_terminal() {
     for columns in [30, 50] {
         let mut command = switchboard(on_demo(&["tools"]));
         command.env("NO_COLOR", "1");
-        let (_, shown) = Terminal::start(command, columns).end();
+        let (_, shown) = Terminal::start(command, columns).finish();
         assert!(shown.lines().all(|line| line.chars().count() <= usize::from(columns)), "{shown}");
     }
 }
 
 #[test]
-fn a_terminal_gets_no_more_than_can_be_read() {
+fn output_on_a_terminal_is_limited_to_1_mib() {
     let script = Script::server(
         "def answers(method, params):\n    if method == 'tools/call':\n        return {'content': [{'type': 'text', 'text': 'abcdefg\\n' * 200000}]}\n",
     );
-    let (code, shown) = script.at_terminal(&["call", "x"]).end();
+    let (code, shown) = script.at_terminal(&["call", "x"]).finish();
     assert_eq!(code, 0);
     assert!(shown.len() < 1_300_000, "{}", shown.len());
     assert!(shown.contains("… 551424 more bytes"), "{}", &shown[shown.len() - 200..]);

@@ -1,4 +1,4 @@
-//! The planner of the operator: what to do first, what to do with each result, and the loop that runs it.
+//! The planner of the operator: the first step, the step after each result, and the loop that runs them.
 //!
 //! Written once by `switchboard new --agent`; it is yours. A planner that asks a model puts the goal and the
 //! catalog into its first prompt, and each result into the next.
@@ -10,34 +10,34 @@ use switchboard::CallToolResult;
 use crate::bootstrap::Runtime;
 use crate::operator::toolsets::__imports__;
 
-/// No run takes more steps than this.
+/// Maximum number of steps of a run.
 const MOST_STEPS: usize = 20;
 
-/// What a planner wants next.
+/// The next step of a planner.
 #[derive(Debug)]
 pub enum Plan {
-    /// Call a tool, and come back with its result.
+    /// Call a tool, and continue with its result.
     Call(Step),
     /// The goal is reached.
     Done(String),
 }
 
-/// Decides what is done. It holds what it must remember between steps.
+/// Decides the steps of a run, and keeps state between them.
 pub trait Planner {
-    /// The first step towards a goal.
+    /// Returns the first step towards a goal.
     fn plan_start(&mut self, goal: &str) -> Plan;
 
-    /// The next step, after the result of the last one. A call that failed is a result too: it says why.
+    /// Returns the step after a result. A failed call is a result, too: it has the reason.
     ///
     /// # Errors
-    /// When nothing can be made of the result.
+    /// Returns an error if the result cannot be used.
     fn plan_resume(&mut self, result: &CallToolResult) -> Result<Plan, Box<dyn Error>>;
 }
 
-/// How a run went.
+/// Outcome of a run.
 #[derive(Debug)]
 pub struct Run {
-    /// What the planner said at the end.
+    /// The answer of the planner.
     pub answer: String,
     /// The tools that were called, in order.
     pub called: Vec<String>,
@@ -46,7 +46,7 @@ pub struct Run {
 /// Runs a planner over the host until it is done.
 ///
 /// # Errors
-/// When the planner gives up, or takes too many steps.
+/// Returns an error if the planner gives up, or needs too many steps.
 pub async fn run(
     runtime: &Runtime,
     planner: &mut impl Planner,

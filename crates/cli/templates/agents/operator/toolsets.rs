@@ -1,4 +1,4 @@
-//! The toolsets of the operator, one for each service, and what they have in common.
+//! The toolsets of the operator, one per service, and their shared code.
 //!
 //! Written once by `switchboard new --agent`; it is yours.
 
@@ -11,7 +11,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use switchboard::CallToolResult;
 
-/// A call to be made.
+/// A call of a tool.
 #[derive(Debug)]
 pub struct Step {
     /// The server that has the tool.
@@ -22,10 +22,10 @@ pub struct Step {
     pub arguments: Value,
 }
 
-/// What a tool said.
+/// Returns the text of a result.
 ///
 /// # Errors
-/// When it failed: what it said about that.
+/// Returns the tool's message if it failed.
 pub fn text(result: &CallToolResult) -> Result<String, Box<dyn Error>> {
     match result.is_error {
         true => Err(result.text().into()),
@@ -33,12 +33,12 @@ pub fn text(result: &CallToolResult) -> Result<String, Box<dyn Error>> {
     }
 }
 
-/// The data that a tool returned.
+/// Decodes the data of a result.
 ///
 /// # Errors
-/// When it failed, or its data has another shape.
+/// Returns an error if the tool failed, or its data has another shape.
 pub fn data<T: DeserializeOwned>(result: &CallToolResult) -> Result<T, Box<dyn Error>> {
-    /// Data that is no object stands in one.
+    /// Wrapper of data that is not an object.
     #[derive(Deserialize)]
     struct Wrapped<T> {
         result: T,

@@ -9,12 +9,12 @@ use serde_json::Value;
 
 use crate::operator::toolsets::Step;
 
-/// The name that the service has in `bootstrap.rs`.
+/// Name of the service in `bootstrap.rs`.
 pub const SERVER: &str = "__service__";
 
 __tools__
 
-/// A call of one of the tools.
+/// Creates a call of one of the tools.
 pub fn step(tool: &'static str, arguments: Value) -> Step {
     Step {
         server: SERVER,

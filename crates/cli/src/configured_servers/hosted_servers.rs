@@ -1,0 +1,507 @@
+//! A host with the configured servers, for the duration of one command.
+
+use std::sync::Arc;
+
+use switchboard::host::config::{Configured, Fault, Off, Resolved, Restart, ServerPlan, Start};
+use switchboard::host::name::{NameLimit, QualifiedName};
+use switchboard::host::permission::{Answer, Decision, Gate, Ledger, Memory};
+use switchboard::host::{
+    CatalogTool, Event, Events, OnDrift, PinFile, Run, ServerSpec, ServerStatus, SetServers, Status,
+    Transport, Why,
+};
+use switchboard::{CallError, Change, Host, HostError, HttpLimits, Level, RevisionPolicy, Tap};
+use switchboard_terminal::is_interactive;
+
+use crate::args::SessionOptions;
+use crate::configured_servers::approver::{DeclinedFlag, TerminalApprover};
+use crate::configured_servers::call_permission::{self, ApprovalFlags};
+use crate::configured_servers::consent::render_changed_definition;
+use crate::configured_servers::entry_summary::shell_quote;
+use crate::configured_servers::files::ConfigFiles;
+use crate::configured_servers::pins;
+use crate::connect::{
+    CLOSE_TIMEOUT, CommandSession, apply_options, limits, log_line, starting_text, task_line,
+};
+use crate::elicitation::{self, RefusalReason, RefusingHandler, ScriptedAnswers, StdinLines};
+use crate::error::{CommandError, ExitKind};
+use crate::expand::Expander;
+use crate::nearest::nearest;
+use crate::output::{OutputStream, Screen};
+use crate::sanitize::one_line;
+use crate::signals::Signals;
+use crate::tapped_link::{TapScope, TappedDialer};
+use crate::trace::Trace;
+
+/// The servers a command needs, and how it treats them.
+#[derive(Debug, Clone)]
+pub(crate) struct HostRequest {
+    pub(crate) selection: ServerSelection,
+    pub(crate) options: SessionOptions,
+    /// Whether calls are made without confirmation.
+    pub(crate) yes: bool,
+    /// Whether lost servers are restarted as configured: for long-running commands.
+    pub(crate) keeps_running: bool,
+}
+
+/// The configured servers to start.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum ServerSelection {
+    All,
+    One(String),
+}
+
+impl HostRequest {
+    /// Creates a request for a command that ends after one operation.
+    pub(crate) fn new(selection: ServerSelection, options: SessionOptions) -> Self {
+        Self { selection, options, yes: false, keeps_running: false }
+    }
+
+    /// Returns the spec of one server, with the options of the command line.
+    fn spec(&self, server: &Configured, screen: &Arc<Screen>) -> Result<ServerSpec, Fault> {
+        let mut spec = ServerSpec::of(server)?;
+        if matches!(spec.start, Start::AtOnce | Start::WhenUsed) {
+            spec.transport = self.apply_to_transport(&server.name, spec.transport, screen);
+        }
+        let ServerSpec { start, restart, startup_timeout, call_timeout, .. } = &mut spec;
+        if let Some(time) = self.options.timeout {
+            *startup_timeout = time;
+            *call_timeout = Some(time);
+        }
+        if !self.keeps_running {
+            // The command does not wait for another attempt.
+            *restart = Restart::Never;
+            // Its tools are unknown until it is started.
+            if *start == Start::WhenUsed {
+                *start = Start::AtOnce;
+            }
+        }
+        Ok(spec)
+    }
+
+    /// Applies the variables, directory, limit and trace of the command line to a transport.
+    fn apply_to_transport(&self, name: &str, transport: Transport, screen: &Arc<Screen>) -> Transport {
+        let SessionOptions { max_message, trace, .. } = &self.options;
+        match transport {
+            Transport::Stdio(stdio) => {
+                let mut stdio = apply_options(&self.options, *stdio);
+                if *trace {
+                    let secrets =
+                        stdio.variables().iter().map(|(_, value)| value.to_string_lossy().into_owned());
+                    let trace = Trace::new(Arc::clone(screen), secrets.collect::<Vec<_>>()).with_label(name);
+                    stdio = stdio.tap(Tap::new(move |direction, frame| trace.print(direction, frame)));
+                }
+                Transport::Stdio(Box::new(stdio))
+            }
+            Transport::Http(http) => {
+                let mut http = *http;
+                if let Some(bytes) = max_message {
+                    let mut limits = HttpLimits::default();
+                    limits.event_bytes = *bytes;
+                    http = http.limits(limits);
+                }
+                if !*trace {
+                    return Transport::Http(Box::new(http));
+                }
+                // A token is secret without its `Bearer`, too.
+                let values = http.headers().iter().flat_map(|(_, value)| {
+                    let value = value.expose();
+                    std::iter::once(value).chain(value.split_whitespace().skip(1)).map(str::to_owned)
+                });
+                let trace = Trace::new(Arc::clone(screen), values.collect::<Vec<_>>()).with_label(name);
+                let observer = Arc::new(move |direction, frame: &[u8]| trace.print(direction, frame));
+                ServerSpec::custom(TappedDialer::new(http, observer, TapScope::Everything)).transport
+            }
+            other => other,
+        }
+    }
+}
+
+/// Values with the names of their servers.
+type ByServer<T> = Vec<(String, T)>;
+
+/// A host with configured servers, and the output streams of the command.
+pub(crate) struct HostedServers {
+    pub(crate) host: Host,
+    pub(crate) files: ConfigFiles,
+    /// The run that calls belong to.
+    pub(crate) run: Run,
+    pub(crate) out: OutputStream,
+    pub(crate) screen: Arc<Screen>,
+    pub(crate) json: bool,
+    pub(crate) verbose: u8,
+    request: HostRequest,
+    gate: Arc<Gate>,
+    approvals: ApprovalFlags,
+    stdin: Arc<StdinLines>,
+    refusal: RefusalReason,
+    /// Handler that asks the user, if there is a terminal.
+    pub(crate) terminal: Option<Arc<elicitation::TerminalHandler>>,
+    /// File of pinned tool definitions, if it can be used.
+    pins: Option<PinFile>,
+}
+
+impl HostedServers {
+    /// Starts the requested servers, and waits until each is ready or has failed.
+    pub(crate) async fn start(&self) -> SetServers {
+        let starting = self.apply(&self.files.resolved);
+        let done = self.screen.with_spinner(|| self.starting_text(), starting).await;
+        if self.verbose > 0 {
+            self.request_logs().await;
+        }
+        done
+    }
+
+    /// Returns a text about the servers that are still starting.
+    fn starting_text(&self) -> String {
+        let is_starting = |name: &String| matches!(self.host.state(name), Ok(Status::Starting { .. }));
+        let names: Vec<String> =
+            self.host.servers().iter().filter(|name| is_starting(name)).map(|name| one_line(name)).collect();
+        let stderr = match &names[..] {
+            [name] => {
+                self.host.child(name).ok().flatten().map(|child| child.stderr_tail()).unwrap_or_default()
+            }
+            _ => String::new(),
+        };
+        starting_text(&names.join(", "), &stderr)
+    }
+
+    /// Applies the configuration to the host.
+    async fn apply(&self, files: &Resolved) -> SetServers {
+        let (servers, broken) = self.specs(files);
+        let mut done = self.host.set_servers(servers).await;
+        done.errors.extend(broken);
+        done
+    }
+
+    /// Returns the specs of the requested servers, and the errors of those that cannot be run. Registers the servers
+    /// with the permission gate.
+    pub(crate) fn specs(&self, files: &Resolved) -> (ByServer<ServerSpec>, ByServer<String>) {
+        self.gate.know(files);
+        let (mut servers, mut broken) = (Vec::new(), Vec::new());
+        for server in files.servers.iter().filter(|server| self.is_selected(&server.name)) {
+            match self.request.spec(server, &self.screen) {
+                Ok(spec) => servers.push((server.name.clone(), spec)),
+                Err(fault) => broken.push((server.name.clone(), fault.to_string())),
+            }
+        }
+        (servers, broken)
+    }
+
+    /// Returns the status of each configured server in order, including servers with invalid entries.
+    pub(crate) fn statuses(&self, files: &Resolved) -> Vec<ServerStatus> {
+        let status = |server: &Configured| {
+            self.host.server_status(&server.name).ok().or_else(|| ServerStatus::of_broken(server))
+        };
+        files.servers.iter().filter_map(status).collect()
+    }
+
+    /// Returns the permission decision for a call of a tool.
+    pub(crate) fn decide(&self, tool: &CatalogTool) -> Decision {
+        self.gate.decide(&self.gate.subject(tool.server(), tool.tool()))
+    }
+
+    /// Explains why a server does not have a tool, and returns the most similar name it has.
+    pub(crate) fn explain_missing(&self, server: &str, tool: &str) -> (String, Option<String>) {
+        let name = QualifiedName::of(server, tool, NameLimit::DEFAULT);
+        match self.host.why(name.as_str()) {
+            Why::Unknown { .. } => {}
+            known => return (known.to_string(), None),
+        }
+        if let Ok(status) = self.host.state(server)
+            && status.info().is_none()
+        {
+            return (format!("{server} is not connected: {status}"), None);
+        }
+        let tools = self.host.all_tools();
+        let names =
+            tools.iter().filter(|listed| listed.server() == server).map(|listed| listed.tool().name.as_str());
+        let near = nearest(tool, names).map(str::to_owned);
+        (format!("{} has no tool {:?}", one_line(server), one_line(tool)), near)
+    }
+
+    fn is_selected(&self, name: &str) -> bool {
+        match &self.request.selection {
+            ServerSelection::All => true,
+            ServerSelection::One(one) => one == name,
+        }
+    }
+
+    /// Prints warnings, and log messages if verbose, for as long as it is polled.
+    async fn print_events<T>(&self, mut events: Events) -> Result<T, CommandError> {
+        while let Some(event) = events.next().await {
+            match event {
+                Event::Told { change: Change::Log(message), .. } if self.verbose > 0 => {
+                    self.screen.say(&log_line(&message, &self.screen.out));
+                }
+                Event::Told { change: Change::Task(task), .. } => self.screen.show_waiting(&task_line(&task)),
+                Event::Drift(drift) => {
+                    let (server, tool) = (one_line(&drift.server), one_line(&drift.tool));
+                    self.screen.warn(&format!(
+                        "{server}/{tool} has changed since it was first seen; review it with `switchboard tools`, then \
+                         accept it: switchboard forget {}",
+                        shell_quote(&format!("{server}/{tool}"))
+                    ));
+                }
+                Event::IdleRules { server, rules } => {
+                    let (server, rules) = (one_line(&server), one_line(&rules.join(", ")));
+                    self.screen.warn(&format!("rules of {server} match no tool: {rules}"));
+                }
+                _ => {}
+            }
+        }
+        std::future::pending().await
+    }
+
+    /// Pins the definitions of tools that were seen for the first time.
+    fn record_pins(&mut self) {
+        let pins = self.host.pins();
+        if let Some(Err(error)) = self.pins.as_mut().map(|file| file.record(&pins)) {
+            self.screen.warn(&format!("tool definitions are not pinned: {}", one_line(&error.to_string())));
+        }
+    }
+
+    /// Requests log messages from the connected servers.
+    async fn request_logs(&self) {
+        let level = if self.verbose > 1 { Level::Debug } else { Level::Info };
+        for name in self.host.servers() {
+            let Ok(session) = self.host.session(&name).await else { continue };
+            if session.info().is_ok_and(|terms| terms.capabilities.logging.is_some()) {
+                // A server that refuses sends fewer messages; that is no error.
+                _ = session.set_log_level(level).await;
+            }
+        }
+    }
+
+    /// Starts the servers. A named server must be usable; for the others, prints warnings.
+    ///
+    /// # Errors
+    /// Returns an error if the named server or a required server cannot be used.
+    pub(crate) async fn start_usable(&self) -> Result<SetServers, CommandError> {
+        let done = self.start().await;
+        if let ServerSelection::One(name) = &self.request.selection {
+            self.check_usable(name)?;
+            return Ok(done);
+        }
+        self.warn_failed(&done);
+        self.host.required().await?;
+        for server in &self.files.resolved.servers {
+            if let Ok(ServerPlan { start: Start::Off(off), .. }) = &server.plan {
+                let (what, verb) = match off {
+                    Off::Disabled => ("is disabled", "enable"),
+                    Off::Unapproved => ("is not approved", "approve"),
+                };
+                let name = one_line(&server.name);
+                if self.verbose > 0 || verb == "approve" {
+                    self.screen.warn(&format!("{name} {what}: `switchboard {verb} {name}`"));
+                }
+            }
+        }
+        Ok(done)
+    }
+
+    /// Prints a warning for each server that did not start.
+    pub(crate) fn warn_failed(&self, done: &SetServers) {
+        for (name, error) in &done.errors {
+            let (name, error) = (one_line(name), one_line(error));
+            self.screen.warn(&if error.contains(&name) { error } else { format!("{name}: {error}") });
+        }
+    }
+
+    /// Checks that a server is connected.
+    ///
+    /// # Errors
+    /// Returns the reason, with what to do, if it is not connected.
+    pub(crate) fn check_usable(&self, name: &str) -> Result<(), CommandError> {
+        let server = self.files.server(name)?;
+        if let Err(fault) = &server.plan {
+            return Err(fault.clone().into());
+        }
+        let status = self.host.state(name)?;
+        match status.info() {
+            Some(_) => Ok(()),
+            None => Err(CommandError::not_ready(name, status)),
+        }
+    }
+
+    /// Returns the session with one server, for commands about a single server.
+    ///
+    /// # Errors
+    /// Returns an error if the server is not connected.
+    pub(crate) async fn connection(&self, server: &str) -> Result<CommandSession, CommandError> {
+        self.check_usable(server)?;
+        let session = self.host.session(server).await?;
+        Ok(CommandSession::new(session, self.out.clone(), Arc::clone(&self.screen), &self.request.options))
+    }
+
+    /// Asks for confirmation if the definition of a tool has changed since it was pinned; fails without a terminal.
+    ///
+    /// # Errors
+    /// Returns an error if there is no terminal, or the user declines.
+    pub(crate) async fn confirm_definition(&self, tool: &CatalogTool) -> Result<(), CommandError> {
+        let (server, name) = (tool.server(), &tool.tool().name);
+        if self.request.yes {
+            return Ok(());
+        }
+        let Some(change) = self.host.definition_change(server, name) else { return Ok(()) };
+        let shown = format!("{}/{}", one_line(server), one_line(name));
+        let diff = render_changed_definition(&shown, &change, &self.screen.out)?;
+        if !is_interactive(&self.screen) {
+            // With `--json`, standard error has one object only.
+            if !self.json {
+                self.screen.write(&diff);
+            }
+            let text = format!("{shown} has changed since it was first seen");
+            return Err(CommandError::new(ExitKind::Other, "changed_definition", text).hint(format!(
+                "review it, then accept it: switchboard forget {}; or call it once with --yes",
+                shell_quote(&shown)
+            )));
+        }
+        let approver =
+            TerminalApprover::new(Arc::clone(&self.screen), Arc::clone(&self.stdin), DeclinedFlag::default());
+        let reply = approver.confirm_change(&diff).await;
+        match (reply.answer, reply.memory) {
+            (Answer::Deny, _) => Err(DeclinedFlag::error()),
+            (Answer::Allow, Memory::Always) => Ok(self.host.accept_definition(server, name)?),
+            (Answer::Allow, _) => Ok(()),
+        }
+    }
+
+    /// Converts an error of a call.
+    pub(crate) fn explain(&self, error: HostError) -> CommandError {
+        match error {
+            HostError::Refused { .. } if self.approvals.declined.is_set() => DeclinedFlag::error(),
+            HostError::Refused { tool, .. } if self.approvals.unanswered.was_asked() => {
+                call_permission::confirmation_needed(&tool)
+            }
+            error => error.into(),
+        }
+    }
+}
+
+/// Builds a host, runs `use_it` and stops the servers. Ctrl-C cancels `use_it` and still stops the servers in order.
+///
+/// # Errors
+/// Returns an error if the configuration is not valid or `use_it` fails.
+pub(crate) async fn with_host<T>(
+    request: HostRequest,
+    use_it: impl AsyncFnOnce(&HostedServers) -> Result<T, CommandError>,
+) -> Result<T, CommandError> {
+    let mut signals = Signals::catch()?;
+    let mut hosted = build(request)?;
+    #[cfg(feature = "otel")]
+    let telemetry = crate::telemetry::Telemetry::start(&hosted.host)?;
+    let events = hosted.host.events();
+    let used = tokio::select! {
+        biased;
+        signal = signals.next() => Err(CommandError::Interrupted { signal }),
+        // Polled first, so that messages are printed before the results that follow them.
+        never = hosted.print_events(events) => never,
+        used = use_it(&hosted) => used,
+    };
+    hosted.screen.clear();
+    hosted.run.cancel();
+    hosted.record_pins();
+    let used = match (used, hosted.refusal.get()) {
+        // The recorded reason is more specific than the server's error.
+        (Err(CommandError::Reported(_)), Some(why)) => Err(CallError::InputRefused(why.to_owned()).into()),
+        (used, _) => used,
+    };
+    #[cfg(feature = "otel")]
+    if let Some(telemetry) = telemetry
+        && let Err(error) = telemetry.finish().await
+    {
+        hosted.screen.warn(&format!("telemetry was not sent: {}", one_line(&error)));
+    }
+    tokio::select! {
+        _ = tokio::time::timeout(CLOSE_TIMEOUT, hosted.host.close_detached()) => used,
+        signal = signals.next() => Err(CommandError::Interrupted { signal }),
+    }
+}
+
+fn build(mut request: HostRequest) -> Result<HostedServers, CommandError> {
+    check_options(&request)?;
+    let expander = Expander::default();
+    request.options = expander.options(&request.options)?;
+    let options = &request.options;
+    let files = ConfigFiles::read()?;
+    if let ServerSelection::One(name) = &request.selection {
+        files.server(name)?;
+    }
+    let screen = Arc::new(Screen::with_json_warnings(options.json));
+    files.warn(&screen);
+    let stdin = Arc::new(StdinLines::default());
+    let refusal = RefusalReason::default();
+    let terminal = is_interactive(&screen)
+        .then(|| Arc::new(elicitation::TerminalHandler::new(Arc::clone(&screen), Arc::clone(&stdin))));
+    let run = build_run(options, terminal.as_ref(), refusal.clone())?;
+    let ledger = Ledger::open(&files.locations.permissions).unwrap_or_else(|fault| {
+        screen.warn(&format!("answers cannot be remembered: {}", one_line(&fault.to_string())));
+        Ledger::in_memory()
+    });
+    let (gate, approvals) =
+        call_permission::build_gate(files.resolved.rules.clone(), ledger, request.yes, &screen, &stdin);
+    let gate = Arc::new(gate);
+    let policy: Arc<Gate> = Arc::clone(&gate);
+    let pins = pins::open(&files.locations).inspect_err(|error| {
+        screen
+            .warn(&format!("changed tool definitions cannot be detected: {}", one_line(&error.to_string())));
+    });
+    let pinned = pins.as_ref().map(|file| file.pins().clone()).unwrap_or_default();
+    let mut builder = Host::builder();
+    if let Some(revision) = options.revision {
+        builder = builder.with_revisions(RevisionPolicy::Only(revision));
+    }
+    let host = builder
+        .with_name("switchboard-cli", env!("CARGO_PKG_VERSION"))
+        .with_limits(limits(options))
+        .with_abilities(elicitation::CAPABILITIES)
+        .with_call_policy(policy)
+        .with_pins(pinned, OnDrift::Report)
+        .without_resource_tools()
+        .build();
+    let SessionOptions { json, verbose, .. } = request.options;
+    let out = OutputStream::stdout();
+    Ok(HostedServers {
+        host,
+        files,
+        run,
+        out,
+        screen,
+        json,
+        verbose,
+        request,
+        gate,
+        approvals,
+        stdin,
+        refusal,
+        terminal,
+        pins: pins.ok(),
+    })
+}
+
+/// Rejects options for one server if no server is named.
+fn check_options(request: &HostRequest) -> Result<(), CommandError> {
+    let options = &request.options;
+    let given = [
+        (!options.env.is_empty(), "--env"),
+        (!options.inherit_env.is_empty(), "--inherit-env"),
+        (options.cwd.is_some(), "--cwd"),
+    ];
+    match given.iter().find(|(is_given, _)| *is_given && request.selection == ServerSelection::All) {
+        Some((_, option)) => Err(CommandError::usage(format!("{option} applies to one server"))
+            .hint("name a configured server: --server NAME")),
+        None => Ok(()),
+    }
+}
+
+fn build_run(
+    options: &SessionOptions,
+    terminal: Option<&Arc<elicitation::TerminalHandler>>,
+    refusal: RefusalReason,
+) -> Result<Run, CommandError> {
+    Ok(match (&options.answers, terminal) {
+        (Some(answers), _) => Run::answering(ScriptedAnswers::read(answers, refusal)?),
+        (None, Some(terminal)) => Run::answering(Arc::clone(terminal)),
+        (None, None) => Run::answering(RefusingHandler(refusal)),
+    })
+}

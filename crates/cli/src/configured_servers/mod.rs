@@ -1,0 +1,16 @@
+//! Configured servers: the configuration files, and a host that runs their servers for one command.
+//!
+//! Invariant: reading the files starts nothing; started servers are stopped before the command ends, as in `connect`.
+
+mod approver;
+pub(crate) mod call_permission;
+mod consent;
+mod entry_summary;
+mod files;
+mod hosted_servers;
+pub(crate) mod pins;
+
+pub(crate) use consent::render_consent;
+pub(crate) use entry_summary::{EntryState, command_or_url, shell_quote};
+pub(crate) use files::{ConfigFiles, NO_SERVERS_HINT, split_server};
+pub(crate) use hosted_servers::{HostRequest, HostedServers, ServerSelection, with_host};

@@ -1,0 +1,14 @@
+//! File of the pinned tool definitions of a project.
+//!
+//! One file per project among the user's files, because two projects may use one name for different servers.
+
+use switchboard::host::PinFile;
+use switchboard::host::config::{Fault, Locations};
+
+/// Opens the pin file of a project.
+///
+/// # Errors
+/// Returns an error if the file cannot be read or is not a pin file.
+pub(crate) fn open(locations: &Locations) -> Result<PinFile, Fault> {
+    PinFile::open(locations.local_file.with_file_name("definitions.json"))
+}
