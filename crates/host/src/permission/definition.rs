@@ -6,34 +6,44 @@ use std::fmt;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Value, json};
+use sha2::{Digest as _, Sha256};
 use switchboard_protocol::{Raw, Tool};
 
 use crate::config::canonical::{digest, hexadecimal};
 use crate::config::mask::{masked_url, names_a_secret};
 use crate::transport::Transport;
 
-/// A hash of everything a model sees of a tool, its name included. Order of keys and white space do not count; a
-/// changed word does. Costs a parse of the schemas: make it once for each listed tool.
+/// The SHA-256 hash of [`definition_text`]: two definitions have the same hash if and only if they differ at most in
+/// `_meta`, white space, the order of members and string escapes. Computing it encodes the whole tool, so callers keep
+/// it with each listed tool.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct DefinitionHash([u8; 32]);
 
 impl DefinitionHash {
-    /// The hash of a tool as listed.
+    /// Returns the hash of a tool as listed.
     pub fn of(tool: &Tool) -> Self {
-        // A schema that has a name twice, or is too large to decode, is its text: nothing in it may change unseen.
-        let value = |raw: &Raw| match (raw.canonical(), raw.decode::<Value>()) {
-            (Ok(_), Ok(value)) => value,
-            _ => Value::from(raw.as_str()),
-        };
-        Self(digest(&json!({
-            "name": tool.name,
-            "title": tool.title,
-            "description": tool.description,
-            "inputSchema": value(&tool.input_schema),
-            "outputSchema": tool.output_schema.as_ref().map(value),
-            "annotations": tool.annotations,
-        })))
+        Self::of_text(&definition_text(tool))
     }
+
+    pub(crate) fn of_text(text: &str) -> Self {
+        Self(Sha256::digest(text).into())
+    }
+}
+
+/// Returns a definition as canonical JSON: every member of the tool's encoding except `_meta`, which servers may fill
+/// with values that change from list to list. The encoder decides which members there are, so a field added to [`Tool`]
+/// is covered without a change here.
+pub(crate) fn definition_text(tool: &Tool) -> String {
+    let mut definition = tool.clone();
+    definition.meta = None;
+    let encoded = Raw::encode(&definition).expect("a tool has only string keys, so encoding it does not fail");
+    canonical_text(encoded)
+}
+
+/// Returns the canonical text of a definition. If an object in it has two members with the same name, or it is too
+/// large, it is returned as written: readers differ on which of two members counts, so a change of either is a change.
+pub(crate) fn canonical_text(definition: Raw) -> String {
+    definition.canonical().unwrap_or_else(|_| definition.as_str().to_owned())
 }
 
 /// A server by its name and what is reached under it. A new password is the same server; another program is not.
@@ -133,5 +143,79 @@ mod tests {
         };
         assert_eq!(hash(1), hash(1));
         assert_ne!(hash(1), hash(2));
+    }
+
+    /// Returns every value that differs from this one in a leaf, or by one member more or less.
+    fn mutations(value: &Value) -> Vec<Value> {
+        let with = |key: &str, member: Value| {
+            let mut mutation = value.clone();
+            mutation[key] = member;
+            mutation
+        };
+        match value {
+            Value::Null => vec![json!(1)],
+            Value::Bool(flag) => vec![json!(!flag)],
+            Value::Number(number) => vec![json!(number.as_u64().unwrap() + 1)],
+            Value::String(text) if text == "optional" => vec![json!("required")],
+            Value::String(text) => vec![json!(format!("{text} "))],
+            Value::Array(items) => {
+                let longer = json!([items.as_slice(), items].concat());
+                let changed = |at: usize| {
+                    let item = move |mutation| {
+                        let mut items = items.clone();
+                        items[at] = mutation;
+                        Value::Array(items)
+                    };
+                    mutations(&items[at]).into_iter().map(item)
+                };
+                [longer, json!([])].into_iter().chain((0..items.len()).flat_map(changed)).collect()
+            }
+            Value::Object(members) => {
+                let changed = members.iter().flat_map(|(key, member)| {
+                    let changed = mutations(member).into_iter().map(|member| with(key, member));
+                    let mut shorter = members.clone();
+                    shorter.remove(key);
+                    changed.chain([Value::Object(shorter)]).collect::<Vec<_>>()
+                });
+                changed.chain([with("extra", json!(1))]).collect()
+            }
+        }
+    }
+
+    #[test]
+    fn every_member_of_a_tool_except_meta_changes_its_hash() {
+        let full = json!({
+            "name": "t", "title": "T", "description": "d",
+            "inputSchema": {"type": "object", "required": ["a"], "properties": {"a": {"minimum": 1}}},
+            "outputSchema": {"type": "object"},
+            "annotations": {"title": "A", "readOnlyHint": true, "destructiveHint": false, "idempotentHint": true,
+                "openWorldHint": false},
+            "execution": {"taskSupport": "optional"},
+            "icons": [{"src": "https://example.com/i.png", "mimeType": "image/png", "sizes": ["48x48"], "theme": "dark"}],
+            "_meta": {"example.com/a": {"b": 1}},
+        });
+        let read = |value: &Value| serde_json::from_value::<Tool>(value.clone());
+        let without_meta = |tool: &Tool| {
+            let mut tool = tool.clone();
+            tool.meta = None;
+            tool
+        };
+        let tool = read(&full).unwrap();
+        assert_eq!(serde_json::to_value(&tool).unwrap(), full, "the tool has a value for every member it can have");
+        let encoded = Raw::encode(&tool).unwrap().canonical_without(&["_meta"]).unwrap();
+        assert_eq!(definition_text(&tool), encoded, "whatever is encoded is hashed");
+        let mut changed_members = std::collections::BTreeSet::new();
+        for mutation in mutations(&full) {
+            // A mutation may be invalid, or in a member that a tool does not keep.
+            let Ok(other) = read(&mutation) else { continue };
+            let is_same = without_meta(&other) == without_meta(&tool);
+            assert_eq!(DefinitionHash::of(&other) == DefinitionHash::of(&tool), is_same, "{mutation}");
+            if !is_same {
+                let is_changed = |key: &&String| full.get(key) != mutation.get(key);
+                changed_members.extend(full.as_object().unwrap().keys().filter(is_changed).cloned());
+            }
+        }
+        let expected = full.as_object().unwrap().keys().filter(|key| *key != "_meta").cloned();
+        assert_eq!(changed_members, expected.collect());
     }
 }

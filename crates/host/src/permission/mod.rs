@@ -19,6 +19,7 @@ mod verdict;
 
 pub use approver::{Answer, Approver, BoxFuture, Memory, NobodyToAsk, Question, Reply};
 pub use definition::{DefinitionHash, ServerIdentity};
+pub(crate) use definition::{canonical_text, definition_text};
 pub use gate::{Gate, Refused, Subject};
 pub use known::Known;
 pub use ledger::{Key, Ledger, Recalled};

@@ -7,7 +7,7 @@ use bytestring::ByteString;
 use switchboard_protocol::{Tool, ToolAnnotations};
 
 use crate::local_tool::LocalTool;
-use crate::registry::pin::Digest;
+use crate::permission::DefinitionHash;
 use crate::registry::rule::Withheld;
 use crate::slot::Slot;
 use crate::status::Status;
@@ -24,7 +24,7 @@ pub struct CatalogTool {
     pub(crate) wire: ByteString,
     pub(crate) target: Target,
     pub(crate) withheld: Option<Withheld>,
-    pub(crate) digest: Digest,
+    pub(crate) digest: DefinitionHash,
     pub(crate) checks: Checks,
     /// The hashes of both names, made once: a snapshot is put together from them.
     pub(crate) hashes: Hashes,

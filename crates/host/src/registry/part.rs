@@ -10,7 +10,7 @@ use switchboard_session::client::Cut;
 
 use crate::registry::catalog_tool::{CatalogTool, Hashes, Target};
 use crate::registry::name::{NameLimit, QualifiedName};
-use crate::registry::pin::Digest;
+use crate::permission::DefinitionHash;
 use crate::registry::rule::{Rules, Withheld};
 use crate::slot::{Slot, Switch};
 use crate::validation::Checks;
@@ -112,7 +112,7 @@ impl Maker<'_> {
         old: &List,
         tools: impl Iterator<Item = (&'t Tool, Target)>,
         unread: Unread<'_>,
-        mut drifted: impl FnMut(&Tool, Digest) -> bool,
+        mut drifted: impl FnMut(&Tool, DefinitionHash) -> bool,
     ) -> List {
         let mut list = List { rejected: unread.rejected.to_vec(), cut: unread.cut, ..List::default() };
         let mut shown = 0;
@@ -123,7 +123,7 @@ impl Maker<'_> {
             }
             let known = old.by_name(self.hasher, &tool.name);
             let known = known.filter(|known| known.tool == *tool && known.target.is(&target));
-            let digest = known.map_or_else(|| Digest::of(tool), |known| known.digest);
+            let digest = known.map_or_else(|| DefinitionHash::of(tool), |known| known.digest);
             let full = || (shown >= self.room).then_some(Withheld::TooMany { most: self.most });
             let is_drifted = drifted(tool, digest);
             let withheld = self.rules.decide(&tool.name);
@@ -155,7 +155,7 @@ impl Maker<'_> {
         self.finish(list)
     }
 
-    fn listed(&self, tool: Tool, target: Target, withheld: Option<Withheld>, digest: Digest) -> CatalogTool {
+    fn listed(&self, tool: Tool, target: Target, withheld: Option<Withheld>, digest: DefinitionHash) -> CatalogTool {
         let qualified: Arc<str> = match &target {
             Target::Server(_) => {
                 QualifiedName::of(self.server, &tool.name, self.naming.limit).as_str().into()

@@ -6,53 +6,9 @@ use std::fmt;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
-use sha2::{Digest as _, Sha256};
-use switchboard_protocol::Tool;
+use switchboard_protocol::{Raw, Tool};
 
-use crate::registry::definition::{canonical, definition_text};
-
-/// The digest of a definition: description, schemas and effects.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) struct Digest([u8; 32]);
-
-impl Digest {
-    pub(crate) fn of(tool: &Tool) -> Self {
-        let mut hash = Sha256::new();
-        // Each part with its length, so that nothing can move from one to the next unseen.
-        let mut part = |text: Option<&str>| {
-            hash.update(text.map_or(u64::MAX, |text| text.len() as u64).to_le_bytes());
-            hash.update(text.unwrap_or_default());
-        };
-        part(Some(&tool.name));
-        part(tool.title.as_deref());
-        part(tool.description.as_deref());
-        part(Some(&canonical(&tool.input_schema)));
-        part(tool.output_schema.as_ref().map(canonical).as_deref());
-        let effects = tool.annotations.as_ref();
-        part(effects.and_then(|effects| effects.title.as_deref()));
-        let hint =
-            |hint: fn(&switchboard_protocol::ToolAnnotations) -> Option<bool>| match effects.and_then(hint) {
-                None => "-",
-                Some(true) => "t",
-                Some(false) => "f",
-            };
-        part(Some(hint(|effects| effects.read_only_hint)));
-        part(Some(hint(|effects| effects.destructive_hint)));
-        part(Some(hint(|effects| effects.idempotent_hint)));
-        part(Some(hint(|effects| effects.open_world_hint)));
-        Self(hash.finalize().into())
-    }
-
-    fn hex(self) -> String {
-        self.0.iter().map(|byte| format!("{byte:02x}")).collect()
-    }
-}
-
-impl fmt::Debug for Digest {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.hex())
-    }
-}
+use crate::permission::{DefinitionHash, canonical_text, definition_text};
 
 /// The longest definition whose text is kept.
 const MAX_TEXT: usize = 16 * 1024;
@@ -94,7 +50,11 @@ impl From<PinEntry> for Pin {
     fn from(entry: PinEntry) -> Self {
         match entry {
             PinEntry::Digest(sha256) => Self { sha256, text: None },
-            PinEntry::Text { sha256, definition } => Self { sha256, text: Some(definition.into()) },
+            // The text decides: earlier versions computed the digest, and ordered the text, in another way.
+            PinEntry::Text { definition, .. } => {
+                let text = Raw::parse(definition.as_str()).map_or(definition, canonical_text);
+                Self { sha256: DefinitionHash::of_text(&text).to_string(), text: Some(text.into()) }
+            }
         }
     }
 }
@@ -148,9 +108,9 @@ impl Pins {
     }
 
     /// Compares with what is pinned; pins what is not.
-    pub(crate) fn check(&mut self, server: &str, tool: &str, digest: Digest) -> Pinned {
+    pub(crate) fn check(&mut self, server: &str, tool: &str, digest: DefinitionHash) -> Pinned {
         match self.get(server, tool) {
-            Some(pinned) if pinned.sha256 == digest.hex() => Pinned::Same,
+            Some(pinned) if pinned.sha256 == digest.to_string() => Pinned::Same,
             Some(_) => Pinned::Drifted,
             None => {
                 self.pin(server, tool, digest);
@@ -160,21 +120,21 @@ impl Pins {
     }
 
     /// Whether another definition is pinned.
-    pub(crate) fn differs(&self, server: &str, tool: &str, digest: Digest) -> bool {
-        self.get(server, tool).is_some_and(|pinned| pinned.sha256 != digest.hex())
+    pub(crate) fn differs(&self, server: &str, tool: &str, digest: DefinitionHash) -> bool {
+        self.get(server, tool).is_some_and(|pinned| pinned.sha256 != digest.to_string())
     }
 
     /// Pins a definition by its digest; [`Self::keep_text`] adds its text.
-    pub(crate) fn pin(&mut self, server: &str, tool: &str, digest: Digest) {
-        self.insert(server, tool, Pin { sha256: digest.hex(), text: None });
+    pub(crate) fn pin(&mut self, server: &str, tool: &str, digest: DefinitionHash) {
+        self.insert(server, tool, Pin { sha256: digest.to_string(), text: None });
     }
 
     /// Keeps the text of a definition, if it is the pinned one and within the bounds.
-    pub(crate) fn keep_text(&mut self, server: &str, tool: &Tool, digest: Digest) {
+    pub(crate) fn keep_text(&mut self, server: &str, tool: &Tool, digest: DefinitionHash) {
         let pinned = self.get(server, &tool.name);
-        if pinned.is_some_and(|pinned| pinned.text.is_none() && pinned.sha256 == digest.hex()) {
+        if pinned.is_some_and(|pinned| pinned.text.is_none() && pinned.sha256 == digest.to_string()) {
             let text = Some(definition_text(tool).into());
-            self.insert(server, &tool.name, Pin { sha256: digest.hex(), text });
+            self.insert(server, &tool.name, Pin { sha256: digest.to_string(), text });
         }
     }
 
@@ -270,17 +230,17 @@ mod tests {
     fn s10_the_first_of_two_keys_of_a_schema_is_pinned_too() {
         let tool = |schema: Raw| Tool::new("a", json!({})).with_output_schema(schema);
         let mut pins = Pins::new();
-        assert_eq!(pins.check("s", "a", Digest::of(&tool(twice(1)))), Pinned::New);
-        assert_eq!(pins.check("s", "a", Digest::of(&tool(twice(1)))), Pinned::Same);
-        assert_eq!(pins.check("s", "a", Digest::of(&tool(twice(2)))), Pinned::Drifted);
+        assert_eq!(pins.check("s", "a", DefinitionHash::of(&tool(twice(1)))), Pinned::New);
+        assert_eq!(pins.check("s", "a", DefinitionHash::of(&tool(twice(1)))), Pinned::Same);
+        assert_eq!(pins.check("s", "a", DefinitionHash::of(&tool(twice(2)))), Pinned::Drifted);
     }
 
     #[test]
     fn any_change_of_what_a_model_reads_is_seen() {
         let tool = || Tool::new("a", json!({"type": "object"})).with_description("reads");
         let mut pins = Pins::new();
-        assert_eq!(pins.check("s", "a", Digest::of(&tool())), Pinned::New);
-        assert_eq!(pins.check("s", "a", Digest::of(&tool())), Pinned::Same);
+        assert_eq!(pins.check("s", "a", DefinitionHash::of(&tool())), Pinned::New);
+        assert_eq!(pins.check("s", "a", DefinitionHash::of(&tool())), Pinned::Same);
         let effects = switchboard_protocol::ToolAnnotations::new().with_read_only_hint(true);
         let others = [
             tool().with_description("reads, and sends it home"),
@@ -289,14 +249,14 @@ mod tests {
             tool().with_title("reads"),
         ];
         for other in &others {
-            assert_eq!(pins.check("s", "a", Digest::of(other)), Pinned::Drifted, "{other:?}");
+            assert_eq!(pins.check("s", "a", DefinitionHash::of(other)), Pinned::Drifted, "{other:?}");
         }
         let spaced = Raw::parse("{ \"b\" : [ 1 ], \"a\": {} }").unwrap();
         let sorted = Raw::parse(r#"{"a":{},"b":[1]}"#).unwrap();
-        let digest = |schema| Digest::of(&Tool::new("c", schema));
+        let digest = |schema| DefinitionHash::of(&Tool::new("c", schema));
         assert_eq!(digest(spaced), digest(sorted), "blanks and order mean nothing");
         assert_ne!(digest(twice(1)), digest(twice(2)), "the first of two names counts too");
-        assert_eq!(pins.check("t", "a", Digest::of(&tool())), Pinned::New, "another server's is its own");
+        assert_eq!(pins.check("t", "a", DefinitionHash::of(&tool())), Pinned::New, "another server's is its own");
         let texts: std::collections::HashSet<String> =
             others.iter().chain([&tool()]).map(definition_text).collect();
         assert_eq!(texts.len(), others.len() + 1, "what has another digest has another text");
@@ -312,8 +272,8 @@ mod tests {
     }
 
     fn kept(pins: &mut Pins, tool: &Tool) -> bool {
-        pins.pin("s", &tool.name, Digest::of(tool));
-        pins.keep_text("s", tool, Digest::of(tool));
+        pins.pin("s", &tool.name, DefinitionHash::of(tool));
+        pins.keep_text("s", tool, DefinitionHash::of(tool));
         pins.text("s", &tool.name).is_some_and(|text| text == definition_text(tool))
     }
 
@@ -327,7 +287,7 @@ mod tests {
         }
         assert!(!kept(&mut pins, &tool_of("one more", 200)));
         assert_eq!((pins.len(), pins.text_bytes), (MAX_TEXTS / MAX_TEXT + 2, MAX_TEXTS));
-        assert!(pins.differs("s", "one more", Digest::of(&tool_of("one more", 201))), "its digest is kept");
+        assert!(pins.differs("s", "one more", DefinitionHash::of(&tool_of("one more", 201))), "its digest is kept");
         // What is forgotten, or replaced by something shorter, makes room.
         assert!(pins.forget("s", Some("tool 1")) && kept(&mut pins, &tool_of("one more", MAX_TEXT)));
         assert!(kept(&mut pins, &tool_of("tool 2", 300)) && kept(&mut pins, &tool_of("another", 400)));
@@ -344,14 +304,26 @@ mod tests {
     fn s2_a_text_that_another_process_kept_is_no_other_definition() {
         let (first, second) = (tool_of("t", 200), tool_of("t", 300));
         let mut read = Pins::new();
-        read.pin("s", "t", Digest::of(&first));
+        read.pin("s", "t", DefinitionHash::of(&first));
         let (mut stored, mut seen) = (read.clone(), read.clone());
-        stored.keep_text("s", &first, Digest::of(&first));
-        seen.pin("s", "t", Digest::of(&second));
-        seen.keep_text("s", &second, Digest::of(&second));
+        stored.keep_text("s", &first, DefinitionHash::of(&first));
+        seen.pin("s", "t", DefinitionHash::of(&second));
+        seen.keep_text("s", &second, DefinitionHash::of(&second));
         stored.merge(&read, &seen);
         assert_eq!(stored, seen, "what was accepted takes its place");
         stored.merge(&read, &read);
         assert_eq!(stored, seen);
+    }
+
+    #[test]
+    fn a_pin_of_an_earlier_version_is_compared_by_its_text() {
+        let old = r#"{"name":"a","description":"reads","inputSchema":{"type":"object"}}"#;
+        let stored = json!({"s": {"a": {"sha256": "0".repeat(64), "definition": old}, "b": "0".repeat(64)}});
+        let mut pins: Pins = serde_json::from_value(stored).unwrap();
+        let tool = |name: &str| Tool::new(name, json!({"type": "object"})).with_description("reads");
+        assert_eq!(pins.check("s", "a", DefinitionHash::of(&tool("a"))), Pinned::Same);
+        let with_icon = tool("a").with_icons([switchboard_protocol::Icon::new("https://example.com/i.png")]);
+        assert_eq!(pins.check("s", "a", DefinitionHash::of(&with_icon)), Pinned::Drifted, "not covered before");
+        assert_eq!(pins.check("s", "b", DefinitionHash::of(&tool("b"))), Pinned::Drifted, "only a digest was kept");
     }
 }

@@ -86,10 +86,10 @@ mod tests {
     use switchboard_protocol::Tool;
 
     use super::*;
-    use crate::registry::pin::Digest;
+    use crate::permission::DefinitionHash;
 
-    fn digest(description: &str) -> Digest {
-        Digest::of(&Tool::new("t", json!({"type": "object"})).with_description(description))
+    fn digest(description: &str) -> DefinitionHash {
+        DefinitionHash::of(&Tool::new("t", json!({"type": "object"})).with_description(description))
     }
 
     #[test]
