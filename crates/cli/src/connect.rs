@@ -85,7 +85,7 @@ pub(crate) struct Unconfigured {
 impl Unconfigured {
     /// Answers are remembered about exactly what was typed.
     pub(crate) fn identity(&self) -> ServerIdentity {
-        ServerIdentity::of(&self.name, &self.transport)
+        ServerIdentity::new(&self.name, &self.transport)
     }
 }
 

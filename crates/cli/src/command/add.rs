@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 
 use serde_json::json;
-use switchboard::host::config::{Approvals, Binding, Kind, Scope, ServerConfig};
+use switchboard::host::config::{Approvals, Binding, Scope, ServerConfig, TransportConfig};
 
 use crate::args::{self, AddArgs, RemoveArgs};
 use crate::command::list::described;
@@ -44,10 +44,10 @@ pub(crate) fn add(args: &AddArgs) -> Result<(), Failure> {
             screen.warn("its values are now in a shared file; write ${NAME} where one is secret");
         }
     }
-    for caution in entry.cautions(scope) {
+    for caution in entry.risk_warnings(scope) {
         screen.warn(&one_line(&caution.to_string()));
     }
-    if let Kind::Stdio { command, .. } = &entry.kind
+    if let TransportConfig::Stdio { command, .. } = &entry.transport
         && scope == Scope::User
         && command.contains('/')
         && !command.starts_with('/')
@@ -91,7 +91,8 @@ pub(crate) fn remove(args: &RemoveArgs) -> Result<(), Failure> {
         Approvals::open(&files.at.approvals)?.revoke(&files.at.project, &args.name)?;
     }
     if args.json {
-        let told = json!({ "name": args.name, "scope": scope.word(), "file": file.path(), "removed": true });
+        let told =
+            json!({ "name": args.name, "scope": scope.as_str(), "file": file.path(), "removed": true });
         return show_json(&Paper::stdout(), &encode(&told)?);
     }
     let name = one_line(&args.name);
@@ -140,8 +141,12 @@ fn at_address(args: &AddArgs, url: &str) -> Result<ServerConfig, Failure> {
         Some(args::Kind::Http) | None => Binding::Streamable,
     };
     let headers = BTreeMap::new();
-    let mut entry =
-        ServerConfig::new(Kind::Http { url: url.to_owned(), headers, binding, allow_http: args.allow_http });
+    let mut entry = ServerConfig::new(TransportConfig::Http {
+        url: url.to_owned(),
+        headers,
+        binding,
+        allow_http: args.allow_http,
+    });
     for given in &args.headers {
         let (name, value) = given
             .expose()
@@ -165,7 +170,7 @@ fn program_of(args: &AddArgs, program: &OsString, rest: &[OsString]) -> Result<S
     let text = |word: &OsString| {
         word.to_str().map(str::to_owned).ok_or_else(|| wrong("the command is not UTF-8 text"))
     };
-    let kind = Kind::Stdio {
+    let kind = TransportConfig::Stdio {
         command: text(program)?,
         args: rest.iter().map(text).collect::<Result<_, _>>()?,
         env: BTreeMap::new(),
@@ -184,10 +189,10 @@ fn wrong(what: &str) -> Failure {
 
 /// Whether a variable or header has a value that is no reference.
 fn has_literals(entry: &ServerConfig) -> bool {
-    let values = match &entry.kind {
-        Kind::Stdio { env, .. } => env,
-        Kind::Http { headers, .. } => headers,
-        Kind::Sdk { .. } | Kind::Proxy { .. } => return false,
+    let values = match &entry.transport {
+        TransportConfig::Stdio { env, .. } => env,
+        TransportConfig::Http { headers, .. } => headers,
+        TransportConfig::Sdk { .. } | TransportConfig::Proxy { .. } => return false,
     };
     values.values().any(|value| !value.expose().contains("${"))
 }

@@ -1,7 +1,7 @@
 //! `switchboard approve`: what a project's server would run, shown before it may.
 
 use serde_json::{Value, json};
-use switchboard::host::config::{Approval, Approvals, Configured, ServerConfig};
+use switchboard::host::config::{Approval, Approvals, ConfiguredServer, ServerConfig};
 use switchboard_terminal::confirm;
 
 use crate::args::ApproveArgs;
@@ -16,8 +16,8 @@ pub(crate) async fn run(args: &ApproveArgs) -> Result<(), Failure> {
     let (files, screen, paper) = (Files::read()?, Screen::read_as(args.json), Paper::stdout());
     let mut told: Vec<Value> = Vec::new();
     let waiting =
-        |server: &&Configured| matches!(server.approval, Some(Approval::New | Approval::Changed(_)));
-    let wanted: Vec<&Configured> = match &args.name {
+        |server: &&ConfiguredServer| matches!(server.approval, Some(Approval::New | Approval::Changed(_)));
+    let wanted: Vec<&ConfiguredServer> = match &args.name {
         Some(name) => vec![files.server(name)?],
         None => files.resolved.servers.iter().filter(waiting).collect(),
     };
@@ -87,12 +87,12 @@ pub(crate) async fn run(args: &ApproveArgs) -> Result<(), Failure> {
 }
 
 /// A server for programs, secrets masked.
-fn described(server: &Configured, entry: &ServerConfig, is_approved: bool) -> Value {
-    json!({ "name": server.name, "scope": server.scope.word(), "approved": is_approved, "config": entry.masked() })
+fn described(server: &ConfiguredServer, entry: &ServerConfig, is_approved: bool) -> Value {
+    json!({ "name": server.name, "scope": server.scope.as_str(), "approved": is_approved, "config": entry.masked() })
 }
 
 /// Exactly what would run, or what changed about it.
-fn shown(server: &Configured, entry: &ServerConfig, paper: &Paper) -> Result<String, Failure> {
+fn shown(server: &ConfiguredServer, entry: &ServerConfig, paper: &Paper) -> Result<String, Failure> {
     let name = paper.bold(&one_line(&server.name));
     let (title, before) = match &server.approval {
         Some(Approval::Changed(before)) => {

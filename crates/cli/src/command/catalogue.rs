@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use switchboard::HostError;
-use switchboard::host::{CatalogTool, FromServer, Gathered};
+use switchboard::host::{CatalogTool, FromServer, MergedList};
 use switchboard::protocol::Tool;
 
 use crate::args::{Target, ToolsArgs};
@@ -173,7 +173,7 @@ pub(crate) async fn prompts(target: &Target) -> Result<(), Failure> {
 }
 
 /// What was gathered; of servers that did not answer it is said why. One that has no such list is no failure.
-fn told<T>(hosted: &Hosted, gathered: Gathered<T>, errors: &mut Errors) -> Vec<FromServer<T>> {
+fn told<T>(hosted: &Hosted, gathered: MergedList<T>, errors: &mut Errors) -> Vec<FromServer<T>> {
     for (server, error) in &gathered.errors {
         let has_none = matches!(error, HostError::Session { error, .. } if is_missing(error));
         if !has_none {

@@ -4,7 +4,7 @@ use std::net::Ipv4Addr;
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
-use switchboard::host::{Event, ServerSpec, Status as State, StatusKind};
+use switchboard::host::{HostEvent, ServerSpec, Status as State, StatusKind};
 use switchboard::{
     CallToolResult, Host, HostError, Http, HttpListener, HttpOptions, HttpService, InProcess, Stdio, json,
 };
@@ -141,7 +141,7 @@ impl Story<'_> {
         self.say(&format!(
             "{} left; {}",
             count(self.host.all_tools().len(), "tool"),
-            self.host.why("mcp__web__weather")
+            self.host.explain_tool("mcp__web__weather")
         ))?;
         self.host.toggle("web", true).await?;
         let reconnects = self.host.server_metrics("web")?.reconnects;
@@ -164,14 +164,15 @@ impl Story<'_> {
             let mut is_lost = false;
             loop {
                 match events.next().await {
-                    Some(Event::Status { server, status }) if *server == *"child" => match (&status, is_lost)
-                    {
-                        (State::Ready(_), true) => return Ok(()),
-                        (State::Failed(failure), _) => {
-                            return Err(Failure::new(Status::Unreachable, "lost", failure.to_string()));
+                    Some(HostEvent::Status { server, status }) if *server == *"child" => {
+                        match (&status, is_lost) {
+                            (State::Ready(_), true) => return Ok(()),
+                            (State::Failed(failure), _) => {
+                                return Err(Failure::new(Status::Unreachable, "lost", failure.to_string()));
+                            }
+                            _ => is_lost |= status.kind() != StatusKind::Connected,
                         }
-                        _ => is_lost |= status.kind() != StatusKind::Connected,
-                    },
+                    }
                     Some(_) => {}
                     None => return Err(HostError::Closed.into()),
                 }

@@ -4,7 +4,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use switchboard::host::Transport;
-use switchboard::host::config::STARTUP;
+use switchboard::host::config::DEFAULT_STARTUP_TIMEOUT;
 use switchboard::{ClientSession, Http, Stdio, Tap};
 
 use crate::args::DoctorArgs;
@@ -38,7 +38,7 @@ pub(crate) async fn run(mut args: DoctorArgs) -> Result<(), Failure> {
 }
 
 async fn examine(report: &mut Report, args: &DoctorArgs) -> Result<(), Failure> {
-    let patience = args.timeout.unwrap_or(STARTUP);
+    let patience = args.timeout.unwrap_or(DEFAULT_STARTUP_TIMEOUT);
     let session = match (&args.name, &args.remote.url, args.command.split_first()) {
         (Some(name), ..) => {
             let files = Files::read()?;

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 use switchboard::host::config::{Approval, Approvals, Scope};
-use switchboard::host::permission::{Known, Ledger};
+use switchboard::host::permission::{KnownServer, Ledger};
 
 use crate::args::ForgetArgs;
 use crate::command::tools::encode;
@@ -20,7 +20,7 @@ pub(crate) fn run(args: &ForgetArgs) -> Result<(), Failure> {
     };
     let server = files.server(name)?;
     let mut is_forgotten = pins::open(&files.at)?.forget(name, tool)?;
-    if let Some(known) = Known::of(server) {
+    if let Some(known) = KnownServer::from_configured(server) {
         is_forgotten |= Ledger::open(&files.at.permissions)?.forget(known.identity, tool)?;
     }
     if tool.is_none() && server.scope == Scope::Project {
@@ -44,7 +44,7 @@ pub(crate) fn run(args: &ForgetArgs) -> Result<(), Failure> {
         (None, _) => "its tools are taken as they are now, and asked about again",
     };
     if args.json {
-        let told = json!({ "name": name, "tool": tool, "scope": server.scope.word(), "forgotten": true });
+        let told = json!({ "name": name, "tool": tool, "scope": server.scope.as_str(), "forgotten": true });
         return show_json(&Paper::stdout(), &encode(&told)?);
     }
     Ok(Paper::stdout().print(&format!("forgot {shown}: {what}\n"))?)

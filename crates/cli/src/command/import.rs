@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
-use switchboard::host::config::import::{Dialect, Imported, ImportedServer};
-use switchboard::host::config::{File, Scope, ServerConfig};
+use switchboard::host::config::import::{Dialect, ImportedFile, ImportedServer};
+use switchboard::host::config::{ConfigFile, Scope, ServerConfig};
 use switchboard_terminal::confirm;
 
 use crate::args::ImportArgs;
@@ -75,11 +75,11 @@ pub(crate) async fn run(args: &ImportArgs) -> Result<(), Failure> {
 }
 
 /// The files that are meant, as far as there are any.
-fn find(args: &ImportArgs, files: &Files, screen: &Screen) -> Result<Vec<(PathBuf, Imported)>, Failure> {
+fn find(args: &ImportArgs, files: &Files, screen: &Screen) -> Result<Vec<(PathBuf, ImportedFile)>, Failure> {
     let home = variable("HOME").map(PathBuf::from);
     if let Some(file) = &args.file {
         let file = file.canonicalize().or_else(|_| std::path::absolute(file))?;
-        let imported = Imported::open(&file, home.as_deref())?;
+        let imported = ImportedFile::open(&file, home.as_deref())?;
         return Ok(vec![(file, imported)]);
     }
     let dialects = match &args.from {
@@ -94,12 +94,12 @@ fn find(args: &ImportArgs, files: &Files, screen: &Screen) -> Result<Vec<(PathBu
         )
         .hint("name the file: --file FILE"));
     };
-    let places = dialects.iter().flat_map(|dialect| dialect.places(&home, &files.at.project));
+    let places = dialects.iter().flat_map(|dialect| dialect.config_paths(&home, &files.at.project));
     // Our own file is nobody else's, although another program reads it too.
     let places = places.filter(|place| *place != files.at.project_file && place.is_file());
     let mut found = Vec::new();
     for place in places {
-        match Imported::open(&place, Some(&home)) {
+        match ImportedFile::open(&place, Some(&home)) {
             Ok(imported) => found.push((place, imported)),
             Err(fault) => screen.warn(&one_line(&fault.to_string())),
         }
@@ -112,9 +112,9 @@ fn dialect(word: &str) -> Result<Dialect, Failure> {
         text.chars().filter(char::is_ascii_alphanumeric).map(|char| char.to_ascii_lowercase()).collect()
     };
     let wanted = plain(word);
-    let is_meant = |dialect: &Dialect| plain(dialect.name()) == wanted || plain(dialect.word()) == wanted;
+    let is_meant = |dialect: &Dialect| plain(dialect.name()) == wanted || plain(dialect.id()) == wanted;
     Dialect::ALL.into_iter().find(is_meant).ok_or_else(|| {
-        let names = Dialect::ALL.map(Dialect::word).join(", ");
+        let names = Dialect::ALL.map(Dialect::id).join(", ");
         Failure::usage(format!("{:?} is not a known program", one_line(word)))
             .hint(format!("expected one of {names}; or name a file: --file FILE"))
     })
@@ -149,7 +149,7 @@ fn judge(
         }
         Ok(entry) => Fate::Taken { scope, entry: Box::new(entry) },
     };
-    let needs = needs.into_iter().map(|need| (need.variable, need.what)).collect();
+    let needs = needs.into_iter().map(|need| (need.variable, need.description)).collect();
     let is_below = |project: &Path| file.starts_with(project);
     let is_foreign = is_below(&files.at.project) || project.as_deref().is_some_and(is_below);
     Item { file: file.to_owned(), dialect, name, fate, needs, is_foreign }
@@ -181,7 +181,7 @@ async fn agreed(args: &ImportArgs, items: &[Item], screen: &Screen) -> Result<()
 
 fn store(args: &ImportArgs, files: &Files, items: &[Item]) -> Result<(), Failure> {
     for scope in [Scope::Local, Scope::Project, Scope::User] {
-        let mut file: Option<File> = None;
+        let mut file: Option<ConfigFile> = None;
         for item in items {
             let Fate::Taken { scope: meant, entry } = &item.fate else { continue };
             if *meant == scope {
@@ -238,7 +238,7 @@ fn described(item: &Item, is_look: bool) -> Value {
     match &item.fate {
         Fate::Taken { scope, entry } => {
             told["taken"] = json!(!is_look);
-            told["scope"] = json!(scope.word());
+            told["scope"] = json!(scope.as_str());
             told["config"] = entry.masked();
         }
         Fate::Skipped(why) => {

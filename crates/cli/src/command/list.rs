@@ -1,7 +1,7 @@
 //! `switchboard list`, `get`, `enable` and `disable`: what the files say, without starting anything.
 
 use serde_json::{Value, json};
-use switchboard::host::config::{Approval, Configured};
+use switchboard::host::config::{Approval, ConfiguredServer};
 
 use crate::args::{GetArgs, ListArgs, SwitchArgs};
 use crate::command::tools::encode;
@@ -29,9 +29,9 @@ pub(crate) fn list(args: &ListArgs) -> Result<(), Failure> {
         let readiness = Readiness::of(server);
         table.row([
             one_line(&server.name),
-            server.scope.word().to_owned(),
+            server.scope.as_str().to_owned(),
             readiness.word().to_owned(),
-            server.entry.as_ref().map(|entry| entry.kind.word().to_owned()).unwrap_or_default(),
+            server.entry.as_ref().map(|entry| entry.transport.type_name().to_owned()).unwrap_or_default(),
             server.entry.as_ref().map(reach).unwrap_or_default(),
         ]);
         let next = readiness.next_step(&server.name);
@@ -103,11 +103,11 @@ pub(crate) fn switch(args: &SwitchArgs, enabled: bool) -> Result<(), Failure> {
 }
 
 /// A server for programs, secrets masked.
-pub(crate) fn described(files: &Files, server: &Configured) -> Value {
+pub(crate) fn described(files: &Files, server: &ConfiguredServer) -> Value {
     let readiness = Readiness::of(server);
     let mut told = json!({
         "name": server.name,
-        "scope": server.scope.word(),
+        "scope": server.scope.as_str(),
         "state": readiness.word(),
         "file": files.of(server.scope),
         "config": server.entry.as_ref().map(switchboard::host::config::ServerConfig::masked),

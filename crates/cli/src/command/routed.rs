@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use switchboard::host::{CatalogTool, Gathered};
+use switchboard::host::{CatalogTool, MergedList};
 use switchboard::protocol::OrderedMap;
 use switchboard::{HostError, Raw};
 
@@ -114,7 +114,7 @@ fn missing_in(hosted: &Hosted, server: &str, tool: &str) -> Failure {
 
 /// Why there is no such tool, in the words of the catalogue.
 fn missing(hosted: &Hosted, qualified: &str, tool: &str) -> Failure {
-    let why = hosted.host.why(qualified).to_string();
+    let why = hosted.host.explain_tool(qualified).to_string();
     Failure::new(Status::Other, "unknown_tool", format!("no tool {:?}: {why}", one_line(tool)))
         .hint("`switchboard tools` lists all tools")
 }
@@ -233,7 +233,7 @@ fn named(target: &Target, text: &str) -> Result<(Option<String>, String), Failur
 }
 
 /// The servers that list what is meant.
-fn providers<T>(gathered: &Gathered<T>, is_meant: impl Fn(&T) -> bool) -> Vec<String> {
+fn providers<T>(gathered: &MergedList<T>, is_meant: impl Fn(&T) -> bool) -> Vec<String> {
     let mut servers: Vec<String> = Vec::new();
     for of in gathered.items.iter().filter(|of| is_meant(&of.item)) {
         if servers.last().is_none_or(|last| **last != *of.server) {

@@ -1,6 +1,6 @@
 //! `switchboard status` and `reconnect`: how the servers are doing, after connecting them.
 
-use switchboard::host::config::Resolved;
+use switchboard::host::config::ResolvedConfig;
 use switchboard::host::{ServerStatus, Status as State, StatusKind};
 
 use crate::args::{Options, ReconnectArgs, StatusArgs};
@@ -54,7 +54,7 @@ pub(crate) async fn reconnect(args: &ReconnectArgs) -> Result<(), Failure> {
 }
 
 /// All servers, a row each.
-pub(crate) fn table(hosted: &Hosted, files: &Resolved, paper: &Paper) -> String {
+pub(crate) fn table(hosted: &Hosted, files: &ResolvedConfig, paper: &Paper) -> String {
     let mut table = Table::new(&["NAME", "STATUS", "SCOPE", "TOOLS", "VERSION"]);
     let mut notes = Notes::default();
     for status in hosted.statuses(files) {

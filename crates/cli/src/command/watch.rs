@@ -7,8 +7,8 @@ use std::io::Write;
 use std::time::Duration;
 
 use serde_json::json;
-use switchboard::host::Event;
-use switchboard::host::config::{Resolved, Watch};
+use switchboard::host::HostEvent;
+use switchboard::host::config::{ConfigWatcher, ResolvedConfig};
 use tokio::task::JoinSet;
 
 use crate::command::status::{line, table};
@@ -30,7 +30,7 @@ const MOST: usize = 64;
 /// When nobody reads any more.
 pub(crate) async fn run(hosted: &Hosted) -> Result<(), Failure> {
     let mut events = hosted.host.events();
-    let mut files = Watch::new(hosted.files.at.clone(), variable);
+    let mut files = ConfigWatcher::new(hosted.files.at.clone(), variable);
     let mut view = View::default();
     // Owned here: what is being started ends with the watching.
     let mut changes = JoinSet::new();
@@ -45,7 +45,7 @@ pub(crate) async fn run(hosted: &Hosted) -> Result<(), Failure> {
                 for _ in 0..MOST {
                     let Ok(Some(event)) = tokio::time::timeout(TOGETHER, events.next()).await else { break };
                     // A change of state is worth a line of its own, even when the next one follows at once.
-                    if let Event::Status { .. } = event {
+                    if let HostEvent::Status { .. } = event {
                         view.show(hosted, files.current())?;
                     }
                 }
@@ -56,7 +56,7 @@ pub(crate) async fn run(hosted: &Hosted) -> Result<(), Failure> {
     }
 }
 
-fn apply(hosted: &Hosted, files: &Resolved, changes: &mut JoinSet<()>) {
+fn apply(hosted: &Hosted, files: &ResolvedConfig, changes: &mut JoinSet<()>) {
     let (servers, _) = hosted.set(files);
     let host = hosted.host.clone();
     changes.spawn(async move { drop(host.set_servers(servers).await) });
@@ -73,7 +73,7 @@ struct View {
 }
 
 impl View {
-    fn show(&mut self, hosted: &Hosted, files: &Resolved) -> Result<(), Failure> {
+    fn show(&mut self, hosted: &Hosted, files: &ResolvedConfig) -> Result<(), Failure> {
         if hosted.paper.is_terminal && !hosted.json {
             return self.redraw(&table(hosted, files, &hosted.paper));
         }

@@ -1,7 +1,7 @@
 //! `switchboard why`: why a tool is missing or refused.
 
 use serde_json::json;
-use switchboard::host::Why;
+use switchboard::host::ToolExplanation;
 use switchboard::host::name::{NameLimit, QualifiedName};
 
 use crate::args::{Options, WhyArgs};
@@ -18,13 +18,13 @@ pub(crate) async fn run(args: &WhyArgs) -> Result<(), Failure> {
         let names = hosted.files.resolved.servers.iter().map(|server| server.name.as_str());
         let named = server_and_rest(names, &args.tool);
         let asked = match named {
-            Some((server, tool)) => QualifiedName::of(server, tool, NameLimit::DEFAULT).to_string(),
+            Some((server, tool)) => QualifiedName::new(server, tool, NameLimit::DEFAULT).to_string(),
             None => args.tool.clone(),
         };
-        let why = hosted.host.why(&asked);
+        let why = hosted.host.explain_tool(&asked);
         let mut said = why.to_string();
         // One server was named, so the others do not matter.
-        if let (Some((server, tool)), Why::Unknown { .. }) = (named, &why) {
+        if let (Some((server, tool)), ToolExplanation::Unknown { .. }) = (named, &why) {
             let (why_not, near) = hosted.why_not(server, tool);
             let near = near.map(|near| format!("; did you mean {}/{}?", one_line(server), one_line(&near)));
             said = why_not + &near.unwrap_or_default();
@@ -38,10 +38,10 @@ pub(crate) async fn run(args: &WhyArgs) -> Result<(), Failure> {
         let broken: Vec<String> = broken.map(|(name, error)| format!("{name}: {error}")).collect();
         if hosted.json {
             let (is_shown, server) = match &why {
-                Why::Shown { server, .. } => (true, Some(server)),
-                Why::Withheld { server, .. } | Why::Disabled { server } | Why::Rejected { server, .. } => {
-                    (false, Some(server))
-                }
+                ToolExplanation::Shown { server, .. } => (true, Some(server)),
+                ToolExplanation::Withheld { server, .. }
+                | ToolExplanation::Disabled { server }
+                | ToolExplanation::Rejected { server, .. } => (false, Some(server)),
                 _ => (false, None),
             };
             let server = server.map(|name| &**name).or(named.map(|(server, _)| server));
@@ -58,7 +58,7 @@ pub(crate) async fn run(args: &WhyArgs) -> Result<(), Failure> {
         if !others.is_empty() {
             text += &format!("also of: {}\n", one_line(&others.join(", ")));
         }
-        for line in broken.iter().filter(|_| matches!(why, Why::Unknown { .. })) {
+        for line in broken.iter().filter(|_| matches!(why, ToolExplanation::Unknown { .. })) {
             text += &format!("cannot be run: {}\n", one_line(line));
         }
         Ok(hosted.paper.print(&text)?)

@@ -1,9 +1,9 @@
 //! The consent screen at the terminal: what `approve`, `import` and a call of a changed tool show before somebody agrees.
 //!
-//! Invariant: the lines are those of [`Consent`], whole and unaltered; only marks and colours are added.
+//! Invariant: the lines are those of [`ConsentScreen`], whole and unaltered; only marks and colours are added.
 
 use switchboard::host::DefinitionChange;
-use switchboard::host::config::{Consent, ConsentChange, Scope, ServerConfig};
+use switchboard::host::config::{ConsentLine, ConsentScreen, Scope, ServerConfig};
 
 use crate::environment::variable;
 use crate::failure::{Failure, Status};
@@ -20,16 +20,16 @@ const LONGEST: usize = 256 * 1024;
 pub(crate) fn consent(
     config: &ServerConfig,
     scope: Scope,
-    before: Option<&Consent>,
+    before: Option<&ConsentScreen>,
     paper: &Paper,
 ) -> Result<String, Failure> {
-    let mut text = render(&Consent::of(config), before, paper);
+    let mut text = render(&ConsentScreen::of_server(config), before, paper);
     for name in config.variables() {
         let is_set =
             if variable(&name).is_some() { "is set, and it would be given its value" } else { "is not set" };
         text += &format!("    ${{{}}} {is_set}\n", one_line(&name));
     }
-    for caution in config.cautions(scope) {
+    for caution in config.risk_warnings(scope) {
         text += &format!("{} {}\n", paper.yellow("  look:"), one_line(&caution.to_string()));
     }
     bounded(text, "its configuration", paper)
@@ -63,17 +63,17 @@ pub(crate) fn changed_definition(
 }
 
 /// The lines of a screen, marked where they differ from an earlier one.
-fn render(now: &Consent, before: Option<&Consent>, paper: &Paper) -> String {
+fn render(now: &ConsentScreen, before: Option<&ConsentScreen>, paper: &Paper) -> String {
     let changes = match before {
         Some(before) => now.diff(before),
-        None => now.lines().iter().map(|line| ConsentChange::Same(line)).collect(),
+        None => now.lines().iter().map(|line| ConsentLine::Same(line)).collect(),
     };
     let mut text = String::new();
     for change in changes {
         text += &match change {
-            ConsentChange::Same(line) => format!("    {line}\n"),
-            ConsentChange::Before(line) => format!("{}\n", paper.red(&format!("  - {line}"))),
-            ConsentChange::Now(line) => format!("{}\n", paper.green(&format!("  + {line}"))),
+            ConsentLine::Same(line) => format!("    {line}\n"),
+            ConsentLine::Before(line) => format!("{}\n", paper.red(&format!("  - {line}"))),
+            ConsentLine::Now(line) => format!("{}\n", paper.green(&format!("  + {line}"))),
         };
     }
     text

@@ -2,7 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use switchboard::host::config::{Configured, Fault, File, Locations, Resolved, Scope};
+use switchboard::host::config::{
+    ConfigError, ConfigFile, ConfiguredServer, Locations, ResolvedConfig, Scope,
+};
 
 use crate::environment::variable;
 use crate::failure::{Failure, Status};
@@ -13,7 +15,7 @@ use crate::sanitize::one_line;
 #[derive(Debug)]
 pub(crate) struct Files {
     pub(crate) at: Locations,
-    pub(crate) resolved: Resolved,
+    pub(crate) resolved: ResolvedConfig,
 }
 
 impl Files {
@@ -27,13 +29,13 @@ impl Files {
             Failure::new(Status::Other, "no_home", "neither HOME nor XDG_CONFIG_HOME is set")
                 .hint("set HOME to your home directory")
         })?;
-        let resolved = Resolved::read(&at, &[], &variable);
+        let resolved = ResolvedConfig::read(&at, &[], &variable);
         Ok(Self { at, resolved })
     }
 
     /// Says what is odd about them, and which could not be read.
     pub(crate) fn warn(&self, screen: &Screen) {
-        for fault in &self.resolved.faults {
+        for fault in &self.resolved.errors {
             screen.warn(&one_line(&fault.to_string()));
         }
         for warning in &self.resolved.warnings {
@@ -45,7 +47,7 @@ impl Files {
     ///
     /// # Errors
     /// When there is none, with those there are.
-    pub(crate) fn server(&self, name: &str) -> Result<&Configured, Failure> {
+    pub(crate) fn server(&self, name: &str) -> Result<&ConfiguredServer, Failure> {
         self.resolved.server(name).ok_or_else(|| self.unknown(name))
     }
 
@@ -77,11 +79,11 @@ impl Files {
     ///
     /// # Errors
     /// When it is not this user's to change, or cannot be read.
-    pub(crate) fn edit(&self, scope: Scope) -> Result<File, Failure> {
+    pub(crate) fn edit(&self, scope: Scope) -> Result<ConfigFile, Failure> {
         let opened = match scope {
-            Scope::Local => File::open(&self.at.local_file),
-            Scope::User => File::open(&self.at.user_file),
-            Scope::Project => File::open_shared(&self.at.project_file),
+            Scope::Local => ConfigFile::open(&self.at.local_file),
+            Scope::User => ConfigFile::open(&self.at.user_file),
+            Scope::Project => ConfigFile::open_shared(&self.at.project_file),
             Scope::Managed | Scope::ClaudeAi => {
                 return Err(Failure::new(
                     Status::Other,
@@ -99,8 +101,8 @@ impl Files {
 pub(crate) const NONE: &str =
     "add one: switchboard add NAME -- CMD ARGS; or `switchboard import` those of other programs";
 
-impl From<Fault> for Failure {
-    fn from(fault: Fault) -> Self {
+impl From<ConfigError> for Failure {
+    fn from(fault: ConfigError) -> Self {
         Self::new(Status::Other, "configuration", fault.to_string())
     }
 }

@@ -2,12 +2,14 @@
 
 use std::sync::Arc;
 
-use switchboard::host::config::{Configured, Fault, Off, Resolved, Restart, ServerPlan, Start};
+use switchboard::host::config::{
+    ConfigError, ConfiguredServer, OffReason, ResolvedConfig, RestartPolicy, ServerPlan, StartPolicy,
+};
 use switchboard::host::name::{NameLimit, QualifiedName};
-use switchboard::host::permission::{Answer, Decision, Gate, Ledger, Memory};
+use switchboard::host::permission::{AnswerLifetime, ApprovalAnswer, Decision, Gate, Ledger};
 use switchboard::host::{
-    CatalogTool, Event, Events, OnDrift, PinFile, Run, ServerSpec, ServerStatus, SetServers, Status as State,
-    Transport, Why,
+    CatalogTool, DriftPolicy, HostEvent, HostEvents, PinFile, Run, ServerSpec, ServerStatus,
+    SetServersOutcome, Status as State, ToolExplanation, Transport,
 };
 use switchboard::{CallError, Change, Host, HostError, HttpLimits, Level, RevisionPolicy, Tap};
 use switchboard_terminal::is_interactive;
@@ -56,9 +58,9 @@ impl Wanted {
     }
 
     /// What one server would be run by, if it can be run, with the options of the command line.
-    fn desired(&self, server: &Configured, screen: &Arc<Screen>) -> Result<ServerSpec, Fault> {
-        let mut desired = ServerSpec::of(server)?;
-        if matches!(desired.start, Start::AtOnce | Start::WhenUsed) {
+    fn desired(&self, server: &ConfiguredServer, screen: &Arc<Screen>) -> Result<ServerSpec, ConfigError> {
+        let mut desired = ServerSpec::from_configured(server)?;
+        if matches!(desired.start, StartPolicy::AtOnce | StartPolicy::WhenUsed) {
             desired.transport = self.equipped(&server.name, desired.transport, screen);
         }
         let ServerSpec { start, restart, startup_timeout, call_timeout, .. } = &mut desired;
@@ -68,10 +70,10 @@ impl Wanted {
         }
         if !self.stays {
             // What failed has failed: nobody waits for another attempt.
-            *restart = Restart::Never;
+            *restart = RestartPolicy::Never;
             // Nothing is remembered of what it lists, so it has to be started to be asked.
-            if *start == Start::WhenUsed {
-                *start = Start::AtOnce;
+            if *start == StartPolicy::WhenUsed {
+                *start = StartPolicy::AtOnce;
             }
         }
         Ok(desired)
@@ -155,7 +157,7 @@ pub(crate) struct Hosted {
 
 impl Hosted {
     /// Starts the servers that are wanted, and waits until each is ready or has failed.
-    pub(crate) async fn start(&self) -> SetServers {
+    pub(crate) async fn start(&self) -> SetServersOutcome {
         let starting = self.follow(&self.files.resolved);
         let done = self.screen.while_waiting(|| self.waited_for(), starting).await;
         if self.verbose > 0 {
@@ -179,7 +181,7 @@ impl Hosted {
     }
 
     /// Makes the servers what these files say.
-    async fn follow(&self, files: &Resolved) -> SetServers {
+    async fn follow(&self, files: &ResolvedConfig) -> SetServersOutcome {
         let (servers, broken) = self.set(files);
         let mut done = self.host.set_servers(servers).await;
         done.errors.extend(broken);
@@ -188,8 +190,8 @@ impl Hosted {
 
     /// The servers that are wanted of these, and what is wrong with those that cannot be run. The gate knows them from
     /// now on.
-    pub(crate) fn set(&self, files: &Resolved) -> (Vec<Named<ServerSpec>>, Vec<Named<String>>) {
-        self.gate.know(files);
+    pub(crate) fn set(&self, files: &ResolvedConfig) -> (Vec<Named<ServerSpec>>, Vec<Named<String>>) {
+        self.gate.set_servers_from_config(files);
         let (mut servers, mut broken) = (Vec::new(), Vec::new());
         for server in files.servers.iter().filter(|server| self.wants(&server.name)) {
             match self.wanted.desired(server, &self.screen) {
@@ -201,9 +203,9 @@ impl Hosted {
     }
 
     /// How each server of these files is doing, in their order; also those whose entries cannot be run.
-    pub(crate) fn statuses(&self, files: &Resolved) -> Vec<ServerStatus> {
-        let status = |server: &Configured| {
-            self.host.server_status(&server.name).ok().or_else(|| ServerStatus::of_broken(server))
+    pub(crate) fn statuses(&self, files: &ResolvedConfig) -> Vec<ServerStatus> {
+        let status = |server: &ConfiguredServer| {
+            self.host.server_status(&server.name).ok().or_else(|| ServerStatus::of_invalid(server))
         };
         files.servers.iter().filter_map(status).collect()
     }
@@ -215,13 +217,13 @@ impl Hosted {
 
     /// Why a server that was asked for a tool does not have it, and the nearest name it has.
     pub(crate) fn why_not(&self, server: &str, tool: &str) -> (String, Option<String>) {
-        let name = QualifiedName::of(server, tool, NameLimit::DEFAULT);
-        match self.host.why(name.as_str()) {
-            Why::Unknown { .. } => {}
+        let name = QualifiedName::new(server, tool, NameLimit::DEFAULT);
+        match self.host.explain_tool(name.as_str()) {
+            ToolExplanation::Unknown { .. } => {}
             known => return (known.to_string(), None),
         }
         if let Ok(status) = self.host.state(server)
-            && status.terms().is_none()
+            && status.session_info().is_none()
         {
             return (format!("{server} is not connected: {status}"), None);
         }
@@ -240,14 +242,16 @@ impl Hosted {
     }
 
     /// Shows what a user should know of at once, and log messages where they are wanted, for as long as it is polled.
-    async fn tell<T>(&self, mut events: Events) -> Result<T, Failure> {
+    async fn tell<T>(&self, mut events: HostEvents) -> Result<T, Failure> {
         while let Some(event) = events.next().await {
             match event {
-                Event::Told { change: Change::Log(message), .. } if self.verbose > 0 => {
+                HostEvent::ServerChange { change: Change::Log(message), .. } if self.verbose > 0 => {
                     self.screen.say(&log_line(&message, &self.screen.paper));
                 }
-                Event::Told { change: Change::Task(task), .. } => self.screen.waiting(&task_line(&task)),
-                Event::Drift(drift) => {
+                HostEvent::ServerChange { change: Change::Task(task), .. } => {
+                    self.screen.waiting(&task_line(&task))
+                }
+                HostEvent::Drift(drift) => {
                     let (server, tool) = (one_line(&drift.server), one_line(&drift.tool));
                     self.screen.warn(&format!(
                         "{server}/{tool} has changed since it was first seen; review it with `switchboard tools`, then \
@@ -255,7 +259,7 @@ impl Hosted {
                         quoted(&format!("{server}/{tool}"))
                     ));
                 }
-                Event::IdleRules { server, rules } => {
+                HostEvent::UnmatchedRules { server, rules } => {
                     let (server, rules) = (one_line(&server), one_line(&rules.join(", ")));
                     self.screen.warn(&format!("rules of {server} match no tool: {rules}"));
                 }
@@ -289,7 +293,7 @@ impl Hosted {
     ///
     /// # Errors
     /// Why the one that was named cannot be used.
-    pub(crate) async fn start_usable(&self) -> Result<SetServers, Failure> {
+    pub(crate) async fn start_usable(&self) -> Result<SetServersOutcome, Failure> {
         let done = self.start().await;
         if let Which::One(name) = &self.wanted.which {
             self.usable(name)?;
@@ -298,10 +302,10 @@ impl Hosted {
         self.warn_of(&done);
         self.host.required().await?;
         for server in &self.files.resolved.servers {
-            if let Ok(ServerPlan { start: Start::Off(off), .. }) = &server.plan {
+            if let Ok(ServerPlan { start: StartPolicy::Off(off), .. }) = &server.plan {
                 let (what, verb) = match off {
-                    Off::Disabled => ("is disabled", "enable"),
-                    Off::Unapproved => ("is not approved", "approve"),
+                    OffReason::Disabled => ("is disabled", "enable"),
+                    OffReason::Unapproved => ("is not approved", "approve"),
                 };
                 let name = one_line(&server.name);
                 if self.verbose > 0 || verb == "approve" {
@@ -313,7 +317,7 @@ impl Hosted {
     }
 
     /// Says which servers did not start, and why.
-    pub(crate) fn warn_of(&self, done: &SetServers) {
+    pub(crate) fn warn_of(&self, done: &SetServersOutcome) {
         for (name, error) in &done.errors {
             let (name, error) = (one_line(name), one_line(error));
             self.screen.warn(&if error.contains(&name) { error } else { format!("{name}: {error}") });
@@ -330,7 +334,7 @@ impl Hosted {
             return Err(fault.clone().into());
         }
         let status = self.host.state(name)?;
-        match status.terms() {
+        match status.session_info() {
             Some(_) => Ok(()),
             None => Err(Failure::not_ready(name, status)),
         }
@@ -372,10 +376,12 @@ impl Hosted {
         let terminal =
             AtTerminal::new(Arc::clone(&self.screen), Arc::clone(&self.keyboard), Declined::default());
         let reply = terminal.confirm_change(&diff).await;
-        match (reply.answer, reply.memory) {
-            (Answer::Deny, _) => Err(Declined::failure()),
-            (Answer::Allow, Memory::Always) => Ok(self.host.accept_definition(server, name)?),
-            (Answer::Allow, _) => Ok(()),
+        match (reply.answer, reply.lifetime) {
+            (ApprovalAnswer::Deny, _) => Err(Declined::failure()),
+            (ApprovalAnswer::Allow, AnswerLifetime::Always) => {
+                Ok(self.host.accept_definition(server, name)?)
+            }
+            (ApprovalAnswer::Allow, _) => Ok(()),
         }
     }
 
@@ -466,7 +472,7 @@ fn build(mut wanted: Wanted) -> Result<Hosted, Failure> {
         .with_limits(limits(options))
         .with_abilities(ask::DECLARED)
         .with_call_policy(permit)
-        .with_pins(pinned, OnDrift::Report)
+        .with_pins(pinned, DriftPolicy::Report)
         .without_resource_tools()
         .build();
     let Options { json, verbose, .. } = wanted.options;
@@ -510,8 +516,8 @@ fn answering(
     refused: Refused,
 ) -> Result<Run, Failure> {
     Ok(match (&options.answers, people) {
-        (Some(answers), _) => Run::answering(Scripted::read(answers, refused)?),
-        (None, Some(people)) => Run::answering(Arc::clone(people)),
-        (None, None) => Run::answering(Nobody(refused)),
+        (Some(answers), _) => Run::with_handler(Scripted::read(answers, refused)?),
+        (None, Some(people)) => Run::with_handler(Arc::clone(people)),
+        (None, None) => Run::with_handler(Nobody(refused)),
     })
 }

@@ -3,12 +3,12 @@
 //! Kept with the user's files and by project, since two projects may call different servers by one name.
 
 use switchboard::host::PinFile;
-use switchboard::host::config::{Fault, Locations};
+use switchboard::host::config::{ConfigError, Locations};
 
 /// Opens the pins of a project.
 ///
 /// # Errors
 /// When the file cannot be read, or is not one of pins.
-pub(crate) fn open(at: &Locations) -> Result<PinFile, Fault> {
+pub(crate) fn open(at: &Locations) -> Result<PinFile, ConfigError> {
     PinFile::open(at.local_file.with_file_name("definitions.json"))
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use serde_json::json;
 use switchboard::Raw;
-use switchboard::host::permission::{Gate, Ledger, Policy, Rule, Rules, Stance, Subject, Verdict};
+use switchboard::host::permission::{FallbackPolicy, Gate, Ledger, Policy, Rule, Rules, Subject, Verdict};
 use switchboard::host::{ServerSpec, Transport};
 use switchboard::protocol::Tool;
 use switchboard_terminal::is_interactive;
@@ -37,8 +37,8 @@ pub(crate) fn gate(
 ) -> (Gate, Asked) {
     let asked = Asked::default();
     let is_here = is_interactive(screen);
-    let stance = if is_here && !yes { Stance::Requested } else { Stance::AllowAll };
-    let gate = Gate::new(Policy::new(rules).with_stance(stance)).with_ledger(ledger);
+    let fallback = if is_here && !yes { FallbackPolicy::Requested } else { FallbackPolicy::AllowAll };
+    let gate = Gate::new(Policy::new(rules).with_fallback(fallback)).with_ledger(ledger);
     let gate = match (yes, is_here) {
         (true, _) => gate.with_approver(Arc::new(Agreed)),
         (false, true) => {
@@ -114,8 +114,8 @@ fn rules_of(files: &Files, server: &Unconfigured) -> (Rules, Vec<String>) {
     let mut rules: Vec<Rule> = files.resolved.rules.iter().cloned().collect();
     let mut names = vec![server.name.clone()];
     for configured in &files.resolved.servers {
-        let is_same =
-            ServerSpec::of(configured).is_ok_and(|spec| is_same(&spec.transport, &server.transport));
+        let is_same = ServerSpec::from_configured(configured)
+            .is_ok_and(|spec| is_same(&spec.transport, &server.transport));
         let Some(entry) = configured.entry.as_ref().filter(|_| is_same) else { continue };
         let denied = entry.settings.deny_tools.iter();
         rules.extend(

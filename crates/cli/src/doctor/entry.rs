@@ -3,7 +3,9 @@
 use std::time::Instant;
 
 use switchboard::host::ServerSpec;
-use switchboard::host::config::{Approval, Configured, Off, Problem, ServerConfig, Start};
+use switchboard::host::config::{
+    Approval, ConfigErrorKind, ConfiguredServer, OffReason, ServerConfig, StartPolicy,
+};
 
 use crate::configured::{Files, NONE, quoted, reach};
 use crate::doctor::report::{Report, Stop, Trouble};
@@ -19,7 +21,7 @@ pub(crate) fn read_entry(report: &mut Report, files: &Files, name: &str) -> Resu
     let (server, entry) = written(report, files, name)?;
     approved(report, server)?;
     let spec = filled_in(report, server, entry)?;
-    if spec.start == Start::Off(Off::Disabled) {
+    if spec.start == StartPolicy::Off(OffReason::Disabled) {
         let next = format!("switchboard enable {}", quoted(&one_line(name)));
         return Err(wrong(report, "enabled", "disabled by its entry", next));
     }
@@ -30,11 +32,11 @@ fn written<'a>(
     report: &mut Report,
     files: &'a Files,
     name: &str,
-) -> Result<(&'a Configured, &'a ServerConfig), Stop> {
+) -> Result<(&'a ConfiguredServer, &'a ServerConfig), Stop> {
     let began = Instant::now();
     let Some(server) = files.resolved.server(name) else {
         let names: Vec<String> = files.resolved.servers.iter().map(|server| one_line(&server.name)).collect();
-        let next = match (&files.resolved.faults[..], &names[..]) {
+        let next = match (&files.resolved.errors[..], &names[..]) {
             ([fault, ..], _) => format!("correct the file that cannot be read: {fault}"),
             ([], []) => NONE.to_owned(),
             ([], names) => format!("configured servers: {}", names.join(", ")),
@@ -54,7 +56,7 @@ fn written<'a>(
     Ok((server, entry))
 }
 
-fn approved(report: &mut Report, server: &Configured) -> Result<(), Stop> {
+fn approved(report: &mut Report, server: &ConfiguredServer) -> Result<(), Stop> {
     let began = Instant::now();
     let next = || format!("switchboard approve {}", quoted(&one_line(&server.name)));
     let said = match &server.approval {
@@ -72,13 +74,19 @@ fn approved(report: &mut Report, server: &Configured) -> Result<(), Stop> {
     Ok(())
 }
 
-fn filled_in(report: &mut Report, server: &Configured, entry: &ServerConfig) -> Result<ServerSpec, Stop> {
+fn filled_in(
+    report: &mut Report,
+    server: &ConfiguredServer,
+    entry: &ServerConfig,
+) -> Result<ServerSpec, Stop> {
     let began = Instant::now();
     let spec = match &server.plan {
         Ok(plan) => ServerSpec::from(plan),
         Err(fault) => {
-            let (step, next) = match fault.problem() {
-                Problem::Unset { variable } => ("variables", format!("export {}=…", one_line(variable))),
+            let (step, next) = match fault.kind() {
+                ConfigErrorKind::UnsetVariable { variable } => {
+                    ("variables", format!("export {}=…", one_line(variable)))
+                }
                 _ => ("entry", "correct its entry".to_owned()),
             };
             return Err(wrong(report, step, fault.to_string(), next));

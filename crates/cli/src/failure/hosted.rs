@@ -78,12 +78,12 @@ fn login(server: &str, challenge: &Challenge) -> Failure {
 }
 
 /// A server that was not reached, or was lost.
-fn lost(server: &str, failure: &host::Failure) -> Failure {
+fn lost(server: &str, failure: &host::ConnectionError) -> Failure {
     let told = match failure {
-        host::Failure::Session(CallError::Link(LinkError::Challenged(challenge))) => {
+        host::ConnectionError::Session(CallError::Link(LinkError::Challenged(challenge))) => {
             return login(server, challenge);
         }
-        host::Failure::Session(error) => Failure::from(error.clone()),
+        host::ConnectionError::Session(error) => Failure::from(error.clone()),
         other => Failure::new(Status::Unreachable, "unreachable", other.to_string()),
     };
     let hint = format!("{}; `switchboard doctor {}` shows every step", failure.next_step(), one_line(server));

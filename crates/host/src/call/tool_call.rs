@@ -1,4 +1,4 @@
-//! A call of a tool through the host, to be set up and awaited.
+//! A tool call through the host.
 
 use std::future::IntoFuture;
 use std::sync::Arc;
@@ -9,27 +9,28 @@ use switchboard_session::link::{BoxFuture, LinkError};
 use switchboard_session::{CallError, ClientSession};
 use tracing::Instrument;
 
-use crate::call::resolve::{Which, resolve, still};
+use crate::call::error_result::error_result;
+use crate::call::repair::repair_prompt;
+use crate::call::resolve::{ToolSelector, check_unchanged, resolve};
 use crate::call::span::{call_span, error_type};
-use crate::call::{repair, shape};
 use crate::error::{HostError, not_ready};
-use crate::policy::{CallDecision, ProposedCall, Replay};
-use crate::question_router::Silent;
-use crate::registry::{CatalogTool, Target};
+use crate::policy::{CallDecision, ProposedCall, ReplayPolicy};
+use crate::question_router::RejectingHandler;
+use crate::registry::{CallTarget, CatalogTool};
 use crate::run::{self, Run};
-use crate::set::Inner;
+use crate::set::HostState;
 use crate::slot::Slot;
-use crate::telemetry::Ending;
+use crate::telemetry::CallOutcome;
 use crate::validation::Validation;
 
 type OnProgress = Box<dyn FnMut(ProgressParams) + Send>;
 
-/// A call of a tool. Awaiting it makes it and gives a typed error or a result; [`execute`](Self::execute) makes it for
-/// a model, which gets every failure as a result. Dropping it while it runs cancels it.
+/// A tool call. Awaiting it returns the result or a typed error; [`execute`](Self::execute) runs it for a model and returns
+/// every failure as an error result. Dropping the future cancels the call.
 #[must_use = "a call does nothing until it is awaited"]
 pub struct ToolCall {
-    host: Arc<Inner>,
-    which: Which,
+    host: Arc<HostState>,
+    which: ToolSelector,
     arguments: Result<Raw, EncodeError>,
     run: Option<Run>,
     total: Option<Duration>,
@@ -39,67 +40,71 @@ pub struct ToolCall {
 }
 
 impl ToolCall {
-    pub(crate) fn new(host: Arc<Inner>, which: Which, arguments: Result<Raw, EncodeError>) -> Self {
+    pub(crate) fn new(
+        host: Arc<HostState>,
+        which: ToolSelector,
+        arguments: Result<Raw, EncodeError>,
+    ) -> Self {
         Self { host, which, arguments, run: None, total: None, idle: None, on_progress: None, meta: None }
     }
 
-    /// Makes it part of a run: cancelled with it, and its questions answered by it.
+    /// Makes the call part of a run, which cancels it and answers requests of the server.
     pub fn within(mut self, run: &Run) -> Self {
         self.run = Some(run.clone());
         self
     }
 
-    /// How long it may take in all.
+    /// Sets the total timeout.
     pub fn timeout(mut self, total: Duration) -> Self {
         self.total = Some(total);
         self
     }
 
-    /// How long it may go without a word on it.
+    /// Sets the idle timeout: the longest time without a message about the call.
     pub fn idle_timeout(mut self, idle: Duration) -> Self {
         self.idle = Some(idle);
         self
     }
 
-    /// Is told of progress, in order, before the result comes.
-    pub fn on_progress(mut self, tell: impl FnMut(ProgressParams) + Send + 'static) -> Self {
-        self.on_progress = Some(Box::new(tell));
+    /// Sets a callback for progress notifications, which are delivered in order and before the result.
+    pub fn on_progress(mut self, on_progress: impl FnMut(ProgressParams) + Send + 'static) -> Self {
+        self.on_progress = Some(Box::new(on_progress));
         self
     }
 
-    /// What else travels in `_meta`.
+    /// Sets further members of `_meta`.
     pub fn meta(mut self, meta: Meta) -> Self {
         self.meta = Some(meta);
         self
     }
 
-    /// Makes the call for a model: every failure is a result that says so, with the next step, and a result too large
-    /// for a model goes to a file where the host's policy says so.
+    /// Runs the call for a model: every failure is an error result with the next step, and a large result is spilled to a
+    /// file if the host is configured so.
     pub fn execute(mut self) -> BoxFuture<'static, CallToolResult> {
         Box::pin(async move {
-            match self.make().await {
-                Ok(Made { raw, result }) => match &self.host.settings.spill {
-                    Some(spill) => spill.clone().shaped(raw, result).await,
+            match self.run_call().await {
+                Ok(CallOutput { raw, result }) => match &self.host.settings.spill {
+                    Some(spill) => spill.clone().apply(raw, result).await,
                     None => result,
                 },
-                Err(error) => shape::failure(&error),
+                Err(error) => error_result(&error),
             }
         })
     }
 
-    /// Makes the call and gives its result as the server wrote it.
+    /// Runs the call and returns the result as the server wrote it.
     ///
     /// # Errors
-    /// As awaiting it.
+    /// As awaiting the call.
     pub fn raw(mut self) -> BoxFuture<'static, Result<Raw, HostError>> {
         Box::pin(async move {
-            let Made { raw, result } = self.make().await?;
-            // A tool of the application wrote nothing: what it means is written now, which does not fail.
+            let CallOutput { raw, result } = self.run_call().await?;
+            // The result of a local tool has no JSON text yet; encoding it does not fail.
             Ok(raw.unwrap_or_else(|| Raw::encode(&result).unwrap_or_else(|_| Raw::null())))
         })
     }
 
-    async fn make(&mut self) -> Result<Made, HostError> {
+    async fn run_call(&mut self) -> Result<CallOutput, HostError> {
         let listed = match &self.run {
             None => resolve(&self.host, &self.which).await?,
             Some(run) => {
@@ -113,27 +118,32 @@ impl ToolCall {
         let arguments = match std::mem::replace(&mut self.arguments, Ok(Raw::null())) {
             Ok(arguments) if arguments.is_object() => arguments,
             Ok(arguments) if arguments.is_null() => Raw::empty_object(),
-            Ok(_) => return Err(unfit(&listed, "the arguments are a JSON object".to_owned())),
-            Err(error) => return Err(unfit(&listed, error.to_string())),
+            Ok(_) => {
+                return Err(invalid_arguments(&listed, "the arguments must be a JSON object".to_owned()));
+            }
+            Err(error) => return Err(invalid_arguments(&listed, error.to_string())),
         };
         let span = call_span(&listed);
         if span.is_disabled() {
-            return self.made(&listed, &arguments).await;
+            return self.run_resolved(&listed, &arguments).await;
         }
-        let outcome = self.made(&listed, &arguments).instrument(span.clone()).await;
+        let outcome = self.run_resolved(&listed, &arguments).instrument(span.clone()).await;
         match &outcome {
-            Ok(made) if made.result.is_error => _ = span.record("error.type", "tool_error"),
+            Ok(output) if output.result.is_error => _ = span.record("error.type", "tool_error"),
             Ok(_) => {}
             Err(error) => _ = span.record("error.type", error_type(error)),
         }
         outcome
     }
 
-    /// Everything between the tool and its result.
-    async fn made(&mut self, listed: &CatalogTool, arguments: &Raw) -> Result<Made, HostError> {
+    /// Runs the call of a resolved tool: validate, decide, send, check the output.
+    async fn run_resolved(&mut self, listed: &CatalogTool, arguments: &Raw) -> Result<CallOutput, HostError> {
         let validation = self.host.settings.validation;
         if validation == Validation::On {
-            listed.checks.arguments(&listed.tool, arguments).map_err(|problem| unfit(listed, problem))?;
+            listed
+                .checks
+                .arguments(&listed.tool, arguments)
+                .map_err(|problem| invalid_arguments(listed, problem))?;
         }
         if self.run.as_ref().is_some_and(Run::is_cancelled) {
             return Err(cancelled(listed, false));
@@ -149,30 +159,30 @@ impl ToolCall {
             if let CallDecision::Deny { reason } = decision {
                 return Err(HostError::Refused { tool: Arc::clone(&listed.qualified), reason });
             }
-            // It may have taken minutes: what was permitted is what was listed then.
-            still(&self.host, listed)?;
+            // The decision may have taken minutes.
+            check_unchanged(&self.host, listed)?;
         }
-        let made = match &listed.target {
-            Target::Local(own) => {
+        let output = match &listed.target {
+            CallTarget::Local(tool) => {
                 let result = match &self.run {
-                    None => own.call(arguments.clone(), None).await,
+                    None => tool.call(arguments.clone(), None).await,
                     Some(run) => {
-                        let answer = own.call(arguments.clone(), Some(run));
-                        unless_cancelled(run, answer).await.ok_or_else(|| cancelled(listed, true))?
+                        let call = tool.call(arguments.clone(), Some(run));
+                        unless_cancelled(run, call).await.ok_or_else(|| cancelled(listed, true))?
                     }
                 };
-                Made { raw: None, result }
+                CallOutput { raw: None, result }
             }
-            Target::Server(slot) => {
+            CallTarget::Server(slot) => {
                 let began = Instant::now();
                 let outcome = self.send(listed, slot, arguments).await;
-                slot.meter.called(began.elapsed(), ending(&outcome));
+                slot.meter.record_call(began.elapsed(), call_outcome(&outcome));
                 outcome?
             }
         };
         if validation == Validation::On
-            && let Some(structured) = &made.result.structured_content
-            && !made.result.is_error
+            && let Some(structured) = &output.result.structured_content
+            && !output.result.is_error
         {
             let tool = Arc::clone(&listed.qualified);
             listed
@@ -180,20 +190,25 @@ impl ToolCall {
                 .output(&listed.tool, structured)
                 .map_err(|problem| HostError::Output { tool, problem })?;
         }
-        Ok(made)
+        Ok(output)
     }
 
-    /// Sends it, and again where that cannot do harm.
-    async fn send(&mut self, listed: &CatalogTool, slot: &Slot, arguments: &Raw) -> Result<Made, HostError> {
+    /// Sends the call, and repeats it once where that is safe.
+    async fn send(
+        &mut self,
+        listed: &CatalogTool,
+        slot: &Slot,
+        arguments: &Raw,
+    ) -> Result<CallOutput, HostError> {
         let not_ready = |status| not_ready(&slot.name, status);
-        let turn = match &self.run {
-            None => slot.turns.take().await,
+        let permit = match &self.run {
+            None => slot.limiter.acquire().await,
             Some(run) => {
-                unless_cancelled(run, slot.turns.take()).await.ok_or_else(|| cancelled(listed, false))?
+                unless_cancelled(run, slot.limiter.acquire()).await.ok_or_else(|| cancelled(listed, false))?
             }
         };
-        let _turn = turn.map_err(|_| HostError::Busy { server: Arc::clone(&slot.name) })?;
-        let session = match (slot.at_hand(), &self.run) {
+        let _permit = permit.map_err(|_| HostError::Busy { server: Arc::clone(&slot.name) })?;
+        let session = match (slot.ready_session(), &self.run) {
             (Some(session), _) => session,
             (None, None) => slot.session().await.map_err(not_ready)?,
             (None, Some(run)) => {
@@ -202,21 +217,21 @@ impl ToolCall {
                 session.map_err(not_ready)?
             }
         };
-        let opened = slot.opened();
-        let error = match self.once(listed, slot, &session, arguments).await {
+        let opened = slot.session_count();
+        let error = match self.send_once(listed, slot, &session, arguments).await {
             Err(HostError::Call { error, .. }) => error,
             other => return other,
         };
-        slot.note(&error);
+        slot.report_call_error(&error);
         let never_left = matches!(*error, CallError::Link(LinkError::Lost { sent: false, .. }));
         let may_repeat = error.outcome_unknown()
             && matches!(*error, CallError::Link(_) | CallError::Closed)
-            && self.host.settings.replay == Replay::Idempotent
+            && self.host.settings.replay == ReplayPolicy::Idempotent
             && listed.effects().is_idempotent();
         if !never_left && !may_repeat {
-            return Err(failed(listed, *error));
+            return Err(call_failed(listed, *error));
         }
-        // Boxed: what happens seldom must not make every call larger.
+        // Boxed: a rare path must not enlarge the future of every call.
         let another = Box::pin(slot.session_after(opened));
         let another = match &self.run {
             None => another.await,
@@ -225,26 +240,26 @@ impl ToolCall {
                 .ok_or_else(|| cancelled(listed, error.outcome_unknown()))?,
         };
         match another {
-            Some(session) => Box::pin(self.once(listed, slot, &session, arguments)).await,
-            None => Err(failed(listed, *error)),
+            Some(session) => Box::pin(self.send_once(listed, slot, &session, arguments)).await,
+            None => Err(call_failed(listed, *error)),
         }
     }
 
-    async fn once(
+    async fn send_once(
         &mut self,
         listed: &CatalogTool,
         slot: &Slot,
         session: &ClientSession,
         arguments: &Raw,
-    ) -> Result<Made, HostError> {
+    ) -> Result<CallOutput, HostError> {
         let (id, answers) = match &self.run {
-            Some(run) => (run.id(), run.answers()),
+            Some(run) => (run.id(), run.handler()),
             None => (run::next_id(), None),
         };
         let active_call = slot.questions.register_call(id, answers);
-        let mut call = session.call_tool_raw(listed.wire.clone(), arguments.clone());
+        let mut call = session.call_tool_raw(listed.wire_name.clone(), arguments.clone());
         if active_call.is_some() {
-            call = call.answers(answers.cloned().unwrap_or_else(|| Arc::new(Silent)));
+            call = call.answers(answers.cloned().unwrap_or_else(|| Arc::new(RejectingHandler)));
         }
         if let Some(total) = self.total {
             call = call.timeout(total);
@@ -252,23 +267,23 @@ impl ToolCall {
         if let Some(idle) = self.idle {
             call = call.idle_timeout(idle);
         }
-        if let Some(tell) = self.on_progress.take() {
-            call = call.on_progress(tell);
+        if let Some(on_progress) = self.on_progress.take() {
+            call = call.on_progress(on_progress);
         }
         if let Some(meta) = self.meta_with_trace() {
             call = call.meta(meta);
         }
-        // Boxed: two small pieces of memory are at hand where a large one would have to be looked for.
+        // Boxed: two small allocations are cheaper than a large one.
         let call = Box::pin(call.raw());
         let outcome = match &self.run {
             None => call.await,
             Some(run) => unless_cancelled(run, call).await.ok_or_else(|| cancelled(listed, true))?,
         };
-        let raw = outcome.map_err(|error| failed(listed, error))?;
+        let raw = outcome.map_err(|error| call_failed(listed, error))?;
         let result = CallToolResult::from_raw(&raw).map_err(|error| {
-            failed(listed, CallError::Protocol { method: "tools/call".to_owned(), error })
+            call_failed(listed, CallError::Protocol { method: "tools/call".to_owned(), error })
         })?;
-        Ok(Made { raw: Some(raw), result })
+        Ok(CallOutput { raw: Some(raw), result })
     }
 
     fn meta_with_trace(&self) -> Option<Meta> {
@@ -286,7 +301,7 @@ impl ToolCall {
     }
 }
 
-/// Waits, unless the run is cancelled first; what was waited for is then dropped, which cancels it.
+/// Awaits a future unless the run is cancelled first, which drops and so cancels the future.
 async fn unless_cancelled<T>(run: &Run, future: impl Future<Output = T>) -> Option<T> {
     tokio::select! {
         biased;
@@ -299,32 +314,32 @@ fn cancelled(listed: &CatalogTool, sent: bool) -> HostError {
     HostError::Cancelled { tool: listed.tool.name.clone(), sent }
 }
 
-/// What a call gave.
-struct Made {
-    /// As the server wrote it.
+/// The output of a call.
+struct CallOutput {
+    /// The result as the server wrote it; `None` for a local tool.
     raw: Option<Raw>,
     result: CallToolResult,
 }
 
-fn ending(outcome: &Result<Made, HostError>) -> Ending {
+fn call_outcome(outcome: &Result<CallOutput, HostError>) -> CallOutcome {
     match outcome {
-        Ok(made) if made.result.is_error => Ending::ToolError,
-        Ok(_) => Ending::Result,
-        Err(_) => Ending::Failure,
+        Ok(output) if output.result.is_error => CallOutcome::ToolError,
+        Ok(_) => CallOutcome::Result,
+        Err(_) => CallOutcome::Failure,
     }
 }
 
-fn unfit(listed: &CatalogTool, problem: String) -> HostError {
-    let (tool, repair) = (Arc::clone(&listed.qualified), repair::prompt(&listed.tool));
+fn invalid_arguments(listed: &CatalogTool, problem: String) -> HostError {
+    let (tool, repair) = (Arc::clone(&listed.qualified), repair_prompt(&listed.tool));
     HostError::Arguments { tool, problem, repair }
 }
 
-fn failed(listed: &CatalogTool, error: CallError) -> HostError {
+fn call_failed(listed: &CatalogTool, error: CallError) -> HostError {
     let refused = error.remote().is_some_and(|remote| remote.code == ErrorCode::INVALID_PARAMS);
     HostError::Call {
         server: Arc::clone(&listed.server),
         tool: listed.tool.name.clone(),
-        repair: refused.then(|| repair::prompt(&listed.tool)),
+        repair: refused.then(|| repair_prompt(&listed.tool)),
         error: Box::new(error),
     }
 }
@@ -334,7 +349,7 @@ impl IntoFuture for ToolCall {
     type IntoFuture = BoxFuture<'static, Self::Output>;
 
     fn into_future(mut self) -> Self::IntoFuture {
-        Box::pin(async move { self.make().await.map(|made| made.result) })
+        Box::pin(async move { self.run_call().await.map(|output| output.result) })
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use switchboard_host::config::Restart;
+use switchboard_host::config::RestartPolicy;
 use switchboard_host::{Host, ServerSpec, Status, StatusKind};
 
 use crate::stage::{
@@ -41,7 +41,7 @@ async fn fifty_servers_of_which_five_are_broken() {
         ("login", http(&format!("{}/mcp", guarded.url))),
     ];
     for (name, mut spec) in broken {
-        spec.restart = Restart::Never;
+        spec.restart = RestartPolicy::Never;
         // In between, so that nothing depends on who comes first.
         servers.insert(servers.len() / 2, (name.to_owned(), spec));
     }
@@ -164,7 +164,7 @@ async fn a_remote_server_that_goes_away_is_reached_again() {
     let web = Web::open(&server).await;
     let host = Host::builder().build();
     let mut spec = http(&format!("{}/mcp", web.url));
-    spec.restart = Restart::WithBackoff { most: 50 };
+    spec.restart = RestartPolicy::WithBackoff { max_failures: 50 };
     host.connect("web", spec).await.unwrap();
     let address = web.url.strip_prefix("http://").unwrap().to_owned();
     drop(web);
