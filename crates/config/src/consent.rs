@@ -291,7 +291,7 @@ mod tests {
             .prop_map(|chars| chars.into_iter().collect())
     }
 
-    fn words() -> impl Strategy<Value = Vec<String>> {
+    fn word_list() -> impl Strategy<Value = Vec<String>> {
         prop::collection::vec(word(), 0..3)
     }
 
@@ -301,7 +301,7 @@ mod tests {
     }
 
     fn config() -> impl Strategy<Value = ServerConfig> {
-        let stdio = (word(), words(), pairs(), words(), prop::option::of(word())).prop_map(
+        let stdio = (word(), word_list(), pairs(), word_list(), prop::option::of(word())).prop_map(
             |(command, args, env, inherit, cwd)| {
                 let env = env.into_iter().map(|(name, value)| (name, value.into())).collect();
                 ServerConfig::new(TransportConfig::Stdio { command, args, env, inherit_env: inherit, cwd })
@@ -316,7 +316,7 @@ mod tests {
         let sdk = word().prop_map(ServerConfig::sdk);
         let proxy =
             (word(), word()).prop_map(|(url, id)| ServerConfig::new(TransportConfig::Proxy { url, id }));
-        let settings = (words(), words(), any::<bool>());
+        let settings = (word_list(), word_list(), any::<bool>());
         (prop_oneof![4 => stdio, 3 => http, 1 => sdk, 1 => proxy], settings).prop_map(
             |(mut config, settings)| {
                 (config.settings.allow_tools, config.settings.deny_tools, config.settings.trust) = settings;

@@ -61,7 +61,7 @@ impl ConfigError {
         &self.location.field
     }
 
-    /// Returns what is wrong.
+    /// Returns the kind of the error.
     pub fn kind(&self) -> &ConfigErrorKind {
         &self.kind
     }

@@ -13,18 +13,18 @@ pub type VariableLookup<'a> = &'a dyn Fn(&str) -> Option<String>;
 
 /// A part of a text with references.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Piece<'a> {
+pub(crate) enum TextPiece<'a> {
     Literal(&'a str),
     Variable { name: &'a str, default: Option<&'a str> },
 }
 
 /// Splits a text into literals and references.
-pub(crate) fn parse_references(text: &str) -> Result<Vec<Piece<'_>>, ConfigErrorKind> {
+pub(crate) fn parse_references(text: &str) -> Result<Vec<TextPiece<'_>>, ConfigErrorKind> {
     let mut pieces = Vec::new();
     let mut rest = text;
     while let Some(start) = rest.find("${") {
         if start > 0 {
-            pieces.push(Piece::Literal(&rest[..start]));
+            pieces.push(TextPiece::Literal(&rest[..start]));
         }
         let reference = &rest[start..];
         let Some(end) = reference.find('}') else { return Err(bad_reference(reference)) };
@@ -36,11 +36,11 @@ pub(crate) fn parse_references(text: &str) -> Result<Vec<Piece<'_>>, ConfigError
         if !is_name(name) {
             return Err(bad_reference(&reference[..=end]));
         }
-        pieces.push(Piece::Variable { name, default });
+        pieces.push(TextPiece::Variable { name, default });
         rest = &reference[end + 1..];
     }
     if !rest.is_empty() {
-        pieces.push(Piece::Literal(rest));
+        pieces.push(TextPiece::Literal(rest));
     }
     Ok(pieces)
 }
@@ -58,8 +58,8 @@ pub(crate) fn expand(text: &str, lookup: VariableLookup<'_>) -> Result<String, C
     let mut out = String::with_capacity(text.len());
     for piece in parse_references(text)? {
         match piece {
-            Piece::Literal(literal) => out.push_str(literal),
-            Piece::Variable { name, default } => {
+            TextPiece::Literal(literal) => out.push_str(literal),
+            TextPiece::Variable { name, default } => {
                 let set = lookup(name).filter(|value| default.is_none() || !value.is_empty());
                 match (set, default) {
                     (Some(value), _) => out.push_str(&value),

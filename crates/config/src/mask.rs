@@ -8,7 +8,7 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
-use crate::expand::{Piece, parse_references};
+use crate::expand::{TextPiece, parse_references};
 use crate::server_config::ServerConfig;
 
 pub(crate) const MASK: &str = "••••";
@@ -73,10 +73,10 @@ pub(crate) fn mask_literals(text: &str) -> String {
     let mut out = String::new();
     for piece in pieces {
         match piece {
-            Piece::Literal(literal) if SCHEMES.contains(&literal) => out.push_str(literal),
-            Piece::Literal(_) => out.push_str(MASK),
-            Piece::Variable { name, default: None } => out.extend(["${", name, "}"]),
-            Piece::Variable { name, default: Some(_) } => out.extend(["${", name, ":-", MASK, "}"]),
+            TextPiece::Literal(literal) if SCHEMES.contains(&literal) => out.push_str(literal),
+            TextPiece::Literal(_) => out.push_str(MASK),
+            TextPiece::Variable { name, default: None } => out.extend(["${", name, "}"]),
+            TextPiece::Variable { name, default: Some(_) } => out.extend(["${", name, ":-", MASK, "}"]),
         }
     }
     out

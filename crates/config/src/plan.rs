@@ -12,7 +12,7 @@ use http::{HeaderName, HeaderValue};
 use switchboard_http::{Address, AddressError, PlainHttp, Secret};
 
 use crate::error::{ConfigError, ConfigErrorKind};
-use crate::expand::{Piece, VariableLookup, expand, parse_references};
+use crate::expand::{TextPiece, VariableLookup, expand, parse_references};
 use crate::scope::Scope;
 use crate::server_config::{ServerConfig, Settings, TransportConfig};
 use crate::start::{OffReason, StartPolicy};
@@ -95,8 +95,8 @@ impl ServerConfig {
         let names = texts.into_iter().filter_map(|text| parse_references(text).ok()).flatten();
         names
             .filter_map(|piece| match piece {
-                Piece::Variable { name, .. } => Some(name.to_owned()),
-                Piece::Literal(_) => None,
+                TextPiece::Variable { name, .. } => Some(name.to_owned()),
+                TextPiece::Literal(_) => None,
             })
             .collect()
     }

@@ -1,7 +1,7 @@
 //! Routes requests of a server (elicitation, sampling) to the caller whose call is running on it.
 //!
 //! Invariant: a request never reaches a caller whose call it cannot belong to. A modern server asks within a call, so its
-//! caller handler. A legacy server does not say which call it asks for: if calls of several runs are active, the request is
+//! caller answers. A legacy server does not say which call it asks for: if calls of several runs are active, the request is
 //! rejected as ambiguous.
 
 use std::sync::Arc;

@@ -304,13 +304,14 @@ impl ManagedServer {
     pub(crate) fn report(&self, catalog: &Catalog) -> ServerStatus {
         let slot = self.slot();
         let status = slot.status();
-        let terms = status.session_info();
-        let info = terms.and_then(|terms| terms.server.as_ref());
+        let session_info = status.session_info();
+        let info = session_info.and_then(|session_info| session_info.server.as_ref());
         let error = match &status {
             Status::NeedsAuth(challenge) => Some(challenge.to_string()),
             status => status.failure().map(ToString::to_string),
         };
-        let tools = terms.and_then(|_| catalog.part(&slot.name)).map(|part| Arc::clone(&part.list.shown));
+        let tools =
+            session_info.and_then(|_| catalog.part(&slot.name)).map(|part| Arc::clone(&part.list.shown));
         ServerStatus {
             name: slot.name.to_string(),
             status: status.kind(),

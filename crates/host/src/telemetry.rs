@@ -21,7 +21,7 @@ pub(crate) struct CallMeter {
 
 /// The outcome of a call, for counters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum CallOutcome {
+pub(crate) enum CallResultKind {
     /// A result.
     Result,
     /// An error result of the tool.
@@ -44,12 +44,12 @@ impl Default for CallMeter {
 }
 
 impl CallMeter {
-    pub(crate) fn record_call(&self, took: Duration, ending: CallOutcome) {
+    pub(crate) fn record_call(&self, took: Duration, ending: CallResultKind) {
         self.calls.fetch_add(1, Ordering::Relaxed);
         match ending {
-            CallOutcome::Result => 0,
-            CallOutcome::ToolError => self.tool_errors.fetch_add(1, Ordering::Relaxed),
-            CallOutcome::Failure => self.failures.fetch_add(1, Ordering::Relaxed),
+            CallResultKind::Result => 0,
+            CallResultKind::ToolError => self.tool_errors.fetch_add(1, Ordering::Relaxed),
+            CallResultKind::Failure => self.failures.fetch_add(1, Ordering::Relaxed),
         };
         let micros = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
         self.micros.fetch_add(micros, Ordering::Relaxed);
@@ -126,9 +126,9 @@ mod tests {
     fn quantiles_are_read_from_the_histogram() {
         let meter = CallMeter::default();
         for micros in [0, 1, 3, 100, 1_000_000] {
-            meter.record_call(Duration::from_micros(micros), CallOutcome::Result);
+            meter.record_call(Duration::from_micros(micros), CallResultKind::Result);
         }
-        meter.record_call(Duration::MAX, CallOutcome::Failure);
+        meter.record_call(Duration::MAX, CallResultKind::Failure);
         let metrics = meter.snapshot();
         assert_eq!((metrics.calls, metrics.failures), (6, 1));
         assert_eq!(metrics.latency(0.5), Some(Duration::from_micros(4)));

@@ -92,7 +92,7 @@ impl FieldTranslator {
             if let Value::Number(number) = &member.node.value
                 && let Some(seconds) = number.as_f64()
             {
-                // A float becomes the nearest original number, the largest at most.
+                // A float becomes the nearest integer, the largest at most.
                 member.node.value = Value::Number(((seconds * 1000.0).round() as u64).into());
             }
             self.translated.push(Member { key: to.to_owned(), ..member });

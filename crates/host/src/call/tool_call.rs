@@ -20,7 +20,7 @@ use crate::registry::{CallTarget, CatalogTool};
 use crate::run::{self, Run};
 use crate::set::HostState;
 use crate::slot::Slot;
-use crate::telemetry::CallOutcome;
+use crate::telemetry::CallResultKind;
 use crate::validation::Validation;
 
 type OnProgress = Box<dyn FnMut(ProgressParams) + Send>;
@@ -321,11 +321,11 @@ struct CallOutput {
     result: CallToolResult,
 }
 
-fn call_outcome(outcome: &Result<CallOutput, HostError>) -> CallOutcome {
+fn call_outcome(outcome: &Result<CallOutput, HostError>) -> CallResultKind {
     match outcome {
-        Ok(output) if output.result.is_error => CallOutcome::ToolError,
-        Ok(_) => CallOutcome::Result,
-        Err(_) => CallOutcome::Failure,
+        Ok(output) if output.result.is_error => CallResultKind::ToolError,
+        Ok(_) => CallResultKind::Result,
+        Err(_) => CallResultKind::Failure,
     }
 }
 

@@ -66,8 +66,8 @@ impl Refresh {
     }
 
     /// Records the result of a refresh.
-    pub(crate) fn done(&mut self, cause: RefreshCause, novelty: ListChange) {
-        self.interval = match (cause.0, novelty) {
+    pub(crate) fn done(&mut self, cause: RefreshCause, list_change: ListChange) {
+        self.interval = match (cause.0, list_change) {
             (PendingChange::AfterRefresh, ListChange::Unchanged) => (self.interval * 2).min(MAX_INTERVAL),
             _ => MIN_INTERVAL,
         };

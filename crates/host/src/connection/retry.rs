@@ -19,7 +19,7 @@ pub(crate) const STABLE: Duration = Duration::from_secs(60);
 
 /// The consecutive failures of one server.
 #[derive(Debug)]
-pub(crate) struct Retry {
+pub(crate) struct RetryState {
     restart: RestartPolicy,
     failures: u32,
     /// The exit status of the last process, if it exited early.
@@ -35,7 +35,7 @@ pub(crate) enum RetryDecision {
     GiveUp,
 }
 
-impl Retry {
+impl RetryState {
     pub(crate) fn new(restart: RestartPolicy) -> Self {
         Self { restart, failures: 0, early_exit: None }
     }
@@ -97,33 +97,33 @@ mod tests {
 
     #[test]
     fn pauses_double_up_to_a_bound_and_the_fifth_failure_gives_up() {
-        let mut retry = Retry::new(BACKOFF);
+        let mut retry = RetryState::new(BACKOFF);
         let pauses: Vec<RetryDecision> = (0..5).map(|_| retry.failed(&lost(), LONG, 1.0)).collect();
         let millis = |ms| RetryDecision::After(Duration::from_millis(ms));
         assert_eq!(pauses, [millis(500), millis(1000), millis(2000), millis(4000), RetryDecision::GiveUp]);
-        let mut patient = Retry::new(RestartPolicy::WithBackoff { max_failures: u32::MAX });
+        let mut patient = RetryState::new(RestartPolicy::WithBackoff { max_failures: u32::MAX });
         let last = (0..100).map(|_| patient.failed(&lost(), LONG, 1.0)).last();
         assert_eq!(last, Some(RetryDecision::After(MAX_BOUND)), "and nothing overflows");
     }
 
     #[test]
     fn the_pause_is_scaled_by_the_jitter() {
-        let mut retry = Retry::new(BACKOFF);
+        let mut retry = RetryState::new(BACKOFF);
         assert_eq!(retry.failed(&lost(), LONG, 0.0), RetryDecision::After(Duration::ZERO));
         assert_eq!(retry.failed(&lost(), LONG, 0.5), RetryDecision::After(Duration::from_millis(500)));
     }
 
     #[test]
     fn two_equal_early_exits_give_up() {
-        let mut retry = Retry::new(BACKOFF);
+        let mut retry = RetryState::new(BACKOFF);
         let soon = Duration::from_millis(300);
         assert!(matches!(retry.failed(&exited(2), soon, 0.0), RetryDecision::After(_)));
         assert_eq!(retry.failed(&exited(2), soon, 0.0), RetryDecision::GiveUp);
-        let mut retry = Retry::new(BACKOFF);
+        let mut retry = RetryState::new(BACKOFF);
         for code in [1, 2, 1, 2] {
             assert!(matches!(retry.failed(&exited(code), soon, 0.0), RetryDecision::After(_)), "not alike");
         }
-        let mut retry = Retry::new(BACKOFF);
+        let mut retry = RetryState::new(BACKOFF);
         for _ in 0..4 {
             assert!(matches!(retry.failed(&exited(2), LONG, 0.0), RetryDecision::After(_)), "not at once");
         }
@@ -131,26 +131,26 @@ mod tests {
 
     #[test]
     fn a_reset_clears_failures_and_never_gives_up_at_once() {
-        let mut retry = Retry::new(BACKOFF);
+        let mut retry = RetryState::new(BACKOFF);
         for _ in 0..20 {
             assert!(matches!(retry.failed(&lost(), LONG, 0.0), RetryDecision::After(_)));
             retry.reset();
         }
-        assert_eq!(Retry::new(RestartPolicy::Never).failed(&lost(), LONG, 0.0), RetryDecision::GiveUp);
+        assert_eq!(RetryState::new(RestartPolicy::Never).failed(&lost(), LONG, 0.0), RetryDecision::GiveUp);
     }
 
     #[test]
     fn a_permanent_error_is_not_retried() {
         let missing = LinkError::NotStarted(Arc::new(NotStarted::new("x", StartFault::NotFound)));
-        assert_eq!(Retry::new(BACKOFF).failed(&missing.into(), LONG, 0.0), RetryDecision::GiveUp);
+        assert_eq!(RetryState::new(BACKOFF).failed(&missing.into(), LONG, 0.0), RetryDecision::GiveUp);
         let full = LinkError::NotStarted(Arc::new(NotStarted::new("x", StartFault::OutOfResources)));
-        assert!(matches!(Retry::new(BACKOFF).failed(&full.into(), LONG, 0.0), RetryDecision::After(_)));
+        assert!(matches!(RetryState::new(BACKOFF).failed(&full.into(), LONG, 0.0), RetryDecision::After(_)));
     }
 
     #[test]
     fn retry_after_extends_the_pause() {
         let busy = LinkError::RateLimited { retry_after: Some(Duration::from_secs(120)) };
-        let next = Retry::new(BACKOFF).failed(&busy.into(), LONG, 1.0);
+        let next = RetryState::new(BACKOFF).failed(&busy.into(), LONG, 1.0);
         assert_eq!(next, RetryDecision::After(Duration::from_secs(120)));
     }
 }

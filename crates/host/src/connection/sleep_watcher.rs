@@ -12,12 +12,12 @@ const MIN_SLEEP: Duration = Duration::from_secs(5);
 
 /// Both clocks at one moment: only the wall clock advances during a suspension.
 #[derive(Clone, Copy, Debug)]
-struct ClockReading {
+struct ClockPair {
     wall: SystemTime,
     monotonic: Instant,
 }
 
-impl ClockReading {
+impl ClockPair {
     fn now() -> Self {
         Self { wall: SystemTime::now(), monotonic: Instant::now() }
     }
@@ -40,10 +40,10 @@ impl SleepWatcher {
     /// Starts the task, which increments `resumes` after every suspension.
     pub(crate) fn new(resumes: watch::Sender<u64>) -> Self {
         let task = tokio::spawn(async move {
-            let mut before = ClockReading::now();
+            let mut before = ClockPair::now();
             loop {
                 tokio::time::sleep(POLL_INTERVAL).await;
-                let now = ClockReading::now();
+                let now = ClockPair::now();
                 if before.slept_before(&now) {
                     tracing::debug!("system resumed from sleep; probing all connections");
                     resumes.send_modify(|times| *times += 1);
@@ -67,9 +67,9 @@ mod tests {
 
     #[test]
     fn only_time_that_went_by_wall_elapsed_alone_is_sleep() {
-        let start = ClockReading::now();
+        let start = ClockPair::now();
         let seconds = Duration::from_secs;
-        let later = |wall: u64, monotonic: u64| ClockReading {
+        let later = |wall: u64, monotonic: u64| ClockPair {
             wall: start.wall + seconds(wall),
             monotonic: start.monotonic + seconds(monotonic),
         };
@@ -78,7 +78,7 @@ mod tests {
         assert!(!start.slept_before(&later(600, 600)), "a busy system was not suspended");
         assert!(!start.slept_before(&later(9, 5)), "a clock correction");
         let set_back =
-            ClockReading { wall: start.wall - seconds(3600), monotonic: start.monotonic + seconds(5) };
+            ClockPair { wall: start.wall - seconds(3600), monotonic: start.monotonic + seconds(5) };
         assert!(!start.slept_before(&set_back));
     }
 }

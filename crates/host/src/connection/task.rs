@@ -16,7 +16,7 @@ use tokio::time::{Instant, sleep_until};
 use crate::config::OffReason;
 use crate::connection::SharedState;
 use crate::connection::refresh::{Refresh, RefreshCause};
-use crate::connection::retry::{Retry, RetryDecision, STABLE};
+use crate::connection::retry::{RetryDecision, RetryState, STABLE};
 use crate::event::HostEvent;
 use crate::registry::{ListChange, ListDefects};
 use crate::slot::{DesiredState, RunState, Slot};
@@ -91,7 +91,7 @@ impl ConnectionTask {
 
     /// Connects and serves the session until the desired state changes.
     async fn run_until_changed(&mut self, round: u64) {
-        let mut retry = Retry::new(self.slot.spec.restart);
+        let mut retry = RetryState::new(self.slot.spec.restart);
         loop {
             let began = Instant::now();
             self.publish_status(round, Status::Starting { since: began, attempt: retry.failures() + 1 });
@@ -126,7 +126,7 @@ impl ConnectionTask {
         }
     }
 
-    /// Waits for the desired state to change, at max_bytes until then; removes the tools when the grace period is over.
+    /// Waits for the desired state to change, at most until then; removes the tools when the grace period is over.
     async fn wait(&mut self, until: Option<Instant>) -> WaitOutcome {
         loop {
             let grace_end = self.lost_at.map(|since| since + GRACE_PERIOD);
@@ -147,11 +147,11 @@ impl ConnectionTask {
         &mut self,
         round: u64,
         opened: OpenSession,
-        retry: &mut Retry,
+        retry: &mut RetryState,
     ) -> (Option<ConnectionError>, ClientSession) {
         let OpenSession { session, changes, subscription, tools } = opened;
-        let terms = match session.terms() {
-            Ok(terms) => Arc::new(terms.clone()),
+        let session_info = match session.terms() {
+            Ok(session_info) => Arc::new(session_info.clone()),
             Err(error) => return (Some(error.into()), session),
         };
         self.slot.health_signal().clear();
@@ -161,7 +161,8 @@ impl ConnectionTask {
         if self.opened > 1 {
             self.slot.meter.record_reconnect();
         }
-        let mut health = Health { terms, round, refresh: Refresh::new(Instant::now()), list_error: None };
+        let mut health =
+            Health { session_info, round, refresh: Refresh::new(Instant::now()), list_error: None };
         let listed = self.update_catalog(tools);
         self.slot.set_session(Some(session.clone()));
         self.publish_list_outcome(&mut health, listed);
@@ -177,7 +178,7 @@ impl ConnectionTask {
         session: &ClientSession,
         mut changes: ChangeStream,
         health: &mut Health,
-        retry: &mut Retry,
+        retry: &mut RetryState,
     ) -> Option<ConnectionError> {
         let slot = Arc::clone(&self.slot);
         let mut state = session.watch_state();
@@ -197,7 +198,7 @@ impl ConnectionTask {
                     if failure.challenge().is_some() {
                         return Some(failure);
                     }
-                    self.publish_status(health.round, Status::Degraded { terms: Arc::clone(&health.terms), failure });
+                    self.publish_status(health.round, Status::Degraded { session_info: Arc::clone(&health.session_info), failure });
                     probing.get_or_insert_with(|| Box::pin(probe(session)));
                 }
                 // The sender lives in the shared state, which outlives this task.
@@ -218,8 +219,8 @@ impl ConnectionTask {
                 tools = poll_listing(&mut listing) => {
                     let cause = listing.take().map(|(cause, _)| cause);
                     let listed = self.update_catalog(tools);
-                    if let (Some(cause), Ok(novelty)) = (cause, &listed) {
-                        health.refresh.done(cause, *novelty);
+                    if let (Some(cause), Ok(list_change)) = (cause, &listed) {
+                        health.refresh.done(cause, *list_change);
                     }
                     self.publish_list_outcome(health, listed);
                 }
@@ -238,8 +239,8 @@ impl ConnectionTask {
     /// Updates the catalog with a new list. On failure the last good list stays.
     fn update_catalog(&self, tools: ToolListResult) -> Result<ListChange, ConnectionError> {
         let listing = tools.map_err(ConnectionError::from)?;
-        let unread = ListDefects { rejected: &listing.rejected, cut: listing.cut.clone() };
-        Ok(self.shared.registry.set_tools(&self.slot, &listing, unread))
+        let defects = ListDefects { rejected: &listing.rejected, cut: listing.cut.clone() };
+        Ok(self.shared.registry.set_tools(&self.slot, &listing, defects))
     }
 
     /// Publishes the status after a list was fetched or failed.
@@ -274,7 +275,7 @@ impl ConnectionTask {
 
 /// The health of an open session.
 struct Health {
-    terms: Arc<SessionInfo>,
+    session_info: Arc<SessionInfo>,
     round: u64,
     refresh: Refresh,
     /// Why the last refresh of the tools failed.
@@ -283,10 +284,10 @@ struct Health {
 
 impl Health {
     fn status(&self) -> Status {
-        let terms = Arc::clone(&self.terms);
+        let session_info = Arc::clone(&self.session_info);
         match self.list_error.clone() {
-            None => Status::Ready(terms),
-            Some(failure) => Status::Degraded { terms, failure },
+            None => Status::Ready(session_info),
+            Some(failure) => Status::Degraded { session_info, failure },
         }
     }
 }

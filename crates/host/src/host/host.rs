@@ -262,9 +262,9 @@ impl Host {
         let tools = catalog.part(name).map(|part| Arc::clone(&part.list)).unwrap_or_default();
         let mut manifest =
             Manifest::new(tools.tools.iter().map(|listed| listed.tool.clone()).collect::<Vec<_>>());
-        if let Some(terms) = slot.status().session_info() {
-            manifest.server_info.clone_from(&terms.server);
-            manifest.instructions.clone_from(&terms.instructions);
+        if let Some(session_info) = slot.status().session_info() {
+            manifest.server_info.clone_from(&session_info.server);
+            manifest.instructions.clone_from(&session_info.instructions);
         }
         Ok(manifest)
     }

@@ -32,7 +32,7 @@ impl DefinitionHash {
 
 /// Returns a definition as canonical JSON: every member of the tool's encoding except `_meta`, which servers may fill
 /// with values that change from list to list. The encoder decides which members there are, so a field added to [`Tool`]
-/// is mask_literals without a change here.
+/// is covered without a change here.
 pub(crate) fn definition_text(tool: &Tool) -> String {
     let mut definition = tool.clone();
     definition.meta = None;

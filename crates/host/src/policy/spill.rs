@@ -131,7 +131,7 @@ fn write_private(path: &Path, body: &[u8]) -> io::Result<()> {
     file.write_all(body)
 }
 
-/// Returns at max_bytes this many bytes, cut at a character boundary.
+/// Returns at most this many bytes, cut at a character boundary.
 fn beginning(text: &str, max_bytes: usize) -> &str {
     let mut end = text.len().min(max_bytes);
     while !text.is_char_boundary(end) {

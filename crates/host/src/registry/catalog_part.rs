@@ -11,11 +11,11 @@ use switchboard_session::client::Cut;
 use crate::permission::DefinitionHash;
 use crate::registry::catalog_tool::{CallTarget, CatalogTool, NameHashes};
 use crate::registry::name::{NameLimit, QualifiedName};
-use crate::registry::rule::{Rules, WithheldReason};
+use crate::registry::rule::{ToolRules, WithheldReason};
 use crate::slot::{Slot, Switch};
 use crate::validation::ToolValidators;
 
-/// NameHashes names; made anew for each registry, so that no server can choose names that collide.
+/// Hashes names with a random seed per registry, so no server can choose colliding names.
 pub(crate) type NameHasher = foldhash::fast::RandomState;
 
 /// The part of one server.
@@ -27,7 +27,7 @@ pub(crate) struct CatalogPart {
     /// `None` for the tools of the application.
     pub(crate) slot: Option<Arc<Slot>>,
     pub(crate) switch: Switch,
-    pub(crate) rules: Rules,
+    pub(crate) rules: ToolRules,
     pub(crate) list: Arc<ToolList>,
 }
 
@@ -89,7 +89,7 @@ pub(crate) struct ListDefects<'a> {
 /// Builds the tool list of a server: applies names, rules and limits.
 pub(crate) struct ToolListBuilder<'a> {
     pub(crate) server: &'a Arc<str>,
-    pub(crate) rules: &'a Rules,
+    pub(crate) rules: &'a ToolRules,
     pub(crate) name_limit: NameLimit,
     pub(crate) hasher: &'a NameHasher,
     /// How many more tools the catalog may have.
@@ -104,11 +104,11 @@ impl ToolListBuilder<'_> {
         &self,
         old: &ToolList,
         tools: impl Iterator<Item = (&'t Tool, CallTarget)>,
-        unread: ListDefects<'_>,
+        defects: ListDefects<'_>,
         mut drifted: impl FnMut(&Tool, DefinitionHash) -> bool,
     ) -> ToolList {
         let mut list =
-            ToolList { rejected: unread.rejected.to_vec(), cut: unread.cut, ..ToolList::default() };
+            ToolList { rejected: defects.rejected.to_vec(), cut: defects.cut, ..ToolList::default() };
         let mut shown = 0;
         for (index, (tool, target)) in tools.enumerate() {
             if tool.name.is_empty() {

@@ -164,9 +164,9 @@ fn check_size(schema: &Value) -> Result<(), ProfileError> {
 }
 
 /// The remaining number of nodes.
-struct Budget(usize);
+struct NodeBudget(usize);
 
-impl Budget {
+impl NodeBudget {
     fn spend(&mut self) -> Result<(), ProfileError> {
         self.0 = self.0.checked_sub(1).ok_or(ProfileError::TooLarge)?;
         Ok(())

@@ -17,7 +17,7 @@ use crate::registry::catalog_tool::{CallTarget, CatalogTool};
 use crate::registry::definition_change::DefinitionChange;
 use crate::registry::name::NameLimit;
 use crate::registry::pin::{DriftPolicy, PinCheck, Pins};
-use crate::registry::rule::Rules;
+use crate::registry::rule::ToolRules;
 use crate::slot::{Slot, Switch};
 
 /// The limit of servers per host.
@@ -32,7 +32,7 @@ pub(crate) const LOCAL_SERVER_NAME: &str = "(application)";
 /// Publishes a new catalog for every change.
 pub(crate) struct Registry {
     // Held while a catalog is built, never across an await; readers do not take it.
-    state: Mutex<State>,
+    state: Mutex<RegistryState>,
     current: RwLock<Arc<Catalog>>,
     events: EventSender,
     hasher: NameHasher,
@@ -40,7 +40,7 @@ pub(crate) struct Registry {
     drift_policy: DriftPolicy,
 }
 
-struct State {
+struct RegistryState {
     revision: u64,
     parts: Vec<Arc<CatalogPart>>,
     pins: Pins,
@@ -68,12 +68,12 @@ impl Registry {
             id: LOCAL_PART_ID,
             slot: None,
             switch: Switch::On,
-            rules: Rules::default(),
+            rules: ToolRules::default(),
             list: Arc::default(),
         };
         let parts = vec![Arc::new(own)];
         let current = RwLock::new(Arc::new(Catalog::new(0, parts.clone(), hasher.clone())));
-        let state = State { revision: 0, parts, pins, denied: HashMap::new() };
+        let state = RegistryState { revision: 0, parts, pins, denied: HashMap::new() };
         Self { state: Mutex::new(state), current, events, hasher, name_limit, drift_policy }
     }
 
@@ -86,7 +86,7 @@ impl Registry {
     /// them.
     pub(crate) fn pins(&self) -> Pins {
         let mut state = self.state.lock();
-        let State { parts, pins, .. } = &mut *state;
+        let RegistryState { parts, pins, .. } = &mut *state;
         parts.iter().for_each(|part| store_texts(pins, part, |_| true));
         pins.clone()
     }
@@ -102,7 +102,7 @@ impl Registry {
         for slot in slots {
             let kept = old.remove(&slot.id);
             parts.push(kept.unwrap_or_else(|| {
-                let mut rules = Rules::new(&slot.spec.allow_tools, &slot.spec.deny_tools);
+                let mut rules = ToolRules::new(&slot.spec.allow_tools, &slot.spec.deny_tools);
                 if let Some(denied) = state.denied.get(&*slot.name) {
                     rules.set_denied(denied.iter().cloned());
                 }
@@ -114,8 +114,8 @@ impl Registry {
         state.parts = parts;
         if let Some((slot, listing)) = listed {
             let tools = listing.iter().map(|tool| (tool, CallTarget::Server(Arc::clone(slot))));
-            let unread = ListDefects { rejected: &listing.rejected, cut: listing.cut.clone() };
-            self.update_part(&mut state, slot.id, tools, unread);
+            let defects = ListDefects { rejected: &listing.rejected, cut: listing.cut.clone() };
+            self.update_part(&mut state, slot.id, tools, defects);
         }
         old.values().for_each(|removed| store_texts(&mut state.pins, removed, |_| true));
         let changes = old.into_values().filter_map(|removed| diff_parts(Some(&removed), None)).collect();
@@ -123,17 +123,17 @@ impl Registry {
     }
 
     /// Sets the tools of a server.
-    pub(crate) fn set_tools(&self, slot: &Arc<Slot>, tools: &[Tool], unread: ListDefects<'_>) -> ListChange {
+    pub(crate) fn set_tools(&self, slot: &Arc<Slot>, tools: &[Tool], defects: ListDefects<'_>) -> ListChange {
         let tools = tools.iter().map(|tool| (tool, CallTarget::Server(Arc::clone(slot))));
-        self.update_part(&mut self.state.lock(), slot.id, tools, unread)
+        self.update_part(&mut self.state.lock(), slot.id, tools, defects)
     }
 
     fn update_part<'t>(
         &self,
-        state: &mut State,
+        state: &mut RegistryState,
         id: u64,
         tools: impl Iterator<Item = (&'t Tool, CallTarget)>,
-        unread: ListDefects<'_>,
+        defects: ListDefects<'_>,
     ) -> ListChange {
         let Some(at) = state.parts.iter().position(|part| part.id == id) else {
             return ListChange::Unchanged;
@@ -142,7 +142,7 @@ impl Registry {
         let list_builder = self.list_builder(&state.parts, &old);
         let mut drifts = Vec::new();
         let pins = &mut state.pins;
-        let list = list_builder.build(&old.list, tools, unread, |tool, digest| {
+        let list = list_builder.build(&old.list, tools, defects, |tool, digest| {
             // Tools of the application are not pinned.
             if id == LOCAL_PART_ID || pins.check(&old.server, &tool.name, digest) != PinCheck::Drifted {
                 return false;
@@ -220,7 +220,7 @@ impl Registry {
     }
 
     /// Returns a tool whose listed definition differs from the pinned one.
-    fn drifted(&self, state: &State, server: &str, tool: &str) -> Option<Arc<CatalogTool>> {
+    fn drifted(&self, state: &RegistryState, server: &str, tool: &str) -> Option<Arc<CatalogTool>> {
         let part = state.parts.iter().find(|part| *part.server == *server && part.id != LOCAL_PART_ID)?;
         let listed = part.list.by_name(&self.hasher, tool)?;
         state.pins.differs(server, tool, listed.digest).then(|| Arc::clone(listed))
@@ -296,7 +296,7 @@ impl Registry {
     }
 
     /// Builds the list of a part with the current rules and pins.
-    fn rebuild_list(&self, state: &State, part: &CatalogPart) -> ToolList {
+    fn rebuild_list(&self, state: &RegistryState, part: &CatalogPart) -> ToolList {
         let list_builder = self.list_builder(&state.parts, part);
         list_builder.rebuild(&part.list, |listed: &CatalogTool| {
             self.drift_policy == DriftPolicy::Withhold
@@ -305,14 +305,14 @@ impl Registry {
         })
     }
 
-    fn replace(&self, state: &mut State, at: usize, part: CatalogPart) {
+    fn replace(&self, state: &mut RegistryState, at: usize, part: CatalogPart) {
         let part = Arc::new(part);
         let old = std::mem::replace(&mut state.parts[at], Arc::clone(&part));
         let changes = diff_parts(Some(&old), Some(&part)).into_iter().collect();
         self.publish(state, changes);
     }
 
-    fn publish(&self, state: &mut State, changes: Vec<ToolsChanged>) {
+    fn publish(&self, state: &mut RegistryState, changes: Vec<ToolsChanged>) {
         state.revision += 1;
         let catalog = Arc::new(Catalog::new(state.revision, state.parts.clone(), self.hasher.clone()));
         *self.current.write() = catalog;

@@ -52,14 +52,14 @@ impl fmt::Display for WithheldReason {
 
 /// The rules of one server.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Rules {
+pub(crate) struct ToolRules {
     allow: Vec<Arc<str>>,
     deny: Vec<Arc<str>>,
     /// Denied at run time; exact names or globs.
     denied: Vec<Arc<str>>,
 }
 
-impl Rules {
+impl ToolRules {
     pub(crate) fn new(allow: &[String], deny: &[String]) -> Self {
         let shared = |rules: &[String]| rules.iter().map(|rule| Arc::from(rule.as_str())).collect();
         Self { allow: shared(allow), deny: shared(deny), denied: Vec::new() }
@@ -95,13 +95,13 @@ mod tests {
     #[test]
     fn deny_wins_and_an_allow_list_is_exhaustive() {
         let owned = |rules: &[&str]| rules.iter().map(|rule| (*rule).to_owned()).collect::<Vec<_>>();
-        let mut rules = Rules::new(&owned(&["read_*", "list"]), &owned(&["*_secret"]));
+        let mut rules = ToolRules::new(&owned(&["read_*", "list"]), &owned(&["*_secret"]));
         assert_eq!(rules.decide("read_file"), None);
         assert_eq!(rules.decide("write_file"), Some(WithheldReason::NotAllowed));
         assert_eq!(rules.decide("read_secret"), Some(WithheldReason::Denied { rule: "*_secret".into() }));
         rules.set_denied([Arc::from("list")]);
         assert_eq!(rules.decide("list"), Some(WithheldReason::Denied { rule: "list".into() }));
         assert_eq!(rules.unmatched(["read_file", "list"].into_iter()), [Arc::from("*_secret")]);
-        assert_eq!(Rules::default().decide("anything"), None);
+        assert_eq!(ToolRules::default().decide("anything"), None);
     }
 }

@@ -46,7 +46,7 @@ pub(crate) struct Slot {
     status: watch::Sender<ObservedStatus>,
     // Held for a clone or a swap, never across an await.
     session: RwLock<Option<ClientSession>>,
-    /// The number of sessions count so far.
+    /// The number of sessions opened so far.
     session_count: AtomicU64,
     health_signal: HealthSignal,
 }
@@ -134,7 +134,7 @@ impl Slot {
                 Status::Starting { since: Instant::now(), attempt: 1 }
             }
         };
-        let most_calls = match spec.transport {
+        let max_calls = match spec.transport {
             Transport::Http(_) | Transport::Proxy { .. } => MAX_REMOTE_CALLS,
             _ => MAX_LOCAL_CALLS,
         };
@@ -144,7 +144,7 @@ impl Slot {
             spec,
             questions: Arc::new(questions),
             meter: CallMeter::default(),
-            limiter: CallLimiter::new(most_calls),
+            limiter: CallLimiter::new(max_calls),
             patterns: PatternBudget::default(),
             child: Arc::default(),
             is_off: AtomicBool::new(is_off),
@@ -265,7 +265,7 @@ impl Slot {
                     let round = self.wake();
                     self.wait_until_settled(round).await
                 }
-                // The session has just ended; the connection task has not ended yet.
+                // The session has just ended; the connection task has not noticed yet.
                 Status::Ready(_) | Status::Degraded { .. } => {
                     let mut observed = self.status.subscribe();
                     let ended = observed.wait_for(|observed| observed.status.session_info().is_none());
@@ -289,7 +289,7 @@ impl Slot {
         session.as_ref().filter(|session| session.is_ready()).cloned()
     }
 
-    /// Returns the number of sessions count so far.
+    /// Returns the number of sessions opened so far.
     pub(crate) fn session_count(&self) -> u64 {
         self.session_count.load(Ordering::Acquire)
     }

@@ -32,7 +32,7 @@ pub enum Status {
     /// Connected, with a problem: its tool list may be outdated, or a call failed.
     Degraded {
         /// The session.
-        terms: Arc<SessionInfo>,
+        session_info: Arc<SessionInfo>,
         /// The problem.
         failure: ConnectionError,
     },
@@ -86,7 +86,7 @@ impl Status {
     /// Returns the session info, while connected.
     pub fn session_info(&self) -> Option<&Arc<SessionInfo>> {
         match self {
-            Self::Ready(terms) | Self::Degraded { terms, .. } => Some(terms),
+            Self::Ready(session_info) | Self::Degraded { session_info, .. } => Some(session_info),
             _ => None,
         }
     }

@@ -13,13 +13,13 @@ const MAX_FIELDS: usize = 32;
 /// A flat schema.
 #[derive(Debug)]
 pub(crate) struct FlatSchema {
-    fields: Vec<Field>,
+    fields: Vec<FlatField>,
     required: u32,
     additional: AdditionalProperties,
 }
 
 #[derive(Debug)]
-struct Field {
+struct FlatField {
     name: String,
     /// `None` accepts any type.
     field_type: Option<FieldType>,
@@ -53,7 +53,7 @@ impl FlatSchema {
                 "$schema" | "title" | "description" => {}
                 "properties" => {
                     for (name, field) in value.as_object()? {
-                        flat.fields.push(Field { name: name.clone(), field_type: field_type(field)? });
+                        flat.fields.push(FlatField { name: name.clone(), field_type: field_type(field)? });
                     }
                 }
                 "required" => required = value.as_array()?,

@@ -267,13 +267,20 @@ async fn a_server_that_asks_a_caller_without_answers_is_refused() {
         let builder = Host::builder().with_abilities(HandlerCapabilities::none().with_forms());
         let host = host_with(builder, &[("toy", &Toy::full().served("toy", offer))]).await;
         let refused = host.execute("mcp__toy__ask", ()).await;
-        assert!(refused.is_error && refused.text().contains("answers no questions"), "{}", refused.text());
+        assert!(
+            refused.is_error && refused.text().contains("does not answer requests"),
+            "{}",
+            refused.text()
+        );
         // Another's run does not answer for it.
         let run = Run::with_handler(Called("Eve"));
         let waiting = host.call_tool("toy", "forever", ()).within(&run);
         let asking = async {
             let error = host.call_tool("toy", "ask", ()).await.unwrap_err().to_string();
-            assert!(error.contains("answers no questions") || error.contains("cannot be told"), "{error}");
+            assert!(
+                error.contains("does not answer requests") || error.contains("cannot be told"),
+                "{error}"
+            );
         };
         tokio::select! {
             biased;

@@ -363,7 +363,7 @@ async fn two_tools_of_one_name_are_both_withheld() {
     host.add_tool(Arc::new(Impostor));
     assert_eq!(names(&host), ["mcp__toy__b"]);
     let refused = host.execute("mcp__toy__a", ()).await;
-    assert!(refused.is_error && refused.text().contains("stands for several tools"), "{}", refused.text());
+    assert!(refused.is_error && refused.text().contains("several tools have its name"), "{}", refused.text());
     assert!(host.call_tool("toy", "a", ()).await.is_err());
     let ToolExplanation::Withheld { reason: WithheldReason::Clash { with }, .. } =
         host.explain_tool("mcp__toy__a")

@@ -358,7 +358,7 @@ async fn error_propagation_as_results_of_the_tool() {
         ("mcp__toy__picky", json!({"path": "relative"}), "path must be absolute"),
         ("mcp__toy__picky", json!({"path": "relative"}), r#"{"path":"/tmp/a"}"#),
         ("mcp__toy__picky", json!({}), "`path` is required"),
-        ("mcp__toy__picky", json!([]), "the arguments are a JSON object"),
+        ("mcp__toy__picky", json!([]), "the arguments must be a JSON object"),
         ("mcp__toy__ecko", json!({}), "did you mean mcp__toy__echo?"),
         ("mcp__toy__die", json!({}), "the tool may have run"),
     ];

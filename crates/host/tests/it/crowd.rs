@@ -187,9 +187,9 @@ async fn more_servers_than_a_host_takes_are_refused() {
         Host::builder().with_server("s", &Toy::new(&["a"]).server("s")).without_resource_tools().build();
     let done = host.set_servers((0..260).map(|n| (format!("s{n}"), in_process("s")))).await;
     assert_eq!((done.added.len(), done.errors.len()), (256, 4));
-    assert!(done.errors["s256"].contains("no more than 256 servers"), "{}", done.errors["s256"]);
+    assert!(done.errors["s256"].contains("at most 256 servers"), "{}", done.errors["s256"]);
     let error = host.connect("another", in_process("s")).await.unwrap_err();
-    assert!(error.to_string().contains("no more than 256"), "{error}");
+    assert!(error.to_string().contains("at most 256"), "{error}");
     assert_eq!(names(&host).len(), 256);
     host.close().await;
 }

@@ -158,7 +158,7 @@ fn what_does_not_fit_is_named_with_its_field() {
             json!({"command": "x", "restart": "always"}),
             "restart: must be \"never\", or a number of tries from 1 to 1000",
         ),
-        (json!({"command": "x", "disabled": "yes"}), "disabled: expected true or false, found a text"),
+        (json!({"command": "x", "disabled": "yes"}), "disabled: expected true or false, found a string"),
     ] {
         let error = serde_json::from_value::<ServerConfig>(value).unwrap_err();
         assert_eq!(error.to_string(), expected);

@@ -194,7 +194,7 @@ fn anthropic_takes_only_some_names_of_arguments() {
     let schema = json!({"type": "object", "properties": {"filter[name]": {"type": "string"}, "ok": {"type": "string"}}});
     let shaped = Profile::Anthropic.adapt(&schema).unwrap();
     assert_eq!(shaped.schema["properties"], json!({"ok": {"type": "string"}}));
-    assert_eq!(shaped.notes, ["The optional argument `filter[name]` cannot be given here."]);
+    assert_eq!(shaped.notes, ["The optional argument `filter[name]` is not available here."]);
     let mut required = schema.clone();
     required["required"] = json!(["filter[name]"]);
     assert_eq!(

@@ -4,7 +4,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{Budget, MAX_DEPTH, MAX_NODES, Profile, ProfileError, SCHEMA_MAPS, reference, shorten};
+use super::{MAX_DEPTH, MAX_NODES, NodeBudget, Profile, ProfileError, SCHEMA_MAPS, reference, shorten};
 
 const TYPES: [&str; 7] = ["string", "number", "integer", "boolean", "object", "array", "null"];
 const SCHEMAS: [&str; 8] =
@@ -22,7 +22,7 @@ pub(super) struct CleanedSchema {
 
 /// Cleans a schema with a flattened root; its references refer to the original.
 pub(super) fn clean(flat: &Value, original: &Value, profile: Profile) -> Result<CleanedSchema, ProfileError> {
-    let mut cleaner = Cleaner { original, profile, budget: Budget(MAX_NODES), notes: Vec::new() };
+    let mut cleaner = Cleaner { original, profile, budget: NodeBudget(MAX_NODES), notes: Vec::new() };
     let schema = cleaner.schema(flat, 0)?;
     Ok(CleanedSchema { schema, notes: cleaner.notes })
 }
@@ -30,7 +30,7 @@ pub(super) fn clean(flat: &Value, original: &Value, profile: Profile) -> Result<
 struct Cleaner<'a> {
     original: &'a Value,
     profile: Profile,
-    budget: Budget,
+    budget: NodeBudget,
     notes: Vec<String>,
 }
 

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{Budget, MAX_DEPTH, MAX_NODES, ProfileError, SCHEMA_MAPS, shorten};
+use super::{MAX_DEPTH, MAX_NODES, NodeBudget, ProfileError, SCHEMA_MAPS, shorten};
 
 /// The limit of references that refer to references.
 const MAX_CHAIN: usize = 16;
@@ -60,7 +60,7 @@ pub(super) fn follow(root: &Value, schema: &Map<String, Value>) -> Result<Map<St
 /// Inlines all references. A recursive reference is replaced by a placeholder that accepts anything of its type, an
 /// external one by a schema that accepts anything.
 pub(super) fn inline(root: &Value) -> Result<Value, ProfileError> {
-    let mut schema = inline_at(root, root, &mut Budget(MAX_NODES))?;
+    let mut schema = inline_at(root, root, &mut NodeBudget(MAX_NODES))?;
     if let Some(members) = schema.as_object_mut() {
         members.remove("$defs");
         members.remove("definitions");
@@ -72,7 +72,7 @@ pub(super) fn inline(root: &Value) -> Result<Value, ProfileError> {
 pub(super) fn inline_at<'a>(
     root: &'a Value,
     part: &'a Value,
-    budget: &mut Budget,
+    budget: &mut NodeBudget,
 ) -> Result<Value, ProfileError> {
     Inliner { root, active: Vec::new(), budget }.value(part, ValueRole::Schema, 0)
 }
@@ -88,7 +88,7 @@ struct Inliner<'a, 'b> {
     root: &'a Value,
     /// The references that are being inlined.
     active: Vec<&'a str>,
-    budget: &'b mut Budget,
+    budget: &'b mut NodeBudget,
 }
 
 impl<'a> Inliner<'a, '_> {
