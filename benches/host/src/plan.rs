@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use switchboard::host::ServerSpec;
-use switchboard::host::config::Restart;
+use switchboard::host::config::RestartPolicy;
 use switchboard::{Http, Stdio};
 
 fn spec(server: impl Into<ServerSpec>) -> ServerSpec {
-    server.into().restart(Restart::Never).startup_timeout(Duration::from_secs(20))
+    server.into().restart(RestartPolicy::Never).startup_timeout(Duration::from_secs(20))
 }
 
 /// A program that is started.

@@ -88,7 +88,7 @@ pub(crate) struct AdHocServer {
 impl AdHocServer {
     /// Returns the identity under which permission answers are remembered: exactly the given command or URL.
     pub(crate) fn identity(&self) -> ServerIdentity {
-        ServerIdentity::of(&self.name, &self.transport)
+        ServerIdentity::new(&self.name, &self.transport)
     }
 }
 

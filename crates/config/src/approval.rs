@@ -1,13 +1,12 @@
-//! Which servers of which projects somebody has approved.
+//! Approvals of project servers.
 //!
-//! Invariants: an approval is of one exact configuration, under one name, in one project; any change to what would be
-//! run or reached needs another. Approvals are kept with the user's files, never in the project, so no project can
-//! approve itself.
+//! Invariants: an approval is of one exact configuration, under one name, in one project; any change of what would be
+//! run or reached needs a new one. Approvals are stored with the user's files, so no project can approve itself.
 //!
-//! What counts is everything that says what is run, where it runs, what it is given, where it is reached and which of
-//! its tools are shown, as written. What does not: `disabled`, `required`, `lazy`, `timeout`, `startupTimeout` and
+//! An approval covers all fields that determine what runs, where it runs, what it receives, where it is reached and which
+//! of its tools are shown, as written. It does not cover `disabled`, `required`, `lazy`, `timeout`, `startupTimeout` and
 //! `restart`, which change when a server runs and not what it is; `trust`, which no project can set; and unknown
-//! fields, which nothing reads.
+//! fields, which have no effect.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -15,40 +14,41 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::canonical::{digest, hexadecimal};
-use crate::consent::Consent;
+use crate::canonical::{canonical_digest, to_hex};
+use crate::consent::ConsentScreen;
 use crate::disk::{self, Owner};
-use crate::fault::{Fault, Problem};
+use crate::error::{ConfigError, ConfigErrorKind};
 use crate::server_config::ServerConfig;
 use crate::update::update;
 
-/// Consent screens are kept, so that changes can be shown.
-const LARGEST: u64 = 16 * 1024 * 1024;
-/// Fields that are not part of what is approved.
-const ASIDE: [&str; 7] = ["disabled", "required", "lazy", "timeout", "startupTimeout", "restart", "trust"];
+/// Size limit of the file, which includes consent screens.
+const MAX_FILE_BYTES: u64 = 16 * 1024 * 1024;
+/// Fields that an approval does not cover.
+const UNCOVERED_FIELDS: [&str; 7] =
+    ["disabled", "required", "lazy", "timeout", "startupTimeout", "restart", "trust"];
 
-/// Whether a server's exact configuration was approved.
+/// The approval status of a server's exact configuration.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Approval {
-    /// It was.
+    /// It was approved.
     Approved,
-    /// None under this name was.
+    /// No configuration under this name was approved.
     New,
-    /// Another one under this name was.
-    Changed(Box<Previous>),
+    /// Another configuration under this name was approved.
+    Changed(Box<PreviousApproval>),
 }
 
-/// A configuration that was approved before.
+/// An earlier approved configuration.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
-pub struct Previous {
+pub struct PreviousApproval {
     /// The configuration, masked.
     pub masked: Value,
-    /// The screen it was approved on.
-    pub consent: Consent,
+    /// The consent screen on which it was approved.
+    pub consent: ConsentScreen,
 }
 
-/// The approvals of one user, as stored.
+/// The stored approvals of one user.
 #[derive(Clone, Debug)]
 pub struct Approvals {
     path: PathBuf,
@@ -56,71 +56,71 @@ pub struct Approvals {
     projects: Projects,
 }
 
-type Projects = BTreeMap<String, BTreeMap<String, Record>>;
+type Projects = BTreeMap<String, BTreeMap<String, ApprovalRecord>>;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-struct Record {
+struct ApprovalRecord {
     hash: String,
-    /// The configuration, masked, for lists.
+    /// The masked configuration, for lists.
     shown: Value,
-    /// The consent screen, for telling what changed.
+    /// The consent screen, for diffs.
     #[serde(default)]
-    consent: Consent,
+    consent: ConsentScreen,
 }
 
 #[derive(Serialize, Deserialize)]
-struct Stored {
+struct ApprovalsFile {
     projects: Projects,
 }
 
 impl Approvals {
-    /// Reads the approvals kept there; a missing file is empty.
+    /// Reads a file of approvals; a missing file is empty.
     ///
     /// # Errors
-    /// When the file cannot be read, could have been written by others, or is not one of approvals.
-    pub fn open(path: impl Into<PathBuf>) -> Result<Self, Fault> {
+    /// When the file cannot be read, could have been written by others, or is not a file of approvals.
+    pub fn open(path: impl Into<PathBuf>) -> Result<Self, ConfigError> {
         let path = path.into();
         let projects = load(&path)?;
         Ok(Self { path, projects })
     }
 
-    /// No approvals, and nowhere to keep any.
-    pub fn none() -> Self {
+    /// Returns approvals without entries and without a file.
+    pub fn empty() -> Self {
         Self { path: PathBuf::new(), projects: Projects::new() }
     }
 
-    /// Whether this exact entry was approved under this name in this project.
-    pub fn of(&self, project: &Path, name: &str, entry: &ServerConfig) -> Approval {
+    /// Returns whether this exact entry was approved under this name in this project.
+    pub fn approval_of(&self, project: &Path, name: &str, entry: &ServerConfig) -> Approval {
         match self.projects.get(&key(project)).and_then(|servers| servers.get(name)) {
             None => Approval::New,
             Some(record) if record.hash == Self::fingerprint(project, name, entry) => Approval::Approved,
-            Some(record) => Approval::Changed(Box::new(Previous {
+            Some(record) => Approval::Changed(Box::new(PreviousApproval {
                 masked: record.shown.clone(),
                 consent: record.consent.clone(),
             })),
         }
     }
 
-    /// Approves this exact entry: give the one that was shown, not one that was read since.
+    /// Approves this exact entry. Pass the entry that was shown, not one that was read since.
     ///
     /// # Errors
     /// When it cannot be stored; then nothing is approved.
-    pub fn approve(&mut self, project: &Path, name: &str, entry: &ServerConfig) -> Result<(), Fault> {
-        let record = Record {
+    pub fn approve(&mut self, project: &Path, name: &str, entry: &ServerConfig) -> Result<(), ConfigError> {
+        let record = ApprovalRecord {
             hash: Self::fingerprint(project, name, entry),
             shown: entry.masked(),
-            consent: Consent::of(entry),
+            consent: ConsentScreen::of_server(entry),
         };
         self.change(|projects| {
             projects.entry(key(project)).or_default().insert(name.to_owned(), record.clone());
         })
     }
 
-    /// Takes the approval of a server back.
+    /// Revokes the approval of a server.
     ///
     /// # Errors
-    /// When that cannot be stored.
-    pub fn revoke(&mut self, project: &Path, name: &str) -> Result<(), Fault> {
+    /// When the change cannot be stored.
+    pub fn revoke(&mut self, project: &Path, name: &str) -> Result<(), ConfigError> {
         self.change(|projects| {
             if let Some(servers) = projects.get_mut(&key(project)) {
                 servers.remove(name);
@@ -129,39 +129,41 @@ impl Approvals {
         })
     }
 
-    /// What an approval is of, in hexadecimal: for those who approve by naming it, where nobody can be asked.
+    /// Returns the fingerprint that an approval is bound to, in hexadecimal, for approval without a prompt.
     pub fn fingerprint(project: &Path, name: &str, entry: &ServerConfig) -> String {
         let unknown = |key: &str| entry.unknown.iter().any(|(name, _)| name == key);
-        let fields =
-            entry.fields().into_iter().filter(|(key, _)| !ASIDE.contains(&key.as_str()) && !unknown(key));
-        // A path that is no UTF-8 must not pass for another one that looks like it.
+        let fields = entry
+            .fields()
+            .into_iter()
+            .filter(|(key, _)| !UNCOVERED_FIELDS.contains(&key.as_str()) && !unknown(key));
+        // As bytes: a lossy conversion could make two paths equal.
         let project = project.as_os_str().as_encoded_bytes();
         let fields: serde_json::Map<_, _> = fields.collect();
-        hexadecimal(&digest(&json!({"project": project, "name": name, "entry": fields})))
+        to_hex(&canonical_digest(&json!({"project": project, "name": name, "entry": fields})))
     }
 
-    fn change(&mut self, change: impl Fn(&mut Projects)) -> Result<(), Fault> {
-        self.projects = update(&self.path, Owner::User, LARGEST, |stored| {
+    fn change(&mut self, change: impl Fn(&mut Projects)) -> Result<(), ConfigError> {
+        self.projects = update(&self.path, Owner::User, MAX_FILE_BYTES, |stored| {
             let mut projects = parse(&self.path, stored)?;
             change(&mut projects);
-            let text = serde_json::to_string_pretty(&Stored { projects: projects.clone() })
-                .map_err(|error| disk::failed(&self.path, "write it", &error.into()))?;
+            let text = serde_json::to_string_pretty(&ApprovalsFile { projects: projects.clone() })
+                .map_err(|error| disk::io_error(&self.path, "write it", &error.into()))?;
             Ok((text + "\n", projects))
         })?;
         Ok(())
     }
 }
 
-fn load(path: &Path) -> Result<Projects, Fault> {
-    parse(path, disk::read(path, Owner::User, LARGEST)?.as_deref())
+fn load(path: &Path) -> Result<Projects, ConfigError> {
+    parse(path, disk::read(path, Owner::User, MAX_FILE_BYTES)?.as_deref())
 }
 
-fn parse(path: &Path, text: Option<&str>) -> Result<Projects, Fault> {
+fn parse(path: &Path, text: Option<&str>) -> Result<Projects, ConfigError> {
     let Some(text) = text else { return Ok(Projects::new()) };
-    let stored: Result<Stored, _> = serde_json::from_str(text);
+    let stored: Result<ApprovalsFile, _> = serde_json::from_str(text);
     let stored = stored.map_err(|error| {
-        let what = format!("this is not a file of approvals ({error}); move it away to begin anew");
-        Fault::new("", Problem::Syntax { what }).in_file(path)
+        let what = format!("this is not a file of approvals ({error}); move it away to start over");
+        ConfigError::new("", ConfigErrorKind::Syntax { what }).in_file(path)
     })?;
     Ok(stored.projects)
 }

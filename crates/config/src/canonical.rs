@@ -1,24 +1,24 @@
-//! One text for equal JSON: keys sorted, no white space. What is hashed is this.
+//! Canonical JSON text for hashing: keys sorted, no white space.
 
 use std::fmt::Write;
 
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-/// The canonical text. Does not rely on the order a map happens to keep.
+/// Returns the canonical text, independent of the order of a map.
 pub(crate) fn canonical(value: &Value) -> String {
     let mut out = String::new();
     append(&mut out, value);
     out
 }
 
-/// SHA-256 of the canonical text.
-pub fn digest(value: &Value) -> [u8; 32] {
+/// Returns the SHA-256 digest of the canonical text.
+pub fn canonical_digest(value: &Value) -> [u8; 32] {
     Sha256::digest(canonical(value)).into()
 }
 
-/// Bytes in hexadecimal.
-pub fn hexadecimal(bytes: &[u8]) -> String {
+/// Returns bytes in hexadecimal.
+pub fn to_hex(bytes: &[u8]) -> String {
     bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut out, byte| {
         // Writing to a string does not fail.
         _ = write!(out, "{byte:02x}");

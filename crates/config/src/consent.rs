@@ -1,9 +1,9 @@
-//! The consent screen of a server: every field that influences what runs, what it is given and where data goes, written
-//! out literally, one line a field. The definition of a tool that has changed is shown by the same screen.
+//! Consent screens: every field of a server that influences what runs, what it receives and where data goes, verbatim
+//! and one line per field. The changed definition of a tool is shown in the same way.
 //!
 //! Invariants: two configurations that would run or reach something different have different lines; nothing that
-//! influences execution is masked. Only the literal value of a header named like a secret is covered, and a digest
-//! beside it tells one value from another. Control, bidirectional and invisible characters are escaped, so the lines can
+//! influences execution is masked. Only the literal value of a header whose name looks secret is masked, and a digest
+//! beside it distinguishes values. Control, bidirectional and invisible characters are escaped, so the lines can
 //! be printed as they are.
 
 use std::collections::BTreeMap;
@@ -13,63 +13,63 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use switchboard_http::Secret;
 
-use crate::canonical::hexadecimal;
+use crate::canonical::to_hex;
+use crate::escape::is_invisible;
 use crate::json_lines::json_lines;
-use crate::mask::{COVER, covered, names_a_secret};
-use crate::server_config::{Kind, ServerConfig};
-use crate::visible::is_invisible;
+use crate::mask::{MASK, is_secret_name, mask_literals};
+use crate::server_config::{ServerConfig, TransportConfig};
 
-/// Above this many pairs of lines a diff is not searched for the longest common part.
-const MOST_PAIRS: usize = 4_000_000;
+/// Above this many pairs of lines a diff does not search for the longest common subsequence.
+const MAX_LINE_PAIRS: usize = 4_000_000;
 
-/// What somebody who consents to a server, or to the changed definition of a tool, is shown.
+/// The lines shown to a user who approves a server or the changed definition of a tool.
 #[derive(Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct Consent(Vec<String>);
+pub struct ConsentScreen(Vec<String>);
 
 /// A line of a diff between two consent screens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ConsentChange<'a> {
-    /// The line is in both.
+pub enum ConsentLine<'a> {
+    /// The line is on both screens.
     Same(&'a str),
-    /// The line was there before.
+    /// The line is only on the earlier screen.
     Before(&'a str),
-    /// The line is there now.
+    /// The line is only on the current screen.
     Now(&'a str),
 }
 
-impl Consent {
-    /// The screen of a server.
-    pub fn of(config: &ServerConfig) -> Self {
+impl ConsentScreen {
+    /// Returns the screen of a server.
+    pub fn of_server(config: &ServerConfig) -> Self {
         let mut lines = Lines(Vec::new());
-        lines.put("type", config.kind.word());
-        match &config.kind {
-            Kind::Stdio { command, args, env, inherit_env, cwd } => {
+        lines.put("type", config.transport.type_name());
+        match &config.transport {
+            TransportConfig::Stdio { command, args, env, inherit_env, cwd } => {
                 lines.put("command", command);
                 lines.put_all("arg", args);
                 cwd.iter().for_each(|cwd| lines.put("cwd", cwd));
                 lines.put_pairs("env", "=", env, |_, value| literal(value));
                 lines.put_all("inherits env", inherit_env);
             }
-            Kind::Http { url, headers, allow_http, .. } => {
+            TransportConfig::Http { url, headers, allow_http, .. } => {
                 lines.put("url", url);
                 lines.put_pairs("header", ": ", headers, header_value);
                 if *allow_http {
                     lines.put("allowHttp", "true");
                 }
             }
-            Kind::Sdk { name } => lines.put("name", name),
-            Kind::Proxy { url, id } => {
+            TransportConfig::Sdk { name } => lines.put("name", name),
+            TransportConfig::Proxy { url, id } => {
                 lines.put("url", url);
                 lines.put("id", id);
             }
         }
         lines.put_all("allowTools", &config.settings.allow_tools);
         lines.put_all("denyTools", &config.settings.deny_tools);
-        // The rest says when it runs and how long it may take.
+        // Settings about when it runs and for how long.
         const SETTINGS: [&str; 7] =
             ["disabled", "required", "lazy", "trust", "timeout", "startupTimeout", "restart"];
-        let plain = ServerConfig::new(config.kind.clone()).with_settings(config.settings.clone());
+        let plain = ServerConfig::new(config.transport.clone()).with_settings(config.settings.clone());
         for (key, value) in plain.fields() {
             if SETTINGS.contains(&key.as_str()) {
                 lines.put(&key, value.as_str().map_or_else(|| value.to_string(), str::to_owned).as_str());
@@ -78,44 +78,44 @@ impl Consent {
         Self(lines.0)
     }
 
-    /// The screen of a tool's definition, which is JSON text.
+    /// Returns the screen of a tool's definition, which is JSON text.
     pub fn of_definition(text: &str) -> Self {
         Self(json_lines(text))
     }
 
-    /// The lines, safe to be printed as they are.
+    /// Returns the lines; they can be printed verbatim.
     pub fn lines(&self) -> &[String] {
         &self.0
     }
 
-    /// The lines of both screens in order, each with where it is.
-    pub fn diff<'a>(&'a self, before: &'a Self) -> Vec<ConsentChange<'a>> {
+    /// Returns the line diff from an earlier screen to this one.
+    pub fn diff<'a>(&'a self, before: &'a Self) -> Vec<ConsentLine<'a>> {
         let (old, new) = (&before.0[..], &self.0[..]);
         let start = old.iter().zip(new).take_while(|(old, new)| old == new).count();
         let rest = old.len().min(new.len()) - start;
         let end =
             old.iter().rev().zip(new.iter().rev()).take(rest).take_while(|(old, new)| old == new).count();
         let (old_middle, new_middle) = (&old[start..old.len() - end], &new[start..new.len() - end]);
-        let same = |lines: &'a [String]| lines.iter().map(|line| ConsentChange::Same(line));
+        let same = |lines: &'a [String]| lines.iter().map(|line| ConsentLine::Same(line));
         let mut changes: Vec<_> = same(&new[..start]).collect();
-        changes.extend(middle(old_middle, new_middle));
+        changes.extend(diff_middle(old_middle, new_middle));
         changes.extend(same(&new[new.len() - end..]));
         changes
     }
 }
 
-/// The lines may hold values of variables.
-impl fmt::Debug for Consent {
+/// Hides the lines, which may contain secrets.
+impl fmt::Debug for ConsentScreen {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Consent([{} lines])", self.0.len())
+        write!(f, "ConsentScreen([{} lines])", self.0.len())
     }
 }
 
-/// The diff of what is between the common beginning and the common end.
-fn middle<'a>(old: &'a [String], new: &'a [String]) -> Vec<ConsentChange<'a>> {
+/// Returns the diff of the lines between the common prefix and the common suffix, by longest common subsequence.
+fn diff_middle<'a>(old: &'a [String], new: &'a [String]) -> Vec<ConsentLine<'a>> {
     let width = new.len() + 1;
     let mut common =
-        vec![0_usize; if old.len() * new.len() <= MOST_PAIRS { (old.len() + 1) * width } else { 0 }];
+        vec![0_usize; if old.len() * new.len() <= MAX_LINE_PAIRS { (old.len() + 1) * width } else { 0 }];
     if !common.is_empty() {
         for (row, old) in old.iter().enumerate().rev() {
             for (column, new) in new.iter().enumerate().rev() {
@@ -131,15 +131,15 @@ fn middle<'a>(old: &'a [String], new: &'a [String]) -> Vec<ConsentChange<'a>> {
     while row < old.len() || column < new.len() {
         match (old.get(row), new.get(column)) {
             (Some(before), Some(now)) if before == now => {
-                changes.push(ConsentChange::Same(now));
+                changes.push(ConsentLine::Same(now));
                 (row, column) = (row + 1, column + 1);
             }
             (Some(before), now) if now.is_none() || length(row + 1, column) >= length(row, column + 1) => {
-                changes.push(ConsentChange::Before(before));
+                changes.push(ConsentLine::Before(before));
                 row += 1;
             }
             (_, Some(now)) => {
-                changes.push(ConsentChange::Now(now));
+                changes.push(ConsentLine::Now(now));
                 column += 1;
             }
             (_, None) => break,
@@ -174,20 +174,20 @@ impl Lines {
     }
 }
 
-/// Literal, unless the header is named like a secret: then its literal parts are covered and told apart by a digest.
+/// Returns the value of a header, with its literal parts masked and a digest appended if its name looks secret.
 fn header_value(name: &str, value: &str) -> String {
-    let shown = covered(value);
-    if !names_a_secret(name) || shown == value {
+    let shown = mask_literals(value);
+    if !is_secret_name(name) || shown == value {
         return literal(value);
     }
-    let digest = hexadecimal(&Sha256::digest(value)[..8]);
+    let digest = to_hex(&Sha256::digest(value)[..8]);
     format!("{} (sha256 {digest})", literal(&shown))
 }
 
-/// The text as it is where that cannot be misread, else in quotes.
+/// Returns the text verbatim if it is unambiguous, otherwise quoted.
 fn literal(text: &str) -> String {
     let is_plain = |char: char| {
-        (char.is_ascii_graphic() || char.is_alphanumeric() || COVER.contains(char))
+        (char.is_ascii_graphic() || char.is_alphanumeric() || MASK.contains(char))
             && !matches!(char, '"' | '\\')
             && !is_invisible(char)
     };
@@ -197,7 +197,7 @@ fn literal(text: &str) -> String {
     }
 }
 
-/// In quotes, with everything escaped that a terminal obeys or hides.
+/// Returns the text in quotes, with control and invisible characters escaped.
 fn quoted(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 2);
     out.push('"');
@@ -231,7 +231,7 @@ mod tests {
     }
 
     fn text(value: Value) -> String {
-        Consent::of(&read(value)).lines().join("\n")
+        ConsentScreen::of_server(&read(value)).lines().join("\n")
     }
 
     #[test]
@@ -259,13 +259,13 @@ mod tests {
 
     #[test]
     fn s2_a_change_is_a_literal_diff() {
-        let before = Consent::of(&read(
+        let before = ConsentScreen::of_server(&read(
             json!({"command": "x", "args": ["a", "b", "c"], "env": {"LD_PRELOAD": "./evil.so"}}),
         ));
-        let now = Consent::of(&read(
+        let now = ConsentScreen::of_server(&read(
             json!({"command": "x", "args": ["b", "c"], "env": {"LD_PRELOAD": "./worse.so"}}),
         ));
-        use ConsentChange::{Before, Now, Same};
+        use ConsentLine::{Before, Now, Same};
         assert_eq!(
             now.diff(&before),
             [
@@ -291,7 +291,7 @@ mod tests {
             .prop_map(|chars| chars.into_iter().collect())
     }
 
-    fn words() -> impl Strategy<Value = Vec<String>> {
+    fn word_list() -> impl Strategy<Value = Vec<String>> {
         prop::collection::vec(word(), 0..3)
     }
 
@@ -301,21 +301,22 @@ mod tests {
     }
 
     fn config() -> impl Strategy<Value = ServerConfig> {
-        let stdio = (word(), words(), pairs(), words(), prop::option::of(word())).prop_map(
+        let stdio = (word(), word_list(), pairs(), word_list(), prop::option::of(word())).prop_map(
             |(command, args, env, inherit, cwd)| {
                 let env = env.into_iter().map(|(name, value)| (name, value.into())).collect();
-                ServerConfig::new(Kind::Stdio { command, args, env, inherit_env: inherit, cwd })
+                ServerConfig::new(TransportConfig::Stdio { command, args, env, inherit_env: inherit, cwd })
             },
         );
         let http =
             (word(), pairs(), any::<bool>(), any::<bool>()).prop_map(|(url, headers, sse, allow_http)| {
                 let headers = headers.into_iter().map(|(name, value)| (name, value.into())).collect();
                 let binding = if sse { crate::Binding::Sse } else { crate::Binding::Streamable };
-                ServerConfig::new(Kind::Http { url, headers, binding, allow_http })
+                ServerConfig::new(TransportConfig::Http { url, headers, binding, allow_http })
             });
         let sdk = word().prop_map(ServerConfig::sdk);
-        let proxy = (word(), word()).prop_map(|(url, id)| ServerConfig::new(Kind::Proxy { url, id }));
-        let settings = (words(), words(), any::<bool>());
+        let proxy =
+            (word(), word()).prop_map(|(url, id)| ServerConfig::new(TransportConfig::Proxy { url, id }));
+        let settings = (word_list(), word_list(), any::<bool>());
         (prop_oneof![4 => stdio, 3 => http, 1 => sdk, 1 => proxy], settings).prop_map(
             |(mut config, settings)| {
                 (config.settings.allow_tools, config.settings.deny_tools, config.settings.trust) = settings;
@@ -326,20 +327,20 @@ mod tests {
 
     /// The configuration with one field changed by one character, by the order of its fields.
     fn nudged(config: &ServerConfig, at: usize, by: char) -> ServerConfig {
-        fn texts(kind: &mut Kind) -> Vec<&mut String> {
-            match kind {
-                Kind::Stdio { command, args, inherit_env, cwd, .. } => {
+        fn texts(transport: &mut TransportConfig) -> Vec<&mut String> {
+            match transport {
+                TransportConfig::Stdio { command, args, inherit_env, cwd, .. } => {
                     std::iter::once(command).chain(args).chain(inherit_env).chain(cwd).collect()
                 }
-                Kind::Http { url, .. } => vec![url],
-                Kind::Sdk { name } => vec![name],
-                Kind::Proxy { url, id } => vec![url, id],
+                TransportConfig::Http { url, .. } => vec![url],
+                TransportConfig::Sdk { name } => vec![name],
+                TransportConfig::Proxy { url, id } => vec![url, id],
             }
         }
         let mut config = config.clone();
-        let map = match &mut config.kind {
-            Kind::Stdio { env, .. } => Some(env),
-            Kind::Http { headers, .. } => Some(headers),
+        let map = match &mut config.transport {
+            TransportConfig::Stdio { env, .. } => Some(env),
+            TransportConfig::Http { headers, .. } => Some(headers),
             _ => None,
         };
         if let Some(map) = map.filter(|map| !map.is_empty() && at.is_multiple_of(2)) {
@@ -349,7 +350,7 @@ mod tests {
                 return config;
             }
         }
-        let mut texts = texts(&mut config.kind);
+        let mut texts = texts(&mut config.transport);
         let place = at % texts.len();
         let text = &mut *texts[place];
         let cut = text.char_indices().nth(at % 7).map_or(text.len(), |(cut, _)| cut);
@@ -370,9 +371,9 @@ mod tests {
             for second in [&other, &near] {
                 let is_same = Approvals::fingerprint(project, "s", &one) == Approvals::fingerprint(project, "s", second)
                     && one.settings.trust == second.settings.trust;
-                prop_assert_eq!(Consent::of(&one) == Consent::of(second), is_same, "{:?}", Consent::of(second).lines());
+                prop_assert_eq!(ConsentScreen::of_server(&one) == ConsentScreen::of_server(second), is_same, "{:?}", ConsentScreen::of_server(second).lines());
             }
-            for line in Consent::of(&one).lines() {
+            for line in ConsentScreen::of_server(&one).lines() {
                 prop_assert!(!line.contains(is_invisible), "{:?}", line);
             }
         }

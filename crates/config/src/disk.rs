@@ -7,79 +7,82 @@ use std::io::{self, Read};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
 
-use crate::fault::{Fault, Problem};
+use crate::error::{ConfigError, ConfigErrorKind};
 
-/// No configuration is larger.
-pub(crate) const LARGEST: u64 = 1024 * 1024;
-/// Claude Code keeps its history beside its servers, so what is imported may be large.
-pub(crate) const LARGEST_FOREIGN: u64 = 64 * 1024 * 1024;
+/// Size limit of a configuration file.
+pub(crate) const MAX_FILE_BYTES: u64 = 1024 * 1024;
+/// Size limit of an imported file: Claude Code keeps its history in the same file.
+pub(crate) const MAX_FOREIGN_FILE_BYTES: u64 = 64 * 1024 * 1024;
 
-/// Whose a file is.
+/// Who owns a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Owner {
-    /// The user's alone: nobody else may have written it, and nobody else may read what we write.
+    /// The user: only they may have written it, and it is written with mode 0600.
     User,
-    /// Shared with others, such as a project's file.
+    /// Shared with other users, such as the file of a project.
     Shared,
 }
 
-/// Reads the text of a file of at most `most` bytes; `None` if there is no file.
+/// Reads the text of a file of at max `max` bytes; `None` if there is no file.
 ///
 /// # Errors
-/// When it cannot be read, is no regular file, is too large or not UTF-8, or others could have written a user's own file.
-pub fn read(path: &Path, owner: Owner, most: u64) -> Result<Option<String>, Fault> {
-    Ok(read_with_metadata(path, owner, most)?.map(|(text, _)| text))
+/// When it cannot be read, is not a regular file, is too large or not UTF-8, or is a user's own file that others could
+/// have written.
+pub fn read(path: &Path, owner: Owner, max: u64) -> Result<Option<String>, ConfigError> {
+    Ok(read_with_metadata(path, owner, max)?.map(|(text, _)| text))
 }
 
-/// The text of a file with the metadata of the descriptor it was read from.
+/// As [`read`], with the metadata of the descriptor that was read.
 pub(crate) fn read_with_metadata(
     path: &Path,
     owner: Owner,
-    most: u64,
-) -> Result<Option<(String, fs::Metadata)>, Fault> {
-    let fault = |error: &io::Error| failed(path, "read it", error);
-    // Without blocking: what stands there may be a pipe.
+    max: u64,
+) -> Result<Option<(String, fs::Metadata)>, ConfigError> {
+    let read_error = |error: &io::Error| io_error(path, "read it", error);
+    // Non-blocking: the path may name a pipe.
     let file =
         OpenOptions::new().read(true).custom_flags(rustix::fs::OFlags::NONBLOCK.bits() as i32).open(path);
     let file = match file {
         Ok(file) => file,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(fault(&error)),
+        Err(error) => return Err(read_error(&error)),
     };
-    let about = file.metadata().map_err(|error| fault(&error))?;
-    if !about.is_file() {
-        return Err(failed(path, "read it", &io::Error::other("it is not a file")));
+    let metadata = file.metadata().map_err(|error| read_error(&error))?;
+    if !metadata.is_file() {
+        return Err(io_error(path, "read it", &io::Error::other("it is not a regular file")));
     }
     if owner == Owner::User {
-        guarded(path, &about)?;
+        check_ownership(path, &metadata)?;
     }
     let mut bytes = Vec::new();
-    file.take(most + 1).read_to_end(&mut bytes).map_err(|error| fault(&error))?;
-    if bytes.len() as u64 > most {
-        return Err(Fault::new("", Problem::TooLarge { most }).in_file(path));
+    file.take(max + 1).read_to_end(&mut bytes).map_err(|error| read_error(&error))?;
+    if bytes.len() as u64 > max {
+        return Err(ConfigError::new("", ConfigErrorKind::TooLarge { max }).in_file(path));
     }
     let text = String::from_utf8(bytes).map_err(|error| {
         let what = format!("byte {} is not UTF-8; save the file as UTF-8", error.utf8_error().valid_up_to());
-        Fault::new("", Problem::Syntax { what }).in_file(path)
+        ConfigError::new("", ConfigErrorKind::Syntax { what }).in_file(path)
     })?;
-    Ok(Some((text, about)))
+    Ok(Some((text, metadata)))
 }
 
-/// As ssh has it: a file that others can write says nothing about its owner's wishes.
-fn guarded(path: &Path, about: &fs::Metadata) -> Result<(), Fault> {
+/// Rejects a file that other users could have written, as ssh does.
+fn check_ownership(path: &Path, metadata: &fs::Metadata) -> Result<(), ConfigError> {
     let us = rustix::process::geteuid().as_raw();
-    let exposed = |what, remedy| Err(Fault::new("", Problem::Exposed { what, remedy }).in_file(path));
-    if about.uid() != us && about.uid() != 0 {
-        exposed("the file belongs to somebody else", format!("chown {us} {}", path.display()))
-    } else if about.mode() & 0o022 != 0 {
-        exposed("others may write the file", format!("chmod go-w {}", path.display()))
+    let exposed = |what, remedy| {
+        Err(ConfigError::new("", ConfigErrorKind::InsecureFile { what, remedy }).in_file(path))
+    };
+    if metadata.uid() != us && metadata.uid() != 0 {
+        exposed("the file belongs to another user", format!("chown {us} {}", path.display()))
+    } else if metadata.mode() & 0o022 != 0 {
+        exposed("other users may write the file", format!("chmod go-w {}", path.display()))
     } else {
         Ok(())
     }
 }
 
-/// The fault of an operation on a file that failed; `doing` is what it was, like `read it`.
-pub fn failed(path: &Path, doing: &'static str, error: &io::Error) -> Fault {
-    let problem = Problem::File { doing, why: error.to_string(), kind: error.kind() };
-    Fault::new("", problem).in_file(path)
+/// Converts an I/O error of a file; `doing` names the operation, like `read it`.
+pub fn io_error(path: &Path, doing: &'static str, error: &io::Error) -> ConfigError {
+    let problem = ConfigErrorKind::Io { doing, why: error.to_string(), kind: error.kind() };
+    ConfigError::new("", problem).in_file(path)
 }

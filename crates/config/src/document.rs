@@ -1,23 +1,23 @@
-//! A JSON text as a tree that knows where each value stands.
+//! JSON syntax tree with source positions.
 //!
-//! Invariants: members keep their order, also when two have one key; every span lies on character boundaries of the
-//! text; no text nests deeper than [`DEEPEST`]. Knows nothing of servers.
+//! Invariants: members keep their order, also if two have the same key; every span lies on character boundaries of the
+//! text; no tree is deeper than [`MAX_DEPTH`]. Knows nothing of servers.
 
 use std::ops::Range;
 
-/// Deeper than any configuration, and shallow enough for recursion.
-const DEEPEST: usize = 64;
+/// The nesting limit: deeper than any configuration, and shallow enough for recursion.
+const MAX_DEPTH: usize = 64;
 
-/// What beside JSON is read.
+/// The accepted syntax.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Syntax {
-    /// JSON as its standard has it.
+    /// JSON according to RFC 8259.
     Strict,
-    /// With comments and commas before a closing bracket, as editors write it.
+    /// JSON with comments and trailing commas, as editors write it.
     Relaxed,
 }
 
-/// A line and a column, both from one; columns count characters.
+/// A line and a column, both starting at 1; columns count characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Position {
     /// The line.
@@ -27,8 +27,8 @@ pub struct Position {
 }
 
 impl Position {
-    /// Where this byte of the text stands.
-    pub(crate) fn of(text: &str, byte: usize) -> Self {
+    /// Returns the position of a byte offset in the text.
+    pub(crate) fn at_byte(text: &str, byte: usize) -> Self {
         let before = text.get(..byte).unwrap_or(text);
         let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
         Self {
@@ -38,7 +38,7 @@ impl Position {
     }
 }
 
-/// A value and where it stands.
+/// A value and its span in the text.
 #[derive(Clone, PartialEq)]
 pub(crate) struct Node {
     pub(crate) span: Range<usize>,
@@ -63,22 +63,22 @@ pub(crate) struct Member {
 }
 
 impl Node {
-    /// The tree of a text.
-    pub(crate) fn parse(text: &str, syntax: Syntax) -> Result<Self, Malformed> {
-        let mut reader = Reader { text, at: 0, syntax, depth: 0 };
-        // Some editors begin a file with a byte order mark.
+    /// Parses a text.
+    pub(crate) fn parse(text: &str, syntax: Syntax) -> Result<Self, ParseError> {
+        let mut parser = DocumentParser { text, at: 0, syntax, depth: 0 };
+        // Some editors write a byte order mark.
         if text.starts_with('\u{feff}') {
-            reader.at = '\u{feff}'.len_utf8();
+            parser.at = '\u{feff}'.len_utf8();
         }
-        let node = reader.value()?;
-        reader.skip()?;
-        match reader.at == text.len() {
+        let node = parser.value()?;
+        parser.skip_trivia()?;
+        match parser.at == text.len() {
             true => Ok(node),
-            false => Err(reader.malformed("nothing may follow the value")),
+            false => Err(parser.error("nothing may follow the value")),
         }
     }
 
-    /// A tree without a text: every span is empty.
+    /// Converts a value that has no text: every span is empty.
     pub(crate) fn from_json(value: &serde_json::Value) -> Self {
         use serde_json::Value as Json;
         let value = match value {
@@ -101,7 +101,7 @@ impl Node {
         Self { span: 0..0, value }
     }
 
-    /// The value alone. Of two members with one key the last counts.
+    /// Returns the value without spans. Of two members with the same key the last one wins.
     pub(crate) fn to_json(&self) -> serde_json::Value {
         use serde_json::Value as Json;
         match &self.value {
@@ -123,7 +123,7 @@ impl Node {
         }
     }
 
-    /// The first member of this key, if this is an object.
+    /// Returns the first member with this key, if the value is an object.
     pub(crate) fn get(&self, key: &str) -> Option<&Node> {
         self.members()?.iter().find(|member| member.key == key).map(|member| &member.node)
     }
@@ -135,37 +135,37 @@ impl Node {
         }
     }
 
-    /// What it is, for an error.
-    pub(crate) fn kind(&self) -> &'static str {
+    /// Returns the type of the value, for error messages.
+    pub(crate) fn type_name(&self) -> &'static str {
         match self.value {
             Value::Null => "null",
             Value::Bool(_) => "true or false",
             Value::Number(_) => "a number",
-            Value::Text(_) => "a text",
+            Value::Text(_) => "a string",
             Value::List(_) => "a list",
             Value::Object(_) => "an object",
         }
     }
 }
 
-/// A text that is not JSON.
+/// A syntax error.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Malformed {
-    /// The byte at which reading stopped.
+pub(crate) struct ParseError {
+    /// The byte offset at which parsing stopped.
     pub(crate) at: usize,
     pub(crate) what: &'static str,
 }
 
-struct Reader<'a> {
+struct DocumentParser<'a> {
     text: &'a str,
     at: usize,
     syntax: Syntax,
     depth: usize,
 }
 
-impl Reader<'_> {
-    fn malformed(&self, what: &'static str) -> Malformed {
-        Malformed { at: self.at, what }
+impl DocumentParser<'_> {
+    fn error(&self, what: &'static str) -> ParseError {
+        ParseError { at: self.at, what }
     }
 
     fn peek(&self) -> Option<u8> {
@@ -178,8 +178,8 @@ impl Reader<'_> {
         found
     }
 
-    /// White space, and comments where they are read.
-    fn skip(&mut self) -> Result<(), Malformed> {
+    /// Skips white space and, in relaxed syntax, comments.
+    fn skip_trivia(&mut self) -> Result<(), ParseError> {
         loop {
             while matches!(self.peek(), Some(b' ' | b'\t' | b'\r' | b'\n')) {
                 self.at += 1;
@@ -187,12 +187,12 @@ impl Reader<'_> {
             let rest = &self.text[self.at..];
             let length = match self.syntax {
                 Syntax::Strict if rest.starts_with("//") || rest.starts_with("/*") => {
-                    return Err(self.malformed("comments are not read here; take them out"));
+                    return Err(self.error("comments are not allowed here; remove them"));
                 }
                 Syntax::Relaxed if rest.starts_with("//") => rest.find('\n').unwrap_or(rest.len()),
                 Syntax::Relaxed if rest.starts_with("/*") => match rest.find("*/") {
                     Some(end) => end + 2,
-                    None => return Err(self.malformed("this comment does not end; close it with */")),
+                    None => return Err(self.error("this comment does not end; close it with */")),
                 },
                 _ => return Ok(()),
             };
@@ -200,14 +200,14 @@ impl Reader<'_> {
         }
     }
 
-    fn value(&mut self) -> Result<Node, Malformed> {
-        self.skip()?;
+    fn value(&mut self) -> Result<Node, ParseError> {
+        self.skip_trivia()?;
         let start = self.at;
         let value = match self.peek() {
             Some(b'{' | b'[') => {
                 self.depth += 1;
-                if self.depth > DEEPEST {
-                    return Err(self.malformed("it nests too deep"));
+                if self.depth > MAX_DEPTH {
+                    return Err(self.error("nested too deep"));
                 }
                 let is_object = self.peek() == Some(b'{');
                 self.at += 1;
@@ -217,13 +217,13 @@ impl Reader<'_> {
             }
             Some(b'"') => Value::Text(self.string()?),
             Some(b'-' | b'0'..=b'9') => Value::Number(self.number()?),
-            Some(_) => self.word()?,
-            None => return Err(self.malformed("the text ends where a value should stand")),
+            Some(_) => self.keyword()?,
+            None => return Err(self.error("the text ends where a value is expected")),
         };
         Ok(Node { span: start..self.at, value })
     }
 
-    fn word(&mut self) -> Result<Value, Malformed> {
+    fn keyword(&mut self) -> Result<Value, ParseError> {
         for (word, value) in
             [("true", Value::Bool(true)), ("false", Value::Bool(false)), ("null", Value::Null)]
         {
@@ -232,88 +232,87 @@ impl Reader<'_> {
                 return Ok(value);
             }
         }
-        Err(self.malformed("a value should stand here; texts need double quotes"))
+        Err(self.error("expected a value; strings need double quotes"))
     }
 
-    fn number(&mut self) -> Result<serde_json::Number, Malformed> {
+    fn number(&mut self) -> Result<serde_json::Number, ParseError> {
         let rest = &self.text.as_bytes()[self.at..];
         let length = rest
             .iter()
             .take_while(|byte| matches!(byte, b'0'..=b'9' | b'+' | b'-' | b'.' | b'e' | b'E'))
             .count();
         let number = serde_json::from_str(&self.text[self.at..self.at + length]);
-        let number = number.map_err(|_| self.malformed("this is not a number"))?;
+        let number = number.map_err(|_| self.error("this is not a number"))?;
         self.at += length;
         Ok(number)
     }
 
-    fn string(&mut self) -> Result<String, Malformed> {
+    fn string(&mut self) -> Result<String, ParseError> {
         let rest = &self.text.as_bytes()[self.at..];
         let mut length = 1;
         loop {
             match rest.get(length) {
                 Some(b'"') => break,
                 Some(b'\\') => length += 2,
-                Some(b'\n') | None => return Err(self.malformed("this text does not end; close it with \"")),
+                Some(b'\n') | None => return Err(self.error("this string does not end; close it with \"")),
                 Some(_) => length += 1,
             }
         }
         let written = self.text.get(self.at..=self.at + length);
         let text = written.and_then(|written| serde_json::from_str(written).ok());
-        let text =
-            text.ok_or_else(|| self.malformed("this text has an escape or a character JSON does not know"))?;
+        let text = text.ok_or_else(|| self.error("this string has an invalid escape or character"))?;
         self.at += length + 1;
         Ok(text)
     }
 
-    fn list(&mut self) -> Result<Value, Malformed> {
+    fn list(&mut self) -> Result<Value, ParseError> {
         let mut items = Vec::new();
         loop {
-            self.skip()?;
-            if self.closes(b']', items.is_empty())? {
+            self.skip_trivia()?;
+            if self.try_close(b']', items.is_empty())? {
                 return Ok(Value::List(items));
             }
             items.push(self.value()?);
-            self.skip()?;
+            self.skip_trivia()?;
             if !self.take(b',') && self.peek() != Some(b']') {
-                return Err(self.malformed("expected `,` or `]`"));
+                return Err(self.error("expected `,` or `]`"));
             }
         }
     }
 
-    fn object(&mut self) -> Result<Value, Malformed> {
+    fn object(&mut self) -> Result<Value, ParseError> {
         let mut members = Vec::new();
         loop {
-            self.skip()?;
-            if self.closes(b'}', members.is_empty())? {
+            self.skip_trivia()?;
+            if self.try_close(b'}', members.is_empty())? {
                 return Ok(Value::Object(members));
             }
             if self.peek() != Some(b'"') {
-                return Err(self.malformed("expected a key in double quotes"));
+                return Err(self.error("expected a key in double quotes"));
             }
             let start = self.at;
             let key = self.string()?;
             let key_span = start..self.at;
-            self.skip()?;
+            self.skip_trivia()?;
             if !self.take(b':') {
-                return Err(self.malformed("expected `:` after the key"));
+                return Err(self.error("expected `:` after the key"));
             }
             members.push(Member { key, key_span, node: self.value()? });
-            self.skip()?;
+            self.skip_trivia()?;
             if !self.take(b',') && self.peek() != Some(b'}') {
-                return Err(self.malformed("expected `,` or `}`"));
+                return Err(self.error("expected `,` or `}`"));
             }
         }
     }
 
-    /// Whether the bracket closes here. After a comma only where the syntax is relaxed.
-    fn closes(&mut self, bracket: u8, is_empty: bool) -> Result<bool, Malformed> {
+    /// Consumes the closing bracket, if it is next. A trailing comma before it is an error in strict syntax.
+    fn try_close(&mut self, bracket: u8, is_empty: bool) -> Result<bool, ParseError> {
         let before = self.text[..self.at].trim_end();
         if self.peek() != Some(bracket) {
             return Ok(false);
         }
         if self.syntax == Syntax::Strict && !is_empty && before.ends_with(',') {
-            return Err(self.malformed("a comma may not stand before this; take it out"));
+            return Err(self.error("trailing comma; remove it"));
         }
         self.at += 1;
         Ok(true)
@@ -324,14 +323,14 @@ impl Reader<'_> {
 mod tests {
     use super::*;
 
-    fn fault(text: &str) -> (usize, usize, &'static str) {
-        let Err(fault) = Node::parse(text, Syntax::Strict) else { panic!("{text} was read") };
-        let Position { line, column } = Position::of(text, fault.at);
-        (line, column, fault.what)
+    fn error(text: &str) -> (usize, usize, &'static str) {
+        let Err(error) = Node::parse(text, Syntax::Strict) else { panic!("{text} was parsed") };
+        let Position { line, column } = Position::at_byte(text, error.at);
+        (line, column, error.what)
     }
 
     #[test]
-    fn it_reads_what_serde_reads() {
+    fn accepts_what_serde_json_accepts() {
         for text in [
             r#"{"a": [1, -2.5e3, true, false, null, "x\u00e9\n\"\\"], "b": {"c": {}}, "": []}"#,
             "  3 ",
@@ -345,24 +344,24 @@ mod tests {
     }
 
     #[test]
-    fn it_says_where_it_stopped() {
-        assert_eq!(fault("{\n  \"a\": 1,\n}"), (3, 1, "a comma may not stand before this; take it out"));
-        assert_eq!(fault("{\n  \"é\": x}"), (2, 8, "a value should stand here; texts need double quotes"));
-        assert_eq!(fault("[1 2]"), (1, 4, "expected `,` or `]`"));
-        assert_eq!(fault("{\"a\" 1}"), (1, 6, "expected `:` after the key"));
-        assert_eq!(fault("{a: 1}"), (1, 2, "expected a key in double quotes"));
-        assert_eq!(fault("\"abc"), (1, 1, "this text does not end; close it with \""));
-        assert_eq!(fault("\"\\"), (1, 1, "this text does not end; close it with \""));
-        assert_eq!(fault(""), (1, 1, "the text ends where a value should stand"));
-        assert_eq!(fault("{} {}"), (1, 4, "nothing may follow the value"));
-        assert_eq!(fault("{} // x"), (1, 4, "comments are not read here; take them out"));
-        assert_eq!(fault(&"[".repeat(100_000)), (1, 65, "it nests too deep"));
-        assert_eq!(fault("[01]").2, "this is not a number");
-        assert_eq!(fault("\"\u{1}\"").2, "this text has an escape or a character JSON does not know");
+    fn errors_have_a_position() {
+        assert_eq!(error("{\n  \"a\": 1,\n}"), (3, 1, "trailing comma; remove it"));
+        assert_eq!(error("{\n  \"é\": x}"), (2, 8, "expected a value; strings need double quotes"));
+        assert_eq!(error("[1 2]"), (1, 4, "expected `,` or `]`"));
+        assert_eq!(error("{\"a\" 1}"), (1, 6, "expected `:` after the key"));
+        assert_eq!(error("{a: 1}"), (1, 2, "expected a key in double quotes"));
+        assert_eq!(error("\"abc"), (1, 1, "this string does not end; close it with \""));
+        assert_eq!(error("\"\\"), (1, 1, "this string does not end; close it with \""));
+        assert_eq!(error(""), (1, 1, "the text ends where a value is expected"));
+        assert_eq!(error("{} {}"), (1, 4, "nothing may follow the value"));
+        assert_eq!(error("{} // x"), (1, 4, "comments are not allowed here; remove them"));
+        assert_eq!(error(&"[".repeat(100_000)), (1, 65, "nested too deep"));
+        assert_eq!(error("[01]").2, "this is not a number");
+        assert_eq!(error("\"\u{1}\"").2, "this string has an invalid escape or character");
     }
 
     #[test]
-    fn comments_and_last_commas_are_read_where_editors_write_them() {
+    fn relaxed_syntax_allows_comments_and_trailing_commas() {
         let text = "\u{feff}// top\n{\"a\": [1, /* two */ 2,], // it's\n \"b\": \"// no\",\n}\n/* end */";
         let node = Node::parse(text, Syntax::Relaxed).ok().unwrap();
         assert_eq!(node.to_json(), serde_json::json!({"a": [1, 2], "b": "// no"}));
@@ -380,11 +379,11 @@ mod tests {
         })]
 
         #[test]
-        fn any_text_is_read_as_serde_reads_it(text in r#"[\[\]{}",:0-9.eE+a\\ntru \n\-/é]{0,24}"#) {
+        fn any_text_is_parsed_as_serde_json_parses_it(text in r#"[\[\]{}",:0-9.eE+a\\ntru \n\-/é]{0,24}"#) {
             let ours = Node::parse(&text, Syntax::Strict).ok().map(|node| node.to_json());
             let theirs = serde_json::from_str::<serde_json::Value>(&text).ok();
             proptest::prop_assert_eq!(ours, theirs, "{}", text);
-            // What is relaxed may differ, and must only not panic.
+            // Relaxed syntax accepts more; it must not panic.
             _ = Node::parse(&text, Syntax::Relaxed);
         }
     }

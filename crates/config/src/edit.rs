@@ -1,61 +1,62 @@
-//! Changing one member of a JSON text and nothing else: every other byte stays.
+//! Edits one member of a JSON text; all other bytes stay.
 
 use serde::Serialize;
 use serde_json::ser::{PrettyFormatter, Serializer};
 
 use crate::document::{Member, Node};
 
-/// How a text is laid out.
-struct Layout {
-    /// What stands before a member of the object: a line break and its indentation, or less.
+/// The indentation of an object in a text.
+struct IndentStyle {
+    /// The white space before a member: a line break and its indentation, or less.
     lead: String,
-    /// What stands before its closing bracket.
+    /// The white space before the closing bracket.
     close: String,
-    /// One step of indentation.
+    /// One level of indentation.
     step: String,
 }
 
-/// The text with the member set: replaced where it stands, else added at the end.
+/// Returns the text with the member set: replaced in place, or else appended.
 pub(crate) fn set(text: &str, object: &Node, key: &str, value: &impl Serialize) -> String {
     let members = object.members().unwrap_or_default();
-    let layout = Layout::of(text, object);
-    let written = layout.print(value);
+    let layout = IndentStyle::of(text, object);
+    let json = layout.print(value);
     if let Some(member) = members.iter().find(|member| member.key == key) {
-        return spliced(text, member.node.span.start, member.node.span.end, &written);
+        return splice(text, member.node.span.start, member.node.span.end, &json);
     }
     let key = serde_json::Value::from(key).to_string();
     match members.last() {
         Some(last) => {
             let end = last.node.span.end;
-            spliced(text, end, end, &format!(",{}{key}: {written}", layout.lead))
+            splice(text, end, end, &format!(",{}{key}: {json}", layout.lead))
         }
         None => {
-            let inside = format!("{{{}{key}: {written}{}}}", layout.lead, layout.close);
-            spliced(text, object.span.start, object.span.end, &inside)
+            let inside = format!("{{{}{key}: {json}{}}}", layout.lead, layout.close);
+            splice(text, object.span.start, object.span.end, &inside)
         }
     }
 }
 
-/// The text without the member, if it is there.
+/// Returns the text without the member.
 pub(crate) fn remove(text: &str, object: &Node, key: &str) -> String {
     let members = object.members().unwrap_or_default();
     let Some(index) = members.iter().position(|member| member.key == key) else { return text.to_owned() };
     let end = |member: &Member| member.node.span.end;
     match (index, members.get(index + 1)) {
-        (0, Some(next)) => spliced(text, members[0].key_span.start, next.key_span.start, ""),
-        (0, None) => spliced(text, object.span.start, object.span.end, "{}"),
-        _ => spliced(text, end(&members[index - 1]), end(&members[index]), ""),
+        (0, Some(next)) => splice(text, members[0].key_span.start, next.key_span.start, ""),
+        (0, None) => splice(text, object.span.start, object.span.end, "{}"),
+        _ => splice(text, end(&members[index - 1]), end(&members[index]), ""),
     }
 }
 
-fn spliced(text: &str, start: usize, end: usize, with: &str) -> String {
+fn splice(text: &str, start: usize, end: usize, with: &str) -> String {
     [&text[..start], with, &text[end..]].concat()
 }
 
-impl Layout {
+impl IndentStyle {
     fn of(text: &str, object: &Node) -> Self {
         let own = indentation(text, object.span.start);
-        let root_step = text.lines().skip(1).map(spaces).find(|step| !step.is_empty()).unwrap_or("  ");
+        let root_step =
+            text.lines().skip(1).map(leading_blanks).find(|step| !step.is_empty()).unwrap_or("  ");
         match object.members().unwrap_or_default() {
             [] => Self {
                 lead: format!("\n{own}{root_step}"),
@@ -64,7 +65,7 @@ impl Layout {
             },
             [members @ .., last] => {
                 let before = members.last().map_or(object.span.start, |member| member.node.span.end);
-                // Between two members stand a comma and, where editors allow them, comments; only white space counts.
+                // Between two members are a comma and, in relaxed syntax, comments; only the white space matters.
                 let between = &text[before + 1..last.key_span.start];
                 let white = &between[between.trim_end().len()..];
                 let lead = white.rfind('\n').map_or(white, |newline| &white[newline..]);
@@ -75,7 +76,7 @@ impl Layout {
         }
     }
 
-    /// The value as JSON, laid out to stand after the lead.
+    /// Returns the value as JSON, indented to follow `lead`.
     fn print(&self, value: &impl Serialize) -> String {
         let Some(indent) = self.lead.strip_prefix('\n') else { return compact(value) };
         let mut out = Vec::new();
@@ -92,13 +93,13 @@ fn compact(value: &impl Serialize) -> String {
     serde_json::to_string(value).unwrap_or_default()
 }
 
-/// The white space at the beginning of the line this byte stands in.
+/// Returns the white space at the beginning of the line that has this byte.
 fn indentation(text: &str, byte: usize) -> &str {
     let start = text[..byte].rfind('\n').map_or(0, |newline| newline + 1);
-    spaces(&text[start..])
+    leading_blanks(&text[start..])
 }
 
-fn spaces(line: &str) -> &str {
+fn leading_blanks(line: &str) -> &str {
     &line[..line.len() - line.trim_start_matches([' ', '\t']).len()]
 }
 
@@ -114,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn a_member_is_added_in_the_manner_of_its_neighbours() {
+    fn a_member_is_added_with_the_indentation_of_its_neighbors() {
         for (text, expected) in [
             ("{}", "{\n  \"k\": [\n    1\n  ]\n}"),
             ("{\"a\": 1}", "{\"a\": 1,\"k\": [1]}"),
@@ -130,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn a_member_is_replaced_or_removed_where_it_stands() {
+    fn a_member_is_replaced_or_removed_in_place() {
         let text = "{\n  \"a\": 1,\n  \"b\" :  2,\n  \"c\": 3\n}";
         assert_eq!(change(text, |root| set(text, root, "b", &json!("x"))), text.replace('2', "\"x\""));
         assert_eq!(change(text, |root| remove(text, root, "a")), "{\n  \"b\" :  2,\n  \"c\": 3\n}");

@@ -1,84 +1,84 @@
-//! `${NAME}` and `${NAME:-default}`, filled in.
+//! Substitution of `${NAME}` and `${NAME:-default}`.
 //!
-//! Invariants: a value is taken as it is, whatever looks like a reference in it; text without `${` is unchanged; what
-//! a fault says is what was written, never a value.
+//! Invariants: values are not expanded again; text without `${` is unchanged; errors quote the reference as written,
+//! never a value.
 
-use crate::fault::{Fault, Problem};
+use crate::error::{ConfigError, ConfigErrorKind};
 
-/// The longest argument Linux takes.
-pub(crate) const LONGEST: usize = 128 * 1024;
+/// The length limit of an expanded value: the longest argument on Linux.
+pub(crate) const MAX_LENGTH: usize = 128 * 1024;
 
-/// Where values come from.
-pub type Lookup<'a> = &'a dyn Fn(&str) -> Option<String>;
+/// Returns the value of a variable.
+pub type VariableLookup<'a> = &'a dyn Fn(&str) -> Option<String>;
 
-/// A part of a text.
+/// A part of a text with references.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Piece<'a> {
+pub(crate) enum TextPiece<'a> {
     Literal(&'a str),
     Variable { name: &'a str, default: Option<&'a str> },
 }
 
-/// The text in pieces.
-pub(crate) fn pieces(text: &str) -> Result<Vec<Piece<'_>>, Problem> {
+/// Splits a text into literals and references.
+pub(crate) fn parse_references(text: &str) -> Result<Vec<TextPiece<'_>>, ConfigErrorKind> {
     let mut pieces = Vec::new();
     let mut rest = text;
     while let Some(start) = rest.find("${") {
         if start > 0 {
-            pieces.push(Piece::Literal(&rest[..start]));
+            pieces.push(TextPiece::Literal(&rest[..start]));
         }
         let reference = &rest[start..];
-        let Some(end) = reference.find('}') else { return Err(bad(reference)) };
+        let Some(end) = reference.find('}') else { return Err(bad_reference(reference)) };
         let inside = &reference[2..end];
         let (name, default) = match inside.split_once(":-") {
             Some((name, default)) => (name, Some(default)),
             None => (inside, None),
         };
         if !is_name(name) {
-            return Err(bad(&reference[..=end]));
+            return Err(bad_reference(&reference[..=end]));
         }
-        pieces.push(Piece::Variable { name, default });
+        pieces.push(TextPiece::Variable { name, default });
         rest = &reference[end + 1..];
     }
     if !rest.is_empty() {
-        pieces.push(Piece::Literal(rest));
+        pieces.push(TextPiece::Literal(rest));
     }
     Ok(pieces)
 }
 
-/// The text with `${NAME}` and `${NAME:-default}` filled in: the one rule for files and for the command line.
+/// Substitutes `${NAME}` and `${NAME:-default}`: the same rule for files and the command line.
 ///
 /// # Errors
-/// Names the field, and the variable that is not set or the reference that cannot be read.
-pub fn expand_variables(field: &str, text: &str, lookup: Lookup<'_>) -> Result<String, Fault> {
-    expand(text, lookup).map_err(|problem| Fault::new(field, problem))
+/// When a variable is not set or a reference is invalid; the error names the field.
+pub fn expand_variables(field: &str, text: &str, lookup: VariableLookup<'_>) -> Result<String, ConfigError> {
+    expand(text, lookup).map_err(|problem| ConfigError::new(field, problem))
 }
 
-/// The text with every variable filled in. A variable that is set to nothing has its default, as in a shell.
-pub(crate) fn expand(text: &str, lookup: Lookup<'_>) -> Result<String, Problem> {
+/// Substitutes all variables. An empty variable is replaced by the default, as in a shell.
+pub(crate) fn expand(text: &str, lookup: VariableLookup<'_>) -> Result<String, ConfigErrorKind> {
     let mut out = String::with_capacity(text.len());
-    for piece in pieces(text)? {
+    for piece in parse_references(text)? {
         match piece {
-            Piece::Literal(literal) => out.push_str(literal),
-            Piece::Variable { name, default } => {
+            TextPiece::Literal(literal) => out.push_str(literal),
+            TextPiece::Variable { name, default } => {
                 let set = lookup(name).filter(|value| default.is_none() || !value.is_empty());
                 match (set, default) {
                     (Some(value), _) => out.push_str(&value),
                     (None, Some(default)) => out.push_str(default),
-                    (None, None) => return Err(Problem::Unset { variable: name.to_owned() }),
+                    (None, None) => return Err(ConfigErrorKind::UnsetVariable { variable: name.to_owned() }),
                 }
             }
         }
-        if out.len() > LONGEST {
-            return Err(Problem::TooLong { most: LONGEST });
+        if out.len() > MAX_LENGTH {
+            return Err(ConfigErrorKind::TooLong { max: MAX_LENGTH });
         }
     }
     Ok(out)
 }
 
-fn bad(reference: &str) -> Problem {
-    // A default that was meant may be a secret.
+fn bad_reference(reference: &str) -> ConfigErrorKind {
+    // The default may be a secret.
     let shown = reference.split(":-").next().unwrap_or(reference);
-    Problem::BadReference { text: shown.chars().take(40).filter(|char| !char.is_control()).collect() }
+    ConfigErrorKind::BadReference { text: shown.chars().take(40).filter(|char| !char.is_control()).collect() }
 }
 
 fn is_name(name: &str) -> bool {
@@ -91,18 +91,18 @@ fn is_name(name: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn filled(text: &str) -> Result<String, Problem> {
+    fn expanded(text: &str) -> Result<String, ConfigErrorKind> {
         expand(text, &|name| match name {
             "A" => Some("alpha".into()),
             "EMPTY" => Some(String::new()),
             "TRICK" => Some("${A}".into()),
-            "HUGE" => Some("x".repeat(LONGEST)),
+            "HUGE" => Some("x".repeat(MAX_LENGTH)),
             _ => None,
         })
     }
 
     #[test]
-    fn references_are_filled_in_once() {
+    fn references_are_substituted_once() {
         for (text, expected) in [
             ("plain", "plain"),
             ("", ""),
@@ -118,22 +118,22 @@ mod tests {
             ("${NO:-http://x:-y}", "http://x:-y"),
             ("é${A}é", "éalphaé"),
         ] {
-            assert_eq!(filled(text).as_deref(), Ok(expected), "{text}");
+            assert_eq!(expanded(text).as_deref(), Ok(expected), "{text}");
         }
     }
 
     #[test]
-    fn what_cannot_be_filled_in_is_named() {
-        assert_eq!(filled("a${NO}"), Err(Problem::Unset { variable: "NO".into() }));
+    fn an_error_names_the_reference() {
+        assert_eq!(expanded("a${NO}"), Err(ConfigErrorKind::UnsetVariable { variable: "NO".into() }));
         for text in ["${", "${A", "${}", "${1A}", "${A B}", "${env:A}", "${input:key}", "${:-d}"] {
-            assert!(matches!(filled(text), Err(Problem::BadReference { .. })), "{text}");
+            assert!(matches!(expanded(text), Err(ConfigErrorKind::BadReference { .. })), "{text}");
         }
-        assert_eq!(filled("${HUGE}x"), Err(Problem::TooLong { most: LONGEST }));
+        assert_eq!(expanded("${HUGE}x"), Err(ConfigErrorKind::TooLong { max: MAX_LENGTH }));
     }
 
     #[test]
-    fn a_default_is_not_shown() {
-        let Err(problem) = filled("${A B:-s3cr3t}") else { panic!() };
-        assert_eq!(problem, Problem::BadReference { text: "${A B".into() });
+    fn an_error_does_not_show_the_default() {
+        let Err(problem) = expanded("${A B:-s3cr3t}") else { panic!() };
+        assert_eq!(problem, ConfigErrorKind::BadReference { text: "${A B".into() });
     }
 }

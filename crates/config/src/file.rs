@@ -1,6 +1,6 @@
-//! A file of servers: `{"mcpServers": {name: entry}}`.
+//! Configuration files: `{"mcpServers": {name: entry}}`.
 //!
-//! Invariants: one bad entry harms no other; a change keeps every byte it does not concern, also fields of other
+//! Invariants: an invalid entry does not affect other entries; an edit keeps all other bytes, including fields of other
 //! programs; edits are applied to the text that is on disk when they are written, so concurrent edits are all kept.
 
 use std::path::{Path, PathBuf};
@@ -10,27 +10,27 @@ use serde_json::json;
 use crate::disk::{self, Owner};
 use crate::document::{Node, Position, Syntax, Value};
 use crate::edit;
-use crate::fault::{Fault, Problem};
-use crate::read::Warning;
+use crate::error::{ConfigError, ConfigErrorKind};
 use crate::rule::{Rule, Verdict};
 use crate::server_config::ServerConfig;
 use crate::update::update;
+use crate::warning::Warning;
 
-/// The key servers stand under.
+/// The key of the servers.
 const SERVERS: &str = "mcpServers";
-/// The key rules about calls stand under.
+/// The key of the permission rules.
 const PERMISSIONS: &str = "permissions";
 
-/// A server of a file, or what is wrong with it.
+/// The entry of a server in a file.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Written {
-    /// Its name.
+pub struct ServerEntry {
+    /// The name of the server.
     pub name: String,
-    /// How it is written, or why it cannot be read.
-    pub entry: Result<ServerConfig, Fault>,
+    /// The configuration, or why it is invalid.
+    pub entry: Result<ServerConfig, ConfigError>,
 }
 
-/// An edit of a file, kept until it is written.
+/// A pending edit of a file.
 #[derive(Clone)]
 enum Edit {
     Add { name: String, entry: Box<ServerConfig> },
@@ -39,45 +39,44 @@ enum Edit {
     SetDisabled { name: String, disabled: bool },
 }
 
-/// A file of servers, as read and as changed since.
+/// A configuration file with pending edits.
 #[derive(Clone)]
-pub struct File {
+pub struct ConfigFile {
     path: PathBuf,
     owner: Owner,
     text: String,
-    /// Applied to `text` already, and not yet written.
+    /// Edits that are applied to `text` but not yet written.
     edits: Vec<Edit>,
     root: Node,
-    servers: Vec<Written>,
+    servers: Vec<ServerEntry>,
     rules: Vec<Rule>,
     warnings: Vec<Warning>,
 }
 
-impl File {
-    /// Opens a file of the user's own. One that does not exist is empty, and is created private when written.
+impl ConfigFile {
+    /// Opens a file of the user. A missing file is empty; it is created with mode 0600 when written.
     ///
     /// # Errors
-    /// When it cannot be read, is not JSON, or could have been written by others. A bad entry is no error: see
-    /// [`File::servers`].
-    pub fn open(path: impl Into<PathBuf>) -> Result<Self, Fault> {
+    /// When it cannot be read, is not JSON, or could have been written by others. An invalid entry is not an error: see
+    /// [`ConfigFile::servers`].
+    pub fn open(path: impl Into<PathBuf>) -> Result<Self, ConfigError> {
         Self::open_as(path.into(), Owner::User)
     }
 
-    /// Opens a file that is shared with others, such as a project's: it may be written by anybody, and its mode is
-    /// kept.
+    /// Opens a file that is shared with others, such as a project's: anybody may have written it, and its mode is kept.
     ///
     /// # Errors
     /// When it cannot be read or is not JSON.
-    pub fn open_shared(path: impl Into<PathBuf>) -> Result<Self, Fault> {
+    pub fn open_shared(path: impl Into<PathBuf>) -> Result<Self, ConfigError> {
         Self::open_as(path.into(), Owner::Shared)
     }
 
-    fn open_as(path: PathBuf, owner: Owner) -> Result<Self, Fault> {
-        let stored = disk::read(&path, owner, disk::LARGEST)?;
+    fn open_as(path: PathBuf, owner: Owner) -> Result<Self, ConfigError> {
+        let stored = disk::read(&path, owner, disk::MAX_FILE_BYTES)?;
         Self::parse(path, owner, stored.as_deref())
     }
 
-    fn parse(path: PathBuf, owner: Owner, stored: Option<&str>) -> Result<Self, Fault> {
+    fn parse(path: PathBuf, owner: Owner, stored: Option<&str>) -> Result<Self, ConfigError> {
         let text = stored.filter(|text| !text.trim().is_empty()).unwrap_or("{}\n").to_owned();
         let file = Self {
             path,
@@ -92,17 +91,20 @@ impl File {
         file.with_text(text)
     }
 
-    /// The file with another text, read anew.
-    fn with_text(mut self, text: String) -> Result<Self, Fault> {
-        let in_file = |fault: Fault| fault.in_file(&self.path);
+    /// Replaces the text and parses it.
+    fn with_text(mut self, text: String) -> Result<Self, ConfigError> {
+        let in_file = |error: ConfigError| error.in_file(&self.path);
         let root = Node::parse(&text, Syntax::Strict)
-            .map_err(|malformed| in_file(Fault::malformed(&text, &malformed)))?;
-        let contents = Contents::read(&root, &text).map_err(in_file)?;
+            .map_err(|error| in_file(ConfigError::not_json(&text, &error)))?;
+        let contents = FileContents::read(&root, &text).map_err(in_file)?;
         self.servers = contents.servers;
         self.rules = contents.rules;
         for server in &mut self.servers {
-            server.entry = std::mem::replace(&mut server.entry, Err(Fault::new("", Problem::NoServer)))
-                .map_err(|fault| fault.in_file(&self.path));
+            server.entry = std::mem::replace(
+                &mut server.entry,
+                Err(ConfigError::new("", ConfigErrorKind::UnknownServer)),
+            )
+            .map_err(|error| error.in_file(&self.path));
         }
         self.warnings = contents.warnings.into_iter().map(|warning| warning.in_file(&self.path)).collect();
         self.root = root;
@@ -110,69 +112,69 @@ impl File {
         Ok(self)
     }
 
-    /// Where it is.
+    /// Returns the path.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Its servers, in their order.
-    pub fn servers(&self) -> &[Written] {
+    /// Returns the servers, in file order.
+    pub fn servers(&self) -> &[ServerEntry] {
         &self.servers
     }
 
-    /// Its rules about calls: `{"permissions": {"deny": ["server/tool"], "ask": [], "allow": []}}`.
+    /// Returns the permission rules: `{"permissions": {"deny": ["server/tool"], "ask": [], "allow": []}}`.
     pub fn rules(&self) -> &[Rule] {
         &self.rules
     }
 
-    /// What is odd about them.
+    /// Returns warnings about servers and rules.
     pub fn warnings(&self) -> &[Warning] {
         &self.warnings
     }
 
-    /// Adds a server, or replaces the one of that name.
+    /// Adds a server, or replaces the one with that name.
     ///
     /// # Errors
-    /// When the text cannot hold it.
-    pub fn set(&mut self, name: &str, entry: &ServerConfig) -> Result<(), Fault> {
+    /// When the edited text is not a valid configuration.
+    pub fn set(&mut self, name: &str, entry: &ServerConfig) -> Result<(), ConfigError> {
         self.record(Edit::Set { name: name.to_owned(), entry: Box::new(entry.clone()) })
     }
 
     /// Adds a server.
     ///
     /// # Errors
-    /// When there is one of that name.
-    pub fn add(&mut self, name: &str, entry: &ServerConfig) -> Result<(), Fault> {
+    /// When a server of that name exists.
+    pub fn add(&mut self, name: &str, entry: &ServerConfig) -> Result<(), ConfigError> {
         self.record(Edit::Add { name: name.to_owned(), entry: Box::new(entry.clone()) })
     }
 
-    /// Takes a server out.
+    /// Removes a server.
     ///
     /// # Errors
-    /// When there is none of that name.
-    pub fn remove(&mut self, name: &str) -> Result<(), Fault> {
+    /// When there is no server of that name.
+    pub fn remove(&mut self, name: &str) -> Result<(), ConfigError> {
         self.record(Edit::Remove { name: name.to_owned() })
     }
 
-    /// Writes into a server's entry whether it is disabled; the rest of the entry stays as it is.
+    /// Sets or removes `disabled` in a server's entry; the rest of the entry stays unchanged.
     ///
     /// # Errors
-    /// When there is none of that name, or its entry is no object.
-    pub fn set_disabled(&mut self, name: &str, disabled: bool) -> Result<(), Fault> {
+    /// When there is no server of that name, or its entry is not an object.
+    pub fn set_disabled(&mut self, name: &str, disabled: bool) -> Result<(), ConfigError> {
         self.record(Edit::SetDisabled { name: name.to_owned(), disabled })
     }
 
-    /// Stores the edits: one locked read-modify-write that applies them to the text that is on disk now. Afterwards this
-    /// is the file as stored, with the edits of other programs.
+    /// Writes the pending edits: one locked read-modify-write that applies them to the current text on disk. Afterwards
+    /// this is the file as stored, including edits of other programs.
     ///
     /// # Errors
     /// When the file cannot be written, or an edit no longer applies because another program changed the same server
-    /// (it was added or removed meanwhile). Then nothing is stored.
-    pub fn write(&mut self) -> Result<(), Fault> {
+    /// (added or removed it meanwhile). Nothing is stored then.
+    pub fn write(&mut self) -> Result<(), ConfigError> {
         if self.edits.is_empty() {
             return Ok(());
         }
-        *self = update(&self.path, self.owner, disk::LARGEST, |stored| {
+        *self = update(&self.path, self.owner, disk::MAX_FILE_BYTES, |stored| {
             let mut file = Self::parse(self.path.clone(), self.owner, stored)?;
             for edit in &self.edits {
                 file.apply(edit)?;
@@ -182,21 +184,21 @@ impl File {
         Ok(())
     }
 
-    fn record(&mut self, edit: Edit) -> Result<(), Fault> {
+    fn record(&mut self, edit: Edit) -> Result<(), ConfigError> {
         self.apply(&edit)?;
         self.edits.push(edit);
         Ok(())
     }
 
-    fn apply(&mut self, edit: &Edit) -> Result<(), Fault> {
+    fn apply(&mut self, edit: &Edit) -> Result<(), ConfigError> {
         let is_known = |name: &str| self.servers.iter().any(|server| server.name == name);
         match edit {
-            Edit::Add { name, .. } if is_known(name) => Err(self.fault(name, Problem::Exists)),
+            Edit::Add { name, .. } if is_known(name) => Err(self.error(name, ConfigErrorKind::AlreadyExists)),
             Edit::Add { name, entry } | Edit::Set { name, entry } => {
                 self.change(|text, servers| Some(edit::set(text, servers, name, entry)))
             }
             Edit::Remove { name } | Edit::SetDisabled { name, .. } if !is_known(name) => {
-                Err(self.fault(name, Problem::NoServer))
+                Err(self.error(name, ConfigErrorKind::UnknownServer))
             }
             Edit::Remove { name } => self.change(|text, servers| Some(edit::remove(text, servers, name))),
             Edit::SetDisabled { name, disabled } => self.change(|text, servers| {
@@ -209,7 +211,7 @@ impl File {
         }
     }
 
-    fn change(&mut self, change: impl Fn(&str, &Node) -> Option<String>) -> Result<(), Fault> {
+    fn change(&mut self, change: impl Fn(&str, &Node) -> Option<String>) -> Result<(), ConfigError> {
         if self.root.get(SERVERS).is_none() {
             *self = self.clone().with_text(edit::set(&self.text, &self.root, SERVERS, &json!({})))?;
         }
@@ -220,12 +222,12 @@ impl File {
         Ok(())
     }
 
-    fn fault(&self, name: &str, problem: Problem) -> Fault {
-        Fault::new(format!("{SERVERS}.{name}"), problem).in_file(&self.path)
+    fn error(&self, name: &str, problem: ConfigErrorKind) -> ConfigError {
+        ConfigError::new(format!("{SERVERS}.{name}"), problem).in_file(&self.path)
     }
 }
 
-impl std::fmt::Debug for File {
+impl std::fmt::Debug for ConfigFile {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("File")
             .field("path", &self.path)
@@ -234,34 +236,34 @@ impl std::fmt::Debug for File {
     }
 }
 
-/// The servers under a key of a document.
-pub(crate) struct Contents {
-    pub(crate) servers: Vec<Written>,
+/// The parsed contents of a configuration file.
+pub(crate) struct FileContents {
+    pub(crate) servers: Vec<ServerEntry>,
     pub(crate) rules: Vec<Rule>,
     pub(crate) warnings: Vec<Warning>,
 }
 
-impl Contents {
-    fn read(root: &Node, text: &str) -> Result<Self, Fault> {
+impl FileContents {
+    fn read(root: &Node, text: &str) -> Result<Self, ConfigError> {
         let Some(members) = root.members() else {
-            let problem = Problem::Mismatch { expected: "an object", found: root.kind() };
-            return Err(Fault::new("", problem).at(Some(Position::of(text, root.span.start))));
+            let problem = ConfigErrorKind::Mismatch { expected: "an object", found: root.type_name() };
+            return Err(ConfigError::new("", problem).at(Some(Position::at_byte(text, root.span.start))));
         };
         let mut warnings = Vec::new();
         let mut found = members.iter().filter(|member| member.key == SERVERS);
         let servers = match (found.next(), found.next()) {
-            (Some(_), Some(twice)) => {
-                let position = Position::of(text, twice.key_span.start);
-                return Err(Fault::new(SERVERS, Problem::Twice).at(Some(position)));
+            (Some(_), Some(duplicate)) => {
+                let position = Position::at_byte(text, duplicate.key_span.start);
+                return Err(ConfigError::new(SERVERS, ConfigErrorKind::DuplicateKey).at(Some(position)));
             }
             (Some(member), None) => Self::entries(&member.node, text, &mut warnings)?,
             (None, _) => {
                 let foreign = members.iter().find(|member| FOREIGN.contains(&member.key.as_str()));
                 if let Some(member) = foreign {
-                    let position = Some(Position::of(text, member.key_span.start));
+                    let position = Position::at_byte(text, member.key_span.start);
                     let text =
-                        "servers stand under `mcpServers` here; import the file if it is another program's";
-                    warnings.push(Warning { position, ..Warning::new(&member.key, text) });
+                        "servers belong under `mcpServers`; import the file if it is another program's";
+                    warnings.push(Warning::new(&member.key, text).at(Some(position)));
                 }
                 Vec::new()
             }
@@ -270,45 +272,50 @@ impl Contents {
         Ok(Self { servers, rules, warnings })
     }
 
-    /// The rules about calls; of one that cannot be read a warning is given.
+    /// Reads the permission rules; an invalid rule is a warning.
     fn rules(root: &Node, text: &str, warnings: &mut Vec<Warning>) -> Vec<Rule> {
         let mut rules = Vec::new();
         for member in root.get(PERMISSIONS).and_then(Node::members).unwrap_or_default() {
             let field = format!("{PERMISSIONS}.{}", member.key);
-            let position = Some(Position::of(text, member.node.span.start));
-            let mut warn = |said: String| warnings.push(Warning { position, ..Warning::new(&field, said) });
+            let position = Some(Position::at_byte(text, member.node.span.start));
+            let mut warn = |text: String| warnings.push(Warning::new(&field, text).at(position));
             let verdict = match member.key.as_str() {
                 "allow" => Verdict::Allow,
                 "ask" => Verdict::Ask,
                 "deny" => Verdict::Deny,
                 _ => {
-                    warn("permissions are under `allow`, `ask` and `deny`".to_owned());
+                    warn("expected `allow`, `ask` or `deny`".to_owned());
                     continue;
                 }
             };
             let Value::List(patterns) = &member.node.value else {
-                warn(format!("expected a list of patterns, found {}", member.node.kind()));
+                warn(format!("expected a list of patterns, found {}", member.node.type_name()));
                 continue;
             };
             for pattern in patterns {
                 match pattern.text().map(|pattern| Rule::new(verdict, pattern)) {
                     Some(Ok(rule)) => rules.push(rule),
                     Some(Err(error)) => warn(error.to_string()),
-                    None => {
-                        warn(format!("expected a pattern such as \"server/tool\", found {}", pattern.kind()))
-                    }
+                    None => warn(format!(
+                        "expected a pattern such as \"server/tool\", found {}",
+                        pattern.type_name()
+                    )),
                 }
             }
         }
         rules
     }
 
-    fn entries(node: &Node, text: &str, warnings: &mut Vec<Warning>) -> Result<Vec<Written>, Fault> {
+    fn entries(
+        node: &Node,
+        text: &str,
+        warnings: &mut Vec<Warning>,
+    ) -> Result<Vec<ServerEntry>, ConfigError> {
         let members = node.members().ok_or_else(|| {
-            let problem = Problem::Mismatch { expected: "an object", found: node.kind() };
-            Fault::new(SERVERS, problem).at(Some(Position::of(text, node.span.start)))
+            let problem = ConfigErrorKind::Mismatch { expected: "an object", found: node.type_name() };
+            ConfigError::new(SERVERS, problem).at(Some(Position::at_byte(text, node.span.start)))
         })?;
-        let mut servers: Vec<Written> = Vec::new();
+        let mut servers: Vec<ServerEntry> = Vec::new();
         for member in members {
             let path = format!("{SERVERS}.{}", member.key);
             let entry = match ServerConfig::read(&member.node, text) {
@@ -316,19 +323,20 @@ impl Contents {
                     warnings.extend(read.warnings.into_iter().map(|warning| warning.under(&path)));
                     Ok(read.entry)
                 }
-                Err(fault) => Err(fault.under(&path)),
+                Err(error) => Err(error.under(&path)),
             };
             match servers.iter_mut().find(|server| server.name == member.key) {
                 Some(first) => {
-                    let position = Position::of(text, member.key_span.start);
-                    first.entry = Err(Fault::new(path, Problem::Twice).at(Some(position)));
+                    let position = Position::at_byte(text, member.key_span.start);
+                    first.entry =
+                        Err(ConfigError::new(path, ConfigErrorKind::DuplicateKey).at(Some(position)));
                 }
-                None => servers.push(Written { name: member.key.clone(), entry }),
+                None => servers.push(ServerEntry { name: member.key.clone(), entry }),
             }
         }
         Ok(servers)
     }
 }
 
-/// Where other programs keep their servers.
+/// Keys under which other programs keep their servers.
 const FOREIGN: [&str; 5] = ["servers", "mcp", "context_servers", "mcp_servers", "extensions"];

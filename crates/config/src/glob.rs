@@ -1,11 +1,11 @@
-//! Patterns with `*` for any run of characters and `?` for one.
+//! Glob patterns: `*` matches any number of characters, `?` matches one.
 //!
-//! Invariant: matching takes at most pattern times text steps and no memory, so that no pattern or name can hold a
-//! call up.
+//! Invariant: matching takes at most pattern times text steps and no memory, so no pattern or name can delay
+//! a call.
 
 use std::fmt;
 
-/// A pattern. Everything but `*` and `?` stands for itself, in its case.
+/// A glob pattern. Characters other than `*` and `?` match themselves, case-sensitively.
 ///
 /// ```
 /// use switchboard::host::permission::Glob;
@@ -17,33 +17,33 @@ use std::fmt;
 pub struct Glob(Box<str>);
 
 impl Glob {
-    /// Takes the pattern; every text is one.
+    /// Creates a pattern; every text is valid.
     pub fn new(pattern: impl Into<Box<str>>) -> Self {
         Self(pattern.into())
     }
 
-    /// The pattern as written.
+    /// Returns the pattern as written.
     #[inline]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// Whether it matches only itself.
+    /// Returns whether the pattern has no wildcards.
     pub fn is_literal(&self) -> bool {
         !self.0.contains(['*', '?'])
     }
 
-    /// Whether the whole text fits.
+    /// Returns whether the pattern matches the whole text.
     #[inline]
     pub fn matches(&self, text: &str) -> bool {
-        fits(&self.0, text)
+        glob_matches(&self.0, text)
     }
 }
 
-/// Whether the whole text fits a pattern.
-pub fn fits(pattern: &str, text: &str) -> bool {
+/// Returns whether a pattern matches the whole text.
+pub fn glob_matches(pattern: &str, text: &str) -> bool {
     let (mut pattern, mut rest) = (pattern.chars(), text.chars());
-    // The last star, and the text it has not taken yet.
+    // The pattern after the last star, and the text that star has not consumed yet.
     let mut star: Option<(std::str::Chars<'_>, std::str::Chars<'_>)> = None;
     loop {
         let (mut next, mut left) = (pattern.clone(), rest.clone());
@@ -55,13 +55,13 @@ pub fn fits(pattern: &str, text: &str) -> bool {
             (Some('?'), Some(_)) => (pattern, rest) = (next, left),
             (Some(wanted), Some(found)) if wanted == found => (pattern, rest) = (next, left),
             (None, None) => return true,
-            // Does not fit: the last star takes one more, if there is one and there is more.
+            // Backtrack: the last star consumes one more character.
             _ => {
-                let Some((after, taken)) = &mut star else { return false };
-                if taken.next().is_none() {
+                let Some((after, unconsumed)) = &mut star else { return false };
+                if unconsumed.next().is_none() {
                     return false;
                 }
-                (pattern, rest) = (after.clone(), taken.clone());
+                (pattern, rest) = (after.clone(), unconsumed.clone());
             }
         }
     }
@@ -85,7 +85,7 @@ mod tests {
 
     #[test]
     fn stars_and_question_marks() {
-        for (pattern, text, fits) in [
+        for (pattern, text, expected) in [
             ("", "", true),
             ("", "a", false),
             ("*", "", true),
@@ -103,12 +103,12 @@ mod tests {
             ("[a]", "[a]", true),
             ("*.*", "a.b", true),
         ] {
-            assert_eq!(Glob::new(pattern).matches(text), fits, "{pattern} {text}");
+            assert_eq!(Glob::new(pattern).matches(text), expected, "{pattern} {text}");
         }
     }
 
     #[test]
-    fn a_hostile_pattern_is_not_slow() {
+    fn a_hostile_pattern_matches_in_bounded_time() {
         let pattern = format!("{}b", "*a".repeat(1000));
         assert!(!Glob::new(pattern).matches(&"a".repeat(10_000)));
     }

@@ -1,59 +1,59 @@
-//! JSON text laid out in lines that can be compared and printed as they are.
+//! Formats JSON text as lines that can be compared and printed verbatim.
 //!
-//! Invariants: the text is not decoded, so a duplicate member is shown twice; characters that a terminal obeys or
-//! hides are escaped; only white space between values is lost. A string with line breaks is continued on the next line
+//! Invariants: the text is not decoded, so a duplicate member is shown twice; control and
+//! invisible characters are escaped; only white space between values is lost. A string with line breaks is continued on the next line
 //! (`"first\n"` above `"second"`), so that a change shows in its own line.
 
 use std::fmt::Write;
 use std::iter::Peekable;
 use std::str::Chars;
 
-use crate::visible::is_invisible;
+use crate::escape::is_invisible;
 
-/// Deeper levels are not indented further: a line must not grow with the depth of a hostile text.
+/// The indentation limit: a line must not grow with the depth of a hostile text.
 const MAX_INDENT: usize = 64;
 
-/// Returns the text in lines, one member or element a line. What is not JSON is laid out as far as it looks like it.
+/// Returns the text as lines, one member or element per line. Text that is not JSON is split at its punctuation.
 pub(crate) fn json_lines(text: &str) -> Vec<String> {
-    let mut layout = Layout { lines: Vec::new(), line: String::new(), depth: 0 };
+    let mut writer = LineWriter { lines: Vec::new(), line: String::new(), depth: 0 };
     let mut chars = text.chars().peekable();
     while let Some(char) = chars.next() {
         match char {
-            '"' => layout.put_string(&mut chars),
+            '"' => writer.put_string(&mut chars),
             '{' | '[' => {
-                layout.line.push(char);
+                writer.line.push(char);
                 while chars.next_if(char::is_ascii_whitespace).is_some() {}
                 match chars.next_if(|next| matches!(next, '}' | ']')) {
-                    Some(close) => layout.line.push(close),
-                    None => layout.break_line(layout.depth + 1),
+                    Some(close) => writer.line.push(close),
+                    None => writer.break_line(writer.depth + 1),
                 }
             }
             '}' | ']' => {
-                layout.break_line(layout.depth.saturating_sub(1));
-                layout.line.push(char);
+                writer.break_line(writer.depth.saturating_sub(1));
+                writer.line.push(char);
             }
             ',' => {
-                layout.line.push(char);
-                layout.break_line(layout.depth);
+                writer.line.push(char);
+                writer.break_line(writer.depth);
             }
-            ':' => layout.line.push_str(": "),
+            ':' => writer.line.push_str(": "),
             char if char.is_ascii_whitespace() => {}
-            char => layout.put(char),
+            char => writer.put(char),
         }
     }
-    layout.break_line(0);
-    layout.lines
+    writer.break_line(0);
+    writer.lines
 }
 
-struct Layout {
+struct LineWriter {
     lines: Vec<String>,
-    /// The line that is being written.
+    /// The current line.
     line: String,
     depth: usize,
 }
 
-impl Layout {
-    /// Ends the line, unless nothing is on it, and begins one at this depth.
+impl LineWriter {
+    /// Ends the current line, unless it is blank, and begins one at this depth.
     fn break_line(&mut self, depth: usize) {
         if !self.line.trim_start().is_empty() {
             self.lines.push(std::mem::take(&mut self.line));
@@ -62,7 +62,7 @@ impl Layout {
         self.depth = depth;
     }
 
-    /// Writes a string, from behind its opening quote.
+    /// Writes a string whose opening quote was consumed.
     fn put_string(&mut self, chars: &mut Peekable<Chars<'_>>) {
         self.line.push('"');
         while let Some(char) = chars.next() {
@@ -101,7 +101,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn s2_a_definition_is_laid_out_one_member_a_line() {
+    fn s2_a_definition_has_one_member_per_line() {
         let text = "{\"a\": [1, {}], \"b\":\"x\\ny\\n\",\n\"c\":{\"d\":\"\u{202e}\\\"\\\\n\",\"d\":[ ]}}";
         assert_eq!(
             json_lines(text),
@@ -125,7 +125,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn s2_any_text_is_laid_out_without_what_a_terminal_obeys(text in "[\\[\\]{}:,\"\\\\nab \n\u{202e}\u{7}é]{0,60}") {
+        fn s2_lines_of_any_text_have_no_invisible_characters(text in "[\\[\\]{}:,\"\\\\nab \n\u{202e}\u{7}é]{0,60}") {
             let lines = json_lines(&text);
             prop_assert!(!lines.iter().any(|line| line.contains(is_invisible)), "{:?}", lines);
         }

@@ -1,33 +1,37 @@
-//! An entry for other eyes: as written, with what may be secret covered.
+//! Masking of secrets in configurations that are displayed or logged.
 //!
-//! Invariant: no literal value of a variable or header is shown, nor a default of one; references are, since a name is
-//! no secret. In arguments and addresses only what is named like a secret is covered: the rest tells servers apart.
+//! Invariant: no literal value or default of an environment variable or header is shown; references are, because names
+//! are not secret. In arguments and addresses only values with secret-looking names are masked: the rest distinguishes
+//! servers.
 
 use std::borrow::Cow;
 
 use serde_json::Value;
 
-use crate::expand::{Piece, pieces};
+use crate::expand::{TextPiece, parse_references};
 use crate::server_config::ServerConfig;
 
-pub(crate) const COVER: &str = "••••";
-/// Where other programs keep values that may be secret, whatever they are called.
-const HOLDERS: [&str; 7] = ["env", "envs", "environment", "headers", "http_headers", "httpHeaders", "auth"];
-/// Words before a credential that say what kind it is.
+pub(crate) const MASK: &str = "••••";
+/// Fields of other programs whose values may be secret, whatever their names.
+const SECRET_FIELDS: [&str; 7] =
+    ["env", "envs", "environment", "headers", "http_headers", "httpHeaders", "auth"];
+/// Authentication schemes before a credential; not masked.
 const SCHEMES: [&str; 4] = ["Bearer ", "Basic ", "Token ", "token "];
 
 impl ServerConfig {
-    /// The entry as JSON for people and logs: variables not filled in, literal values covered.
+    /// Returns the entry as JSON for display: variables not substituted, literal values masked.
     pub fn masked(&self) -> Value {
         let fields = self.fields().into_iter().map(|(key, value)| {
             let value = match (key.as_str(), value) {
                 ("env" | "headers", Value::Object(members)) => Value::Object(
-                    members.into_iter().map(|(name, value)| (name, covered_text(value))).collect(),
+                    members.into_iter().map(|(name, value)| (name, mask_value(value))).collect(),
                 ),
-                ("args", Value::Array(args)) => Value::Array(masked_args(&args)),
-                ("url", Value::String(url)) => Value::String(masked_url(&url)),
-                (key, _) if names_a_secret(key) || HOLDERS.contains(&key) => Value::String(COVER.to_owned()),
-                (_, value) => masked_unknown(value),
+                ("args", Value::Array(args)) => Value::Array(mask_args(&args)),
+                ("url", Value::String(url)) => Value::String(mask_url(&url)),
+                (key, _) if is_secret_name(key) || SECRET_FIELDS.contains(&key) => {
+                    Value::String(MASK.to_owned())
+                }
+                (_, value) => mask_unknown(value),
             };
             (key, value)
         });
@@ -35,8 +39,8 @@ impl ServerConfig {
     }
 }
 
-/// Whether what goes by this name is probably secret.
-pub fn names_a_secret(name: &str) -> bool {
+/// Returns whether a value with this name is probably secret.
+pub fn is_secret_name(name: &str) -> bool {
     const PARTS: [&str; 11] = [
         "secret",
         "token",
@@ -56,70 +60,70 @@ pub fn names_a_secret(name: &str) -> bool {
     WHOLE.contains(&plain.as_str()) || PARTS.iter().any(|part| plain.contains(part))
 }
 
-fn covered_text(value: Value) -> Value {
+fn mask_value(value: Value) -> Value {
     match value {
-        Value::String(text) => Value::String(covered(&text)),
-        _ => Value::String(COVER.to_owned()),
+        Value::String(text) => Value::String(mask_literals(&text)),
+        _ => Value::String(MASK.to_owned()),
     }
 }
 
-/// References stay, literals do not.
-pub(crate) fn covered(text: &str) -> String {
-    let Ok(pieces) = pieces(text) else { return COVER.to_owned() };
+/// Masks the literal parts of a text; references stay.
+pub(crate) fn mask_literals(text: &str) -> String {
+    let Ok(pieces) = parse_references(text) else { return MASK.to_owned() };
     let mut out = String::new();
     for piece in pieces {
         match piece {
-            Piece::Literal(literal) if SCHEMES.contains(&literal) => out.push_str(literal),
-            Piece::Literal(_) => out.push_str(COVER),
-            Piece::Variable { name, default: None } => out.extend(["${", name, "}"]),
-            Piece::Variable { name, default: Some(_) } => out.extend(["${", name, ":-", COVER, "}"]),
+            TextPiece::Literal(literal) if SCHEMES.contains(&literal) => out.push_str(literal),
+            TextPiece::Literal(_) => out.push_str(MASK),
+            TextPiece::Variable { name, default: None } => out.extend(["${", name, "}"]),
+            TextPiece::Variable { name, default: Some(_) } => out.extend(["${", name, ":-", MASK, "}"]),
         }
     }
     out
 }
 
-fn masked_args(args: &[Value]) -> Vec<Value> {
+fn mask_args(args: &[Value]) -> Vec<Value> {
     let mut out = Vec::with_capacity(args.len());
-    let mut cover_next = false;
+    let mut mask_next = false;
     for arg in args {
         let text = arg.as_str().unwrap_or_default();
         let is_flag = text.starts_with('-');
-        out.push(Value::String(match cover_next && !is_flag {
-            true => covered(text),
-            false => masked_arg(text),
+        out.push(Value::String(match mask_next && !is_flag {
+            true => mask_literals(text),
+            false => mask_arg(text),
         }));
-        cover_next = is_flag && !text.contains('=') && names_a_secret(text);
+        mask_next = is_flag && !text.contains('=') && is_secret_name(text);
     }
     out
 }
 
-/// `--token=x`, `TOKEN=x`, `Authorization: x`, and addresses.
-fn masked_arg(arg: &str) -> String {
+/// Masks `--token=x`, `TOKEN=x`, `Authorization: x`, and addresses.
+fn mask_arg(arg: &str) -> String {
     if arg.contains("://") {
-        return masked_url(arg);
+        return mask_url(arg);
     }
     match arg.find(['=', ':']) {
-        Some(at) if names_a_secret(&arg[..at]) => {
+        Some(at) if is_secret_name(&arg[..at]) => {
             let value = arg[at + 1..].trim_start();
             let kept = &arg[..arg.len() - value.len()];
-            format!("{kept}{}", covered(value))
+            format!("{kept}{}", mask_literals(value))
         }
         _ => arg.to_owned(),
     }
 }
 
-/// Covers a password and the values of secret-looking parameters.
-pub fn masked_url(url: &str) -> String {
+/// Masks the user information and the values of secret-looking query parameters of an address.
+pub fn mask_url(url: &str) -> String {
     let (before, query) = match url.split_once('?') {
         Some((before, query)) => (before, Some(query)),
         None => (url, None),
     };
-    let mut out = without_user(before).into_owned();
+    let mut out = mask_user_info(before).into_owned();
     if let Some(query) = query {
         let parameters: Vec<String> = query
             .split('&')
             .map(|parameter| match parameter.split_once('=') {
-                Some((name, value)) if names_a_secret(name) => format!("{name}={}", covered(value)),
+                Some((name, value)) if is_secret_name(name) => format!("{name}={}", mask_literals(value)),
                 _ => parameter.to_owned(),
             })
             .collect();
@@ -128,28 +132,28 @@ pub fn masked_url(url: &str) -> String {
     out
 }
 
-fn without_user(url: &str) -> Cow<'_, str> {
+fn mask_user_info(url: &str) -> Cow<'_, str> {
     let Some(start) = url.find("://").map(|at| at + 3) else { return url.into() };
     let end = url[start..].find('/').map_or(url.len(), |slash| start + slash);
     match url[start..end].rfind('@') {
-        Some(at) => format!("{}{COVER}{}", &url[..start], &url[start + at..]).into(),
+        Some(at) => format!("{}{MASK}{}", &url[..start], &url[start + at..]).into(),
         None => url.into(),
     }
 }
 
-/// Fields of other programs may hold secrets under their own names.
-fn masked_unknown(value: Value) -> Value {
+/// Masks secret-looking members of an unknown field.
+fn mask_unknown(value: Value) -> Value {
     match value {
         Value::Object(members) => Value::Object(
             members
                 .into_iter()
-                .map(|(key, value)| match names_a_secret(&key) || HOLDERS.contains(&key.as_str()) {
-                    true => (key, Value::String(COVER.to_owned())),
-                    false => (key, masked_unknown(value)),
+                .map(|(key, value)| match is_secret_name(&key) || SECRET_FIELDS.contains(&key.as_str()) {
+                    true => (key, Value::String(MASK.to_owned())),
+                    false => (key, mask_unknown(value)),
                 })
                 .collect(),
         ),
-        Value::Array(items) => Value::Array(items.into_iter().map(masked_unknown).collect()),
+        Value::Array(items) => Value::Array(items.into_iter().map(mask_unknown).collect()),
         value => value,
     }
 }
@@ -159,7 +163,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn references_stay_and_literals_do_not() {
+    fn literals_are_masked_and_references_stay() {
         for (text, expected) in [
             ("s3cr3t", "••••"),
             ("${TOKEN}", "${TOKEN}"),
@@ -170,14 +174,14 @@ mod tests {
             ("${broken", "••••"),
             ("", ""),
         ] {
-            assert_eq!(covered(text), expected);
+            assert_eq!(mask_literals(text), expected);
         }
     }
 
     #[test]
-    fn addresses_and_arguments_are_covered_where_they_are_named_like_secrets() {
+    fn addresses_and_arguments_are_masked_where_their_names_look_secret() {
         assert_eq!(
-            masked_url("https://me:pw@h/p?api_key=s3cr3t&profile=dev&token=${T}"),
+            mask_url("https://me:pw@h/p?api_key=s3cr3t&profile=dev&token=${T}"),
             "https://••••@h/p?api_key=••••&profile=dev&token=${T}"
         );
         let args = [
@@ -211,6 +215,6 @@ mod tests {
             "--verbose",
             "https://h/?key=••••",
         ];
-        assert_eq!(masked_args(&args), expected);
+        assert_eq!(mask_args(&args), expected);
     }
 }

@@ -1,12 +1,12 @@
-//! The name a model calls a tool by: `mcp__server__tool`.
+//! Qualified tool names for models: `mcp__server__tool`.
 //!
 //! Invariants:
 //! - A name depends on the pair and the limit alone, so adding or removing a server renames nothing.
-//! - It has only `A-Z a-z 0-9 _ -`, and at most as many characters as the limit says.
-//! - A plain pair comes out verbatim. Any other ends in `_` and a hash of the exact pair; no verbatim name ends so.
-//! - Two pairs with one name would need two equal hashes of 63 bits beside equal visible parts.
+//! - It has only `A-Z a-z 0-9 _ -`, and at most as many characters as the limit.
+//! - A plain pair is used verbatim. Any other name ends in `_` and a hash of the exact pair; no verbatim name does.
+//! - Two pairs have the same name only if their 63-bit hashes and their visible parts are equal.
 //!
-//! A name is never taken apart again: who has one looks it up in the catalogue, which knows the pair.
+//! A name is never parsed: it is looked up in the catalog, which knows the pair.
 
 use std::borrow::Borrow;
 use std::fmt;
@@ -16,29 +16,29 @@ use sha2::{Digest, Sha256};
 const PREFIX: &str = "mcp__";
 const SEPARATOR: &str = "__";
 
-/// The mark of a name that is not verbatim: `_`, a digit from 0 to 7, and twelve more. The digit keeps ordinary
-/// words out of the shape: `get_transactions` has twelve letters after its `_`.
-const MARK: usize = 14;
+/// The length of the hash suffix: `_`, a digit from 0 to 7, and twelve more characters. The digit distinguishes it from
+/// words: `get_transactions` has twelve letters after its `_`.
+const HASH_SUFFIX_LENGTH: usize = 14;
 
-/// No letter that is read as another: no `i`, `l`, `o`, `u`.
+/// Crockford base 32: without the ambiguous letters `i`, `l`, `o` and `u`.
 const DIGITS: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 
-/// How many characters a name may have.
+/// The length limit of a name, in characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct NameLimit(usize);
 
 impl NameLimit {
-    /// What every provider takes.
+    /// The limit that every provider accepts.
     pub const DEFAULT: Self = Self(64);
-    /// Shorter ones could not show anything of the pair beside the hash.
-    pub const LEAST: Self = Self(32);
+    /// The least limit: shorter names have no room for the pair beside the hash.
+    pub const MIN: Self = Self(32);
 
-    /// This many characters, or [`NameLimit::LEAST`] where that is more.
+    /// This many characters, or [`NameLimit::MIN`] where that is more.
     pub fn new(characters: usize) -> Self {
-        Self(characters.max(Self::LEAST.0))
+        Self(characters.max(Self::MIN.0))
     }
 
-    /// How many.
+    /// Returns the number of characters.
     pub fn characters(self) -> usize {
         self.0
     }
@@ -50,48 +50,48 @@ impl Default for NameLimit {
     }
 }
 
-/// The name of one server's tool among all tools of all servers.
+/// The name of a tool that is unique among the tools of all servers.
 ///
 /// ```
 /// use switchboard::host::name::{NameLimit, QualifiedName};
 ///
-/// let plain = QualifiedName::of("context7", "search", NameLimit::DEFAULT);
+/// let plain = QualifiedName::new("context7", "search", NameLimit::DEFAULT);
 /// assert_eq!(plain.as_str(), "mcp__context7__search");
 ///
-/// let dotted = QualifiedName::of("context7", "search.all", NameLimit::DEFAULT);
+/// let dotted = QualifiedName::new("context7", "search.all", NameLimit::DEFAULT);
 /// assert!(dotted.as_str().starts_with("mcp__context7__search_all_"));
 /// ```
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct QualifiedName(Box<str>);
 
 impl QualifiedName {
-    /// The name of this pair. Any two texts have one.
-    pub fn of(server: &str, tool: &str, limit: NameLimit) -> Self {
+    /// Returns the name of a pair; any two texts are valid.
+    pub fn new(server: &str, tool: &str, limit: NameLimit) -> Self {
         let length = PREFIX.len() + server.len() + SEPARATOR.len() + tool.len();
         if length <= limit.0 && is_plain_server(server) && is_plain_tool(tool) {
             let mut name = String::with_capacity(length);
             name.extend([PREFIX, server, SEPARATOR, tool]);
-            if !is_marked(&name) {
+            if !has_hash_suffix(&name) {
                 return Self(name.into());
             }
         }
-        Self(marked(server, tool, limit).into())
+        Self(hashed_name(server, tool, limit).into())
     }
 
-    /// The name as text.
+    /// Returns the name.
     #[inline]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// Whether it is not verbatim, and so ends in a hash.
+    /// Returns whether the name ends in a hash, because the pair could not be used verbatim.
     pub fn is_hashed(&self) -> bool {
-        is_marked(&self.0)
+        has_hash_suffix(&self.0)
     }
 }
 
-/// Such a server's name ends where the first `__` after the prefix begins, so whatever the tool is called, a verbatim
-/// name belongs to one pair.
+/// Returns whether the server's name can be used verbatim. It then ends at the first `__` after the prefix, so a verbatim
+/// name belongs to exactly one pair.
 fn is_plain_server(server: &str) -> bool {
     !server.is_empty()
         && server.bytes().all(is_plain)
@@ -107,18 +107,18 @@ fn is_plain(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-')
 }
 
-fn is_marked(name: &str) -> bool {
-    let Some(start) = name.len().checked_sub(MARK) else { return false };
+fn has_hash_suffix(name: &str) -> bool {
+    let Some(start) = name.len().checked_sub(HASH_SUFFIX_LENGTH) else { return false };
     match &name.as_bytes()[start..] {
         [b'_', b'0'..=b'7', rest @ ..] => rest.iter().all(|byte| DIGITS.contains(byte)),
         _ => false,
     }
 }
 
-fn marked(server: &str, tool: &str, limit: NameLimit) -> String {
-    let room = limit.0 - PREFIX.len() - SEPARATOR.len() - MARK;
+fn hashed_name(server: &str, tool: &str, limit: NameLimit) -> String {
+    let room = limit.0 - PREFIX.len() - SEPARATOR.len() - HASH_SUFFIX_LENGTH;
     let (server_text, tool_text) = (escaped(server, room), escaped(tool, room));
-    // The tool says more than the server: of what is too long, the server keeps a third, or what the tool leaves.
+    // The tool matters more than the server: the server gets a third of the room, or what the tool leaves.
     let for_server = server_text.len().min((room / 3).max(room.saturating_sub(tool_text.len())));
     let for_tool = tool_text.len().min(room - for_server);
     let mut name = String::with_capacity(limit.0);
@@ -131,11 +131,11 @@ fn marked(server: &str, tool: &str, limit: NameLimit) -> String {
     name
 }
 
-/// With one `_` for each run of characters a name cannot have; no longer than can be shown. Only ASCII.
-fn escaped(text: &str, most: usize) -> String {
-    let mut out = String::with_capacity(text.len().min(most));
+/// Replaces each run of invalid characters by one `_`; the result is ASCII and has at most `max_length` characters.
+fn escaped(text: &str, max_length: usize) -> String {
+    let mut out = String::with_capacity(text.len().min(max_length));
     for char in text.chars() {
-        if out.len() == most {
+        if out.len() == max_length {
             break;
         }
         match u8::try_from(char) {
@@ -147,11 +147,11 @@ fn escaped(text: &str, most: usize) -> String {
     out
 }
 
-/// 63 bits over the exact pair. A strong hash: a server that could choose a tool's name to match another's would take
-/// its calls.
+/// Returns 63 bits of a hash of the exact pair. Cryptographic: a server that could choose a colliding name would receive
+/// the calls of another tool.
 fn hash(server: &str, tool: &str) -> u64 {
     let mut sha = Sha256::new();
-    // With its length in front, no end of the server's name can pass for the beginning of the tool's.
+    // The length separates the two names unambiguously.
     sha.update((server.len() as u64).to_be_bytes());
     sha.update(server);
     sha.update(tool);

@@ -1,6 +1,6 @@
-//! From a server as written to a server as it will be run: variables filled in, every field checked.
+//! Resolution of a server's configuration into the plan that is run: variables substituted, every field checked.
 //!
-//! Nothing of a server that is not started is filled in. What reaches the server is made from a plan elsewhere.
+//! Variables of a server that is not started are not substituted.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -11,35 +11,34 @@ use std::time::Duration;
 use http::{HeaderName, HeaderValue};
 use switchboard_http::{Address, AddressError, PlainHttp, Secret};
 
-use crate::expand::{Lookup, Piece, expand, pieces};
-use crate::fault::{Fault, Problem};
+use crate::error::{ConfigError, ConfigErrorKind};
+use crate::expand::{TextPiece, VariableLookup, expand, parse_references};
 use crate::scope::Scope;
-use crate::server_config::{Kind, ServerConfig, Settings};
-use crate::start::{Off, Start};
+use crate::server_config::{ServerConfig, Settings, TransportConfig};
+use crate::start::{OffReason, StartPolicy};
 
-/// How long connecting may take where the entry does not say.
-pub const STARTUP: Duration = Duration::from_secs(60);
-/// How often in a row a server may fail where the entry does not say.
-pub const RESTARTS: u32 = 5;
+/// The default timeout for connecting.
+pub const DEFAULT_STARTUP_TIMEOUT: Duration = Duration::from_secs(60);
+/// The default number of consecutive failures after which a server is given up.
+pub const DEFAULT_MAX_FAILURES: u32 = 5;
 
-/// A server as it will be run: a [`ServerConfig`] with its variables filled in and its fields checked.
+/// A server as it will be run: a [`ServerConfig`] with its variables substituted and its fields checked.
 ///
-/// Printing it shows the configuration as written, with secrets masked.
+/// The `Debug` output is the configuration as written, with secrets masked.
 #[derive(Clone, PartialEq)]
 #[non_exhaustive]
 pub struct ServerPlan {
-    /// How the server is reached. Variables are filled in if it is started, so do not print it; otherwise it is as
-    /// written.
-    pub kind: Kind,
-    /// Whether it is started, and when.
-    pub start: Start,
-    /// How it is treated.
+    /// The transport. Variables are substituted if the server is started, so do not print it; otherwise it is as written.
+    pub transport: TransportConfig,
+    /// The start policy.
+    pub start: StartPolicy,
+    /// The settings.
     pub settings: Settings,
     /// The configuration as written, secrets masked.
     pub written: Arc<serde_json::Value>,
-    /// The scope of the file it comes from.
+    /// The scope of the file that has it.
     pub scope: Option<Scope>,
-    /// The directory that the working directory of its program is relative to, and the default for it.
+    /// The base of a relative working directory, and the default working directory.
     pub base_directory: Option<PathBuf>,
 }
 
@@ -54,57 +53,57 @@ impl fmt::Debug for ServerPlan {
 }
 
 impl ServerConfig {
-    /// Fills in variables with this lookup, checks every field, and returns the server that will be run.
+    /// Substitutes variables, checks every field, and returns the server that will be run.
     ///
     /// # Errors
-    /// Names the field and what is wrong with it, such as a variable that is not set.
-    pub fn resolve(&self, variables: Lookup<'_>) -> Result<ServerPlan, Fault> {
+    /// When a field is invalid, for example because a variable is not set; the error names the field.
+    pub fn resolve(&self, variables: VariableLookup<'_>) -> Result<ServerPlan, ConfigError> {
         let start = match (self.settings.disabled, self.settings.lazy) {
-            (true, _) => Start::Off(Off::Disabled),
-            (_, true) => Start::WhenUsed,
-            _ => Start::AtOnce,
+            (true, _) => StartPolicy::Off(OffReason::Disabled),
+            (_, true) => StartPolicy::WhenUsed,
+            _ => StartPolicy::AtOnce,
         };
-        Ok(self.plan(filled_in(&self.kind, variables)?, start))
+        Ok(self.plan(expand_transport(&self.transport, variables)?, start))
     }
 
-    /// Returns the server of a configuration that is disabled: as written, no variable filled in, and not started. A
-    /// variable that is not set matters only once it is enabled.
+    /// Returns the plan of a disabled server: as written, without substitution, not started. A variable that is not set
+    /// is an error only once the server is enabled.
     pub fn disabled(&self) -> ServerPlan {
-        self.plan(self.kind.clone(), Start::Off(Off::Disabled))
+        self.plan(self.transport.clone(), StartPolicy::Off(OffReason::Disabled))
     }
 
-    /// Returns the server of a configuration that nobody approved: as written, no variable filled in, and not started.
+    /// Returns the plan of a server that was not approved: as written, without substitution, not started.
     pub fn unapproved(&self) -> ServerPlan {
-        self.plan(self.kind.clone(), Start::Off(Off::Unapproved))
+        self.plan(self.transport.clone(), StartPolicy::Off(OffReason::Unapproved))
     }
 
-    /// The names of the variables it refers to: what somebody who approves it should see.
+    /// Returns the names of the variables that the configuration refers to, for a consent screen.
     pub fn variables(&self) -> BTreeSet<String> {
         let mut texts: Vec<&str> = Vec::new();
-        match &self.kind {
-            Kind::Stdio { args, env, cwd, .. } => {
+        match &self.transport {
+            TransportConfig::Stdio { args, env, cwd, .. } => {
                 texts.extend(args.iter().map(String::as_str).chain(cwd.as_deref()));
                 texts.extend(env.values().map(Secret::expose));
             }
-            Kind::Http { url, headers, .. } => {
+            TransportConfig::Http { url, headers, .. } => {
                 texts.push(url);
                 texts.extend(headers.values().map(Secret::expose));
             }
-            Kind::Proxy { url, .. } => texts.push(url),
-            Kind::Sdk { .. } => {}
+            TransportConfig::Proxy { url, .. } => texts.push(url),
+            TransportConfig::Sdk { .. } => {}
         }
-        let names = texts.into_iter().filter_map(|text| pieces(text).ok()).flatten();
+        let names = texts.into_iter().filter_map(|text| parse_references(text).ok()).flatten();
         names
             .filter_map(|piece| match piece {
-                Piece::Variable { name, .. } => Some(name.to_owned()),
-                Piece::Literal(_) => None,
+                TextPiece::Variable { name, .. } => Some(name.to_owned()),
+                TextPiece::Literal(_) => None,
             })
             .collect()
     }
 
-    fn plan(&self, kind: Kind, start: Start) -> ServerPlan {
+    fn plan(&self, transport: TransportConfig, start: StartPolicy) -> ServerPlan {
         ServerPlan {
-            kind,
+            transport,
             start,
             settings: self.settings.clone(),
             written: Arc::new(self.masked()),
@@ -114,112 +113,127 @@ impl ServerConfig {
     }
 }
 
-fn filled_in(kind: &Kind, variables: Lookup<'_>) -> Result<Kind, Fault> {
-    let fill =
-        |field: String, text: &str| expand(text, variables).map_err(|problem| Fault::new(field, problem));
-    match kind {
-        Kind::Stdio { command, args, env, inherit_env, cwd } => {
-            without_nul("command", command)?;
+fn expand_transport(
+    transport: &TransportConfig,
+    variables: VariableLookup<'_>,
+) -> Result<TransportConfig, ConfigError> {
+    let expand_field = |field: String, text: &str| {
+        expand(text, variables).map_err(|problem| ConfigError::new(field, problem))
+    };
+    match transport {
+        TransportConfig::Stdio { command, args, env, inherit_env, cwd } => {
+            reject_nul("command", command)?;
             if command.trim().is_empty() {
-                return Err(unusable("command", "it is empty; name a program"));
+                return Err(invalid("command", "it is empty; name a program"));
             }
             for (index, name) in inherit_env.iter().enumerate() {
-                variable_name(&format!("inheritEnv[{index}]"), name)?;
+                check_variable_name(&format!("inheritEnv[{index}]"), name)?;
             }
-            let filled = args.iter().enumerate().map(|(index, arg)| {
+            let expanded = args.iter().enumerate().map(|(index, arg)| {
                 let field = format!("args[{index}]");
-                let arg = fill(field.clone(), arg)?;
-                without_nul(&field, &arg).map(|()| arg)
+                let arg = expand_field(field.clone(), arg)?;
+                reject_nul(&field, &arg).map(|()| arg)
             });
-            let args = filled.collect::<Result<Vec<_>, _>>()?;
-            let env = environment(env, &fill)?;
-            let cwd = cwd.as_deref().map(|cwd| directory(cwd, &fill)).transpose()?;
-            Ok(Kind::Stdio { command: command.clone(), args, env, inherit_env: inherit_env.clone(), cwd })
+            let args = expanded.collect::<Result<Vec<_>, _>>()?;
+            let env = expand_environment(env, &expand_field)?;
+            let cwd = cwd.as_deref().map(|cwd| expand_directory(cwd, &expand_field)).transpose()?;
+            Ok(TransportConfig::Stdio {
+                command: command.clone(),
+                args,
+                env,
+                inherit_env: inherit_env.clone(),
+                cwd,
+            })
         }
-        Kind::Http { url, headers, binding, allow_http } => {
-            let url = address(url, &fill("url".into(), url)?, *allow_http)?;
-            let headers = header_map(headers, &fill)?;
-            Ok(Kind::Http { url, headers, binding: *binding, allow_http: *allow_http })
+        TransportConfig::Http { url, headers, binding, allow_http } => {
+            let url = check_address(url, &expand_field("url".into(), url)?, *allow_http)?;
+            let headers = expand_headers(headers, &expand_field)?;
+            Ok(TransportConfig::Http { url, headers, binding: *binding, allow_http: *allow_http })
         }
-        Kind::Sdk { name } if name.is_empty() => {
-            Err(unusable("name", "it is empty; name a registered server"))
+        TransportConfig::Sdk { name } if name.is_empty() => {
+            Err(invalid("name", "it is empty; name a registered server"))
         }
-        Kind::Sdk { name } => Ok(Kind::Sdk { name: name.clone() }),
-        Kind::Proxy { id, .. } if id.is_empty() => Err(unusable("id", "it is empty; name a connector")),
-        Kind::Proxy { url, id } => {
-            let filled = fill("url".into(), url)?.replace("{id}", &encoded(id));
-            Ok(Kind::Proxy { url: address(url, &filled, false)?, id: id.clone() })
+        TransportConfig::Sdk { name } => Ok(TransportConfig::Sdk { name: name.clone() }),
+        TransportConfig::Proxy { id, .. } if id.is_empty() => {
+            Err(invalid("id", "it is empty; name a connector"))
+        }
+        TransportConfig::Proxy { url, id } => {
+            let expanded = expand_field("url".into(), url)?.replace("{id}", &percent_encode(id));
+            Ok(TransportConfig::Proxy { url: check_address(url, &expanded, false)?, id: id.clone() })
         }
     }
 }
 
-type Fill<'a> = dyn Fn(String, &str) -> Result<String, Fault> + 'a;
+type ExpandField<'a> = dyn Fn(String, &str) -> Result<String, ConfigError> + 'a;
 
-fn environment(env: &BTreeMap<String, Secret>, fill: &Fill<'_>) -> Result<BTreeMap<String, Secret>, Fault> {
-    let filled = env.iter().map(|(name, value)| {
+fn expand_environment(
+    env: &BTreeMap<String, Secret>,
+    expand_field: &ExpandField<'_>,
+) -> Result<BTreeMap<String, Secret>, ConfigError> {
+    let expanded = env.iter().map(|(name, value)| {
         let field = format!("env.{name}");
-        variable_name(&field, name)?;
-        let value = fill(field.clone(), value.expose())?;
-        without_nul(&field, &value)?;
+        check_variable_name(&field, name)?;
+        let value = expand_field(field.clone(), value.expose())?;
+        reject_nul(&field, &value)?;
         Ok((name.clone(), Secret::new(value)))
     });
-    filled.collect()
+    expanded.collect()
 }
 
-fn header_map(
+fn expand_headers(
     headers: &BTreeMap<String, Secret>,
-    fill: &Fill<'_>,
-) -> Result<BTreeMap<String, Secret>, Fault> {
-    let filled = headers.iter().map(|(name, value)| {
+    expand_field: &ExpandField<'_>,
+) -> Result<BTreeMap<String, Secret>, ConfigError> {
+    let expanded = headers.iter().map(|(name, value)| {
         let field = format!("headers.{name}");
         if HeaderName::try_from(name.as_str()).is_err() {
-            return Err(unusable(&field, "this is not a name a header can have"));
+            return Err(invalid(&field, "this is not a valid header name"));
         }
-        let value = fill(field.clone(), value.expose())?;
+        let value = expand_field(field.clone(), value.expose())?;
         match HeaderValue::try_from(value.as_str()) {
             Ok(_) => Ok((name.clone(), Secret::new(value))),
-            Err(_) => Err(unusable(
+            Err(_) => Err(invalid(
                 &field,
-                "the value has a line break or another character no header has; is there one at the end of the variable?",
+                "the value has a line break or another character that is invalid in a header; does the variable end with one?",
             )),
         }
     });
-    filled.collect()
+    expanded.collect()
 }
 
-fn directory(cwd: &str, fill: &Fill<'_>) -> Result<String, Fault> {
-    let filled = fill("cwd".into(), cwd)?;
-    without_nul("cwd", &filled)?;
-    match filled.is_empty() {
-        true => Err(unusable("cwd", "it is empty; name a directory, or take it out")),
-        false => Ok(filled),
+fn expand_directory(cwd: &str, expand_field: &ExpandField<'_>) -> Result<String, ConfigError> {
+    let expanded = expand_field("cwd".into(), cwd)?;
+    reject_nul("cwd", &expanded)?;
+    match expanded.is_empty() {
+        true => Err(invalid("cwd", "it is empty; name a directory, or remove it")),
+        false => Ok(expanded),
     }
 }
 
-fn address(written: &str, filled: &str, allow_http: bool) -> Result<String, Fault> {
+fn check_address(written: &str, expanded: &str, allow_http: bool) -> Result<String, ConfigError> {
     let plain = if allow_http { PlainHttp::Allowed } else { PlainHttp::LoopbackOnly };
-    let problem = |what: String| Fault::new("url", Problem::Address { what });
-    match Address::parse(filled, plain) {
+    let problem = |what: String| ConfigError::new("url", ConfigErrorKind::Address { what });
+    match Address::parse(expanded, plain) {
         Ok(address) => Ok(address.as_str().to_owned()),
         Err(AddressError::NoScheme { .. }) => {
-            Err(problem("this is not an address; write it in full, like https://example.com/mcp".into()))
+            Err(problem("this is not an absolute URL; write it like https://example.com/mcp".into()))
         }
         Err(AddressError::Plain { .. }) => Err(problem(
-            "plain http to another machine would send everything in the open; use https, or set `allowHttp`"
+            "plain http to another machine sends everything unencrypted; use https, or set `allowHttp`"
                 .into(),
         )),
-        // These quote what was filled in, which may be secret.
+        // These messages quote substituted values, which may be secret.
         Err(AddressError::Scheme { .. } | AddressError::Host { .. } | AddressError::Port { .. })
             if written.contains("${") =>
         {
-            Err(problem("with its variables filled in this is not an address; check their values".into()))
+            Err(problem("with its variables substituted this is not an address; check their values".into()))
         }
         Err(error) => Err(problem(error.to_string())),
     }
 }
 
-/// An id as a part of a path.
-fn encoded(id: &str) -> String {
+/// Percent-encodes an id as a path segment.
+fn percent_encode(id: &str) -> String {
     let mut out = String::with_capacity(id.len());
     for byte in id.bytes() {
         match byte {
@@ -230,20 +244,20 @@ fn encoded(id: &str) -> String {
     out
 }
 
-fn variable_name(field: &str, name: &str) -> Result<(), Fault> {
+fn check_variable_name(field: &str, name: &str) -> Result<(), ConfigError> {
     match name.is_empty() || name.contains(['=', '\0']) {
-        true => Err(unusable(field, "this is not a name a variable can have")),
+        true => Err(invalid(field, "this is not a valid variable name")),
         false => Ok(()),
     }
 }
 
-fn without_nul(field: &str, text: &str) -> Result<(), Fault> {
+fn reject_nul(field: &str, text: &str) -> Result<(), ConfigError> {
     match text.contains('\0') {
-        true => Err(unusable(field, "it has a zero byte, which no program can be given")),
+        true => Err(invalid(field, "it has a zero byte, which a process cannot receive")),
         false => Ok(()),
     }
 }
 
-fn unusable(field: &str, what: &'static str) -> Fault {
-    Fault::new(field, Problem::Unusable { what })
+fn invalid(field: &str, what: &'static str) -> ConfigError {
+    ConfigError::new(field, ConfigErrorKind::InvalidValue { what })
 }

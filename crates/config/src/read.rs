@@ -1,128 +1,76 @@
-//! From a JSON object to an [`ServerConfig`]: each field once, with the place of what does not fit.
+//! Reads a [`ServerConfig`] from a JSON object; errors have the position of the field.
 
 use std::collections::BTreeMap;
-use std::fmt;
-use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use switchboard_http::Secret;
 
 use crate::document::{Member, Node, Position, Value};
-use crate::fault::{Fault, Problem};
-use crate::server_config::{Binding, Kind, ServerConfig, Settings};
-use crate::start::Restart;
-use crate::visible::visible;
+use crate::error::{ConfigError, ConfigErrorKind};
+use crate::server_config::{Binding, ServerConfig, Settings, TransportConfig};
+use crate::start::RestartPolicy;
+use crate::warning::Warning;
 
-/// What the programs before us call the streamable form of HTTP.
-const HTTP_WORDS: [&str; 4] = ["http", "streamable-http", "streamableHttp", "streamable_http"];
-const LONGEST_WAIT: u64 = 24 * 60 * 60 * 1000;
+/// Values of `type` that other programs use for streamable HTTP.
+const HTTP_TYPE_NAMES: [&str; 4] = ["http", "streamable-http", "streamableHttp", "streamable_http"];
+const MAX_TIMEOUT_MS: u64 = 24 * 60 * 60 * 1000;
 
-/// Something that was read, but probably does not mean what was meant.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Warning {
-    pub(crate) file: Option<PathBuf>,
-    pub(crate) position: Option<Position>,
-    pub(crate) field: String,
-    pub(crate) text: String,
-}
-
-impl Warning {
-    pub(crate) fn new(field: impl Into<String>, text: impl Into<String>) -> Self {
-        Self { file: None, position: None, field: field.into(), text: text.into() }
-    }
-
-    pub(crate) fn in_file(mut self, file: &Path) -> Self {
-        self.file.get_or_insert_with(|| file.to_owned());
-        self
-    }
-
-    pub(crate) fn under(mut self, path: &str) -> Self {
-        self.field = if self.field.is_empty() { path.to_owned() } else { format!("{path}.{}", self.field) };
-        self
-    }
-
-    /// The path of the field, like `mcpServers.github.tpye`.
-    pub fn field(&self) -> &str {
-        &self.field
-    }
-
-    /// What is odd about it.
-    pub fn text(&self) -> &str {
-        &self.text
-    }
-}
-
-impl fmt::Display for Warning {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(file) = &self.file {
-            write!(f, "{}:", visible(&file.to_string_lossy()))?;
-        }
-        if let Some(Position { line, column }) = self.position {
-            write!(f, "{line}:{column}:")?;
-        }
-        if self.file.is_some() || self.position.is_some() {
-            write!(f, " ")?;
-        }
-        write!(f, "{}: {}", visible(&self.field), visible(&self.text))
-    }
-}
-
-/// An entry, and what was odd about it.
+/// An entry and the warnings about it.
 #[derive(Clone, Debug)]
-pub(crate) struct Read {
+pub(crate) struct ParsedEntry {
     pub(crate) entry: ServerConfig,
     pub(crate) warnings: Vec<Warning>,
 }
 
 impl ServerConfig {
-    /// Reads an entry. `text` is what the node was parsed from, for places; empty if it was not.
-    pub(crate) fn read(node: &Node, text: &str) -> Result<Read, Fault> {
-        let mut fields = Fields::new(node, text)?;
-        let kind = kind(&mut fields)?;
+    /// Reads an entry. `text` is the text the node was parsed from, for positions; empty if there is none.
+    pub(crate) fn read(node: &Node, text: &str) -> Result<ParsedEntry, ConfigError> {
+        let mut fields = FieldReader::new(node, text)?;
+        let transport = transport(&mut fields)?;
         let settings = settings(&mut fields)?;
-        let (unknown, warnings) = fields.rest(kind.word());
-        Ok(Read { entry: Self { kind, settings, unknown }, warnings })
+        let (unknown, warnings) = fields.into_unknown(transport.type_name());
+        Ok(ParsedEntry { entry: Self { transport, settings, unknown }, warnings })
     }
 }
 
-fn kind(fields: &mut Fields<'_>) -> Result<Kind, Fault> {
+fn transport(fields: &mut FieldReader<'_>) -> Result<TransportConfig, ConfigError> {
     let word = fields.take("type", text)?;
     let word = match word.as_deref() {
         Some(word) => word,
         None => match (fields.has("command"), fields.has("url")) {
             (true, true) => {
-                let problem = Problem::Contradiction { kind: "stdio", field: "url" };
-                return Err(fields.fault("url", problem));
+                let problem = ConfigErrorKind::Contradiction { server_type: "stdio", field: "url" };
+                return Err(fields.error("url", problem));
             }
             (true, false) => "stdio",
             (false, true) => "http",
-            (false, false) => return Err(fields.fault("", Problem::NoReach)),
+            (false, false) => return Err(fields.error("", ConfigErrorKind::MissingTransport)),
         },
     };
     match word {
         "stdio" => stdio(fields),
         "sse" => http(fields, Binding::Sse, "sse"),
-        word if HTTP_WORDS.contains(&word) => http(fields, Binding::Streamable, "http"),
+        word if HTTP_TYPE_NAMES.contains(&word) => http(fields, Binding::Streamable, "http"),
         "sdk" => {
-            fields.refuse("sdk", &["command", "url"])?;
-            Ok(Kind::Sdk { name: fields.need("sdk", "name")? })
+            fields.reject("sdk", &["command", "url"])?;
+            Ok(TransportConfig::Sdk { name: fields.require("sdk", "name")? })
         }
         "claudeai-proxy" => {
-            fields.refuse("claudeai-proxy", &["command"])?;
-            let url = fields.need("claudeai-proxy", "url")?;
-            Ok(Kind::Proxy { url, id: fields.need("claudeai-proxy", "id")? })
+            fields.reject("claudeai-proxy", &["command"])?;
+            let url = fields.require("claudeai-proxy", "url")?;
+            Ok(TransportConfig::Proxy { url, id: fields.require("claudeai-proxy", "id")? })
         }
         other => {
             let word = other.chars().take(40).filter(|char| !char.is_control()).collect();
-            Err(fields.fault("type", Problem::UnknownType { word }))
+            Err(fields.error("type", ConfigErrorKind::UnknownType { word }))
         }
     }
 }
 
-fn stdio(fields: &mut Fields<'_>) -> Result<Kind, Fault> {
-    fields.refuse("stdio", &["url"])?;
-    Ok(Kind::Stdio {
-        command: fields.need("stdio", "command")?,
+fn stdio(fields: &mut FieldReader<'_>) -> Result<TransportConfig, ConfigError> {
+    fields.reject("stdio", &["url"])?;
+    Ok(TransportConfig::Stdio {
+        command: fields.require("stdio", "command")?,
         args: fields.take("args", texts)?.unwrap_or_default(),
         env: fields.take("env", secrets)?.unwrap_or_default(),
         inherit_env: fields.take("inheritEnv", texts)?.unwrap_or_default(),
@@ -130,22 +78,26 @@ fn stdio(fields: &mut Fields<'_>) -> Result<Kind, Fault> {
     })
 }
 
-fn http(fields: &mut Fields<'_>, binding: Binding, word: &'static str) -> Result<Kind, Fault> {
-    fields.refuse(word, &["command"])?;
-    Ok(Kind::Http {
-        url: fields.need(word, "url")?,
+fn http(
+    fields: &mut FieldReader<'_>,
+    binding: Binding,
+    word: &'static str,
+) -> Result<TransportConfig, ConfigError> {
+    fields.reject(word, &["command"])?;
+    Ok(TransportConfig::Http {
+        url: fields.require(word, "url")?,
         headers: fields.take("headers", secrets)?.unwrap_or_default(),
         binding,
-        allow_http: fields.take("allowHttp", truth)?.unwrap_or_default(),
+        allow_http: fields.take("allowHttp", boolean)?.unwrap_or_default(),
     })
 }
 
-fn settings(fields: &mut Fields<'_>) -> Result<Settings, Fault> {
+fn settings(fields: &mut FieldReader<'_>) -> Result<Settings, ConfigError> {
     Ok(Settings {
-        disabled: fields.take("disabled", truth)?.unwrap_or_default(),
-        required: fields.take("required", truth)?.unwrap_or_default(),
-        lazy: fields.take("lazy", truth)?.unwrap_or_default(),
-        trust: fields.take("trust", truth)?.unwrap_or_default(),
+        disabled: fields.take("disabled", boolean)?.unwrap_or_default(),
+        required: fields.take("required", boolean)?.unwrap_or_default(),
+        lazy: fields.take("lazy", boolean)?.unwrap_or_default(),
+        trust: fields.take("trust", boolean)?.unwrap_or_default(),
         timeout: fields.take("timeout", milliseconds)?,
         startup_timeout: fields.take("startupTimeout", milliseconds)?,
         restart: fields.take("restart", restart)?,
@@ -154,28 +106,29 @@ fn settings(fields: &mut Fields<'_>) -> Result<Settings, Fault> {
     })
 }
 
-/// The members of an entry, each read at most once.
-struct Fields<'a> {
+/// Reads the members of an entry and remembers which were read.
+struct FieldReader<'a> {
     members: &'a [Member],
-    taken: Vec<&'a str>,
+    read_keys: Vec<&'a str>,
     whole: &'a Node,
     text: &'a str,
 }
 
-impl<'a> Fields<'a> {
-    fn new(node: &'a Node, text: &'a str) -> Result<Self, Fault> {
-        let place = |span: usize| (!text.is_empty()).then(|| Position::of(text, span));
+impl<'a> FieldReader<'a> {
+    fn new(node: &'a Node, text: &'a str) -> Result<Self, ConfigError> {
+        let position = |span: usize| (!text.is_empty()).then(|| Position::at_byte(text, span));
         let members = node.members().ok_or_else(|| {
-            let problem = Problem::Mismatch { expected: "an object", found: node.kind() };
-            Fault::new("", problem).at(place(node.span.start))
+            let problem = ConfigErrorKind::Mismatch { expected: "an object", found: node.type_name() };
+            ConfigError::new("", problem).at(position(node.span.start))
         })?;
         for (index, member) in members.iter().enumerate() {
             if members[..index].iter().any(|earlier| earlier.key == member.key) {
-                // Programs differ in which of the two counts, so one could be approved and the other run.
-                return Err(Fault::new(&member.key, Problem::Twice).at(place(member.key_span.start)));
+                // Programs differ on which of the two wins, so one could be approved and the other run.
+                return Err(ConfigError::new(&member.key, ConfigErrorKind::DuplicateKey)
+                    .at(position(member.key_span.start)));
             }
         }
-        Ok(Self { members, taken: Vec::new(), whole: node, text })
+        Ok(Self { members, read_keys: Vec::new(), whole: node, text })
     }
 
     fn find(&self, key: &str) -> Option<&'a Member> {
@@ -187,125 +140,133 @@ impl<'a> Fields<'a> {
         self.find(key).is_some()
     }
 
-    fn fault(&self, key: &str, problem: Problem) -> Fault {
+    fn error(&self, key: &str, problem: ConfigErrorKind) -> ConfigError {
         let span = self.find(key).map_or(&self.whole.span, |member| &member.key_span);
-        Fault::new(key, problem).at(self.place(span.start))
+        ConfigError::new(key, problem).at(self.position(span.start))
     }
 
-    fn place(&self, byte: usize) -> Option<Position> {
-        (!self.text.is_empty()).then(|| Position::of(self.text, byte))
+    fn position(&self, byte: usize) -> Option<Position> {
+        (!self.text.is_empty()).then(|| Position::at_byte(self.text, byte))
     }
 
     fn take<T>(
         &mut self,
         key: &'static str,
-        read: fn(&Node) -> Result<T, Unfit>,
-    ) -> Result<Option<T>, Fault> {
-        self.taken.push(key);
+        read: fn(&Node) -> Result<T, FieldError>,
+    ) -> Result<Option<T>, ConfigError> {
+        self.read_keys.push(key);
         let Some(member) = self.find(key) else { return Ok(None) };
-        let read = read(&member.node).map_err(|unfit| {
-            Fault::new(format!("{key}{}", unfit.inside), unfit.problem).at(self.place(unfit.at))
+        let read = read(&member.node).map_err(|error| {
+            ConfigError::new(format!("{key}{}", error.inside), error.problem).at(self.position(error.at))
         })?;
         Ok(Some(read))
     }
 
-    /// A text that must be there.
-    fn need(&mut self, kind: &'static str, key: &'static str) -> Result<String, Fault> {
+    /// Reads a required string.
+    fn require(&mut self, server_type: &'static str, key: &'static str) -> Result<String, ConfigError> {
         let found = self.take(key, text)?;
-        found.ok_or_else(|| self.fault("", Problem::Missing { kind, needs: key }))
+        found.ok_or_else(|| self.error("", ConfigErrorKind::MissingField { server_type, needs: key }))
     }
 
-    /// Fields that would reach another server than the type says.
-    fn refuse(&self, kind: &'static str, keys: &[&'static str]) -> Result<(), Fault> {
+    /// Rejects fields that contradict the server type.
+    fn reject(&self, server_type: &'static str, keys: &[&'static str]) -> Result<(), ConfigError> {
         match keys.iter().find(|key| self.has(key)) {
-            Some(field) => Err(self.fault(field, Problem::Contradiction { kind, field })),
+            Some(field) => Err(self.error(field, ConfigErrorKind::Contradiction { server_type, field })),
             None => Ok(()),
         }
     }
 
-    /// What was not read, to be kept.
-    fn rest(self, kind: &'static str) -> (Vec<(String, serde_json::Value)>, Vec<Warning>) {
+    /// Returns the members that were not read, with a warning for each.
+    fn into_unknown(self, server_type: &'static str) -> (Vec<(String, serde_json::Value)>, Vec<Warning>) {
         const OF_OTHER_KINDS: [&str; 9] =
             ["args", "env", "inheritEnv", "cwd", "headers", "allowHttp", "name", "id", "url"];
-        let rest = self.members.iter().filter(|member| !self.taken.contains(&member.key.as_str()));
+        let rest = self.members.iter().filter(|member| !self.read_keys.contains(&member.key.as_str()));
         rest.map(|member| {
             let text = match OF_OTHER_KINDS.contains(&member.key.as_str()) {
-                true => format!("a server of type `{kind}` does not use this"),
-                false => "not known, so kept and not used".to_owned(),
+                true => format!("a server of type `{server_type}` does not use this"),
+                false => "unknown field: kept, but not used".to_owned(),
             };
-            let position = self.place(member.key_span.start);
-            let warning = Warning { position, ..Warning::new(&member.key, text) };
+            let warning = Warning::new(&member.key, text).at(self.position(member.key_span.start));
             ((member.key.clone(), member.node.to_json()), warning)
         })
         .unzip()
     }
 }
 
-/// A value that does not fit its field.
-struct Unfit {
-    /// The way from the field to it.
+/// An error inside the value of a field.
+struct FieldError {
+    /// The path from the field to the invalid value.
     inside: String,
     at: usize,
-    problem: Problem,
+    problem: ConfigErrorKind,
 }
 
-fn unfit(node: &Node, problem: Problem) -> Unfit {
-    Unfit { inside: String::new(), at: node.span.start, problem }
+fn field_error(node: &Node, problem: ConfigErrorKind) -> FieldError {
+    FieldError { inside: String::new(), at: node.span.start, problem }
 }
 
-fn mismatch(node: &Node, expected: &'static str) -> Unfit {
-    unfit(node, Problem::Mismatch { expected, found: node.kind() })
+fn mismatch(node: &Node, expected: &'static str) -> FieldError {
+    field_error(node, ConfigErrorKind::Mismatch { expected, found: node.type_name() })
 }
 
-fn text(node: &Node) -> Result<String, Unfit> {
-    node.text().map(str::to_owned).ok_or_else(|| mismatch(node, "a text in double quotes"))
+fn text(node: &Node) -> Result<String, FieldError> {
+    node.text().map(str::to_owned).ok_or_else(|| mismatch(node, "a string in double quotes"))
 }
 
-fn truth(node: &Node) -> Result<bool, Unfit> {
+fn boolean(node: &Node) -> Result<bool, FieldError> {
     match node.value {
-        Value::Bool(truth) => Ok(truth),
+        Value::Bool(boolean) => Ok(boolean),
         _ => Err(mismatch(node, "true or false")),
     }
 }
 
-fn texts(node: &Node) -> Result<Vec<String>, Unfit> {
-    let Value::List(items) = &node.value else { return Err(mismatch(node, "a list of texts")) };
-    let read = |(index, item)| text(item).map_err(|unfit| Unfit { inside: format!("[{index}]"), ..unfit });
+fn texts(node: &Node) -> Result<Vec<String>, FieldError> {
+    let Value::List(items) = &node.value else { return Err(mismatch(node, "a list of strings")) };
+    let read =
+        |(index, item)| text(item).map_err(|error| FieldError { inside: format!("[{index}]"), ..error });
     items.iter().enumerate().map(read).collect()
 }
 
-fn secrets(node: &Node) -> Result<BTreeMap<String, Secret>, Unfit> {
-    let members = node.members().ok_or_else(|| mismatch(node, "an object of texts"))?;
+fn secrets(node: &Node) -> Result<BTreeMap<String, Secret>, FieldError> {
+    let members = node.members().ok_or_else(|| mismatch(node, "an object of strings"))?;
     let mut map = BTreeMap::new();
     for member in members {
         let inside = format!(".{}", member.key);
         let value = match text(&member.node) {
             Ok(value) => Secret::new(value),
-            Err(unfit) => return Err(Unfit { inside, ..unfit }),
+            Err(error) => return Err(FieldError { inside, ..error }),
         };
         if map.insert(member.key.clone(), value).is_some() {
-            return Err(Unfit { inside, at: member.key_span.start, problem: Problem::Twice });
+            return Err(FieldError {
+                inside,
+                at: member.key_span.start,
+                problem: ConfigErrorKind::DuplicateKey,
+            });
         }
     }
     Ok(map)
 }
 
-fn milliseconds(node: &Node) -> Result<Duration, Unfit> {
+fn milliseconds(node: &Node) -> Result<Duration, FieldError> {
     let Value::Number(number) = &node.value else { return Err(mismatch(node, "a number of milliseconds")) };
     match number.as_u64() {
-        Some(time @ 1..=LONGEST_WAIT) => Ok(Duration::from_millis(time)),
-        _ => Err(unfit(node, Problem::Range { range: "a whole number of milliseconds, from 1 to one day" })),
+        Some(time @ 1..=MAX_TIMEOUT_MS) => Ok(Duration::from_millis(time)),
+        _ => Err(field_error(
+            node,
+            ConfigErrorKind::Range { range: "a whole number of milliseconds, from 1 to one day" },
+        )),
     }
 }
 
-fn restart(node: &Node) -> Result<Restart, Unfit> {
-    const RANGE: Problem = Problem::Range { range: "\"never\", or a number of tries from 1 to 1000" };
+fn restart(node: &Node) -> Result<RestartPolicy, FieldError> {
+    const RANGE: ConfigErrorKind =
+        ConfigErrorKind::Range { range: "\"never\", or a number of tries from 1 to 1000" };
     match &node.value {
-        Value::Text(word) if word == "never" => Ok(Restart::Never),
+        Value::Text(word) if word == "never" => Ok(RestartPolicy::Never),
         Value::Number(number) => match number.as_u64() {
-            Some(most @ 1..=1000) => Ok(Restart::WithBackoff { most: most as u32 }),
-            _ => Err(unfit(node, RANGE)),
+            Some(most @ 1..=1000) => Ok(RestartPolicy::WithBackoff { max_failures: most as u32 }),
+            _ => Err(field_error(node, RANGE)),
         },
-        _ => Err(unfit(node, RANGE)),
+        _ => Err(field_error(node, RANGE)),
     }
 }

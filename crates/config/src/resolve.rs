@@ -1,51 +1,52 @@
-//! Several files, one set of servers: which entry wins, and which of them may be started.
+//! Merges the layers of all scopes into one set of servers.
 //!
-//! Invariants: of entries with one name the one of the strongest scope wins, whole, also when it is broken: a mistake
-//! in an administrator's entry must not let another take its place. A project's server is not started, and none of its
-//! variables filled in, before its exact entry was approved. A file that cannot be read harms no other.
+//! Invariants: of several entries with the same name the one of the strongest scope wins, whole and even if it is
+//! invalid: an error in an administrator's entry must not let another entry replace it. A project's server is not
+//! started, and its variables are not substituted, before its exact entry was approved. A file that cannot be read does
+//! not affect other files.
 
 use std::path::Path;
 
 use crate::approval::{Approval, Approvals};
-use crate::expand::Lookup;
-use crate::fault::Fault;
-use crate::file::{File, Written};
+use crate::error::ConfigError;
+use crate::expand::VariableLookup;
+use crate::file::{ConfigFile, ServerEntry};
 use crate::location::Locations;
 use crate::name::{NameLimit, QualifiedName};
 use crate::plan::ServerPlan;
-use crate::read::Warning;
 use crate::rule::{Rule, Rules, Verdict};
 use crate::scope::Scope;
 use crate::server_config::ServerConfig;
+use crate::warning::Warning;
 
-/// What one scope says.
+/// The configuration of one scope.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Layer {
     /// The scope.
     pub scope: Scope,
-    /// Its servers, in their order.
-    pub servers: Vec<Written>,
-    /// Its rules about calls.
+    /// The servers, in file order.
+    pub servers: Vec<ServerEntry>,
+    /// The permission rules.
     pub rules: Vec<Rule>,
-    /// What is odd about them.
+    /// Warnings about the servers and rules.
     pub warnings: Vec<Warning>,
 }
 
 impl Layer {
-    /// Servers that come from no file.
+    /// Creates a layer of servers that do not come from a file.
     pub fn new(scope: Scope, servers: impl IntoIterator<Item = (String, ServerConfig)>) -> Self {
-        let servers = servers.into_iter().map(|(name, entry)| Written { name, entry: Ok(entry) });
+        let servers = servers.into_iter().map(|(name, entry)| ServerEntry { name, entry: Ok(entry) });
         Self { scope, servers: servers.collect(), rules: Vec::new(), warnings: Vec::new() }
     }
 
-    /// What the file of a scope says.
+    /// Reads the file of a scope.
     ///
     /// # Errors
     /// When the file as a whole cannot be read.
-    pub fn read(scope: Scope, file: &Path) -> Result<Self, Fault> {
+    pub fn read(scope: Scope, file: &Path) -> Result<Self, ConfigError> {
         let file = match scope {
-            Scope::Project => File::open_shared(file)?,
-            _ => File::open(file)?,
+            Scope::Project => ConfigFile::open_shared(file)?,
+            _ => ConfigFile::open(file)?,
         };
         Ok(Self {
             scope,
@@ -56,59 +57,59 @@ impl Layer {
     }
 }
 
-/// A server of the resolved set.
+/// A server of the resolved configuration.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Configured {
-    /// Its name.
+pub struct ConfiguredServer {
+    /// The name.
     pub name: String,
-    /// Where it comes from.
+    /// The scope of its entry.
     pub scope: Scope,
-    /// How it is written; none if that cannot be read.
+    /// The entry as server_entry; `None` if it is invalid.
     pub entry: Option<ServerConfig>,
-    /// What will be run, or why it cannot be.
-    pub plan: Result<ServerPlan, Fault>,
-    /// Whether it was approved; none where that is not asked.
+    /// The server as it will be run, or why it cannot be.
+    pub plan: Result<ServerPlan, ConfigError>,
+    /// Whether it was approved; `None` for scopes that need no approval.
     pub approval: Option<Approval>,
-    /// Whether what its tools say of their effects is believed.
+    /// Whether the annotations of its tools are trusted.
     pub trust: bool,
 }
 
-/// An entry that another one hides.
+/// An entry that an entry of a stronger scope overrides.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Shadowed {
-    /// The name both have.
+pub struct ShadowedServer {
+    /// The name of both entries.
     pub name: String,
-    /// Where the hidden one is.
+    /// The scope of the overridden entry.
     pub scope: Scope,
-    /// Where the one that counts is.
+    /// The scope of the entry that is used.
     pub by: Scope,
 }
 
-/// One set of servers out of all scopes.
+/// The configuration that results from all scopes.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
-pub struct Resolved {
-    /// The servers: by scope, strongest first, and in a scope in their order.
-    pub servers: Vec<Configured>,
-    /// The rules of all scopes. A project's file may deny and ask, but not allow.
+pub struct ResolvedConfig {
+    /// The servers, by scope (strongest first), then in file order.
+    pub servers: Vec<ConfiguredServer>,
+    /// The rules of all scopes. Allow rules of a project's file are dropped.
     pub rules: Rules,
-    /// Entries that do not count.
-    pub shadowed: Vec<Shadowed>,
+    /// Overridden entries.
+    pub shadowed: Vec<ShadowedServer>,
     /// Files that could not be read.
-    pub faults: Vec<Fault>,
-    /// What is odd.
+    pub errors: Vec<ConfigError>,
+    /// Warnings of all layers.
     pub warnings: Vec<Warning>,
 }
 
-/// What resolving needs beside the layers.
+/// The inputs of resolution beside the layers.
 #[derive(Clone, Copy)]
 pub struct ResolveContext<'a> {
-    /// The project.
+    /// The directory of the project.
     pub project: &'a Path,
-    /// What the user approved.
+    /// The user's approvals.
     pub approvals: &'a Approvals,
-    /// Where variables are looked up.
-    pub variables: Lookup<'a>,
+    /// Returns the values of variables.
+    pub variables: VariableLookup<'a>,
 }
 
 impl std::fmt::Debug for ResolveContext<'_> {
@@ -117,47 +118,47 @@ impl std::fmt::Debug for ResolveContext<'_> {
     }
 }
 
-impl Resolved {
-    /// Reads every file and resolves what they say, with what the application adds.
-    pub fn read(at: &Locations, added: &[Layer], variables: Lookup<'_>) -> Self {
-        let mut faults = Vec::new();
+impl ResolvedConfig {
+    /// Reads the files of all scopes and resolves them together with the layers of the application.
+    pub fn read(at: &Locations, added: &[Layer], variables: VariableLookup<'_>) -> Self {
+        let mut errors = Vec::new();
         let mut layers = added.to_vec();
         for (scope, file) in Scope::files(at) {
             match Layer::read(scope, file) {
                 Ok(layer) => layers.push(layer),
-                Err(fault) => faults.push(fault),
+                Err(error) => errors.push(error),
             }
         }
-        // Without approvals nothing of the project is approved; the rest does not depend on them.
-        let approvals = Approvals::open(&at.approvals).unwrap_or_else(|fault| {
-            faults.push(fault);
-            Approvals::none()
+        // Without approvals no server of the project is approved; other scopes do not need them.
+        let approvals = Approvals::open(&at.approvals).unwrap_or_else(|error| {
+            errors.push(error);
+            Approvals::empty()
         });
         let context = ResolveContext { project: &at.project, approvals: &approvals, variables };
-        Self { faults, ..Self::of(&layers, context) }
+        Self { errors, ..Self::from_layers(&layers, context) }
     }
 
-    /// Resolves layers, in whatever order they come.
-    pub fn of(layers: &[Layer], context: ResolveContext<'_>) -> Self {
+    /// Resolves layers, in any order.
+    pub fn from_layers(layers: &[Layer], context: ResolveContext<'_>) -> Self {
         let mut layers: Vec<&Layer> = layers.iter().collect();
         layers.sort_by_key(|layer| layer.scope);
         let mut resolved = Self::default();
-        let counts = |scope: Scope, rule: &Rule| scope != Scope::Project || rule.verdict() != Verdict::Allow;
+        let applies = |scope: Scope, rule: &Rule| scope != Scope::Project || rule.verdict() != Verdict::Allow;
         let rules =
-            layers.iter().flat_map(|layer| layer.rules.iter().filter(|rule| counts(layer.scope, rule)));
+            layers.iter().flat_map(|layer| layer.rules.iter().filter(|rule| applies(layer.scope, rule)));
         resolved.rules = Rules::new(rules.cloned());
         for layer in layers {
             resolved.warnings.extend(layer.warnings.iter().cloned());
-            for written in &layer.servers {
-                let winner = resolved.servers.iter().find(|server| server.name == written.name);
+            for server_entry in &layer.servers {
+                let winner = resolved.servers.iter().find(|server| server.name == server_entry.name);
                 match winner.map(|server| server.scope) {
                     Some(by) => {
-                        let name = written.name.clone();
-                        resolved.shadowed.push(Shadowed { name, scope: layer.scope, by });
+                        let name = server_entry.name.clone();
+                        resolved.shadowed.push(ShadowedServer { name, scope: layer.scope, by });
                     }
                     None => resolved.servers.push(configured(
                         layer.scope,
-                        written,
+                        server_entry,
                         context,
                         &mut resolved.warnings,
                     )),
@@ -167,55 +168,56 @@ impl Resolved {
         resolved
     }
 
-    /// The server of that name.
-    pub fn server(&self, name: &str) -> Option<&Configured> {
+    /// Returns the server of that name.
+    pub fn server(&self, name: &str) -> Option<&ConfiguredServer> {
         self.servers.iter().find(|server| server.name == name)
     }
 }
 
 fn configured(
     scope: Scope,
-    written: &Written,
+    server_entry: &ServerEntry,
     context: ResolveContext<'_>,
     warnings: &mut Vec<Warning>,
-) -> Configured {
-    let name = written.name.clone();
-    let entry = match &written.entry {
+) -> ConfiguredServer {
+    let name = server_entry.name.clone();
+    let entry = match &server_entry.entry {
         Ok(entry) => entry,
-        Err(fault) => {
-            return Configured {
+        Err(error) => {
+            return ConfiguredServer {
                 name,
                 scope,
                 entry: None,
-                plan: Err(fault.clone()),
+                plan: Err(error.clone()),
                 approval: None,
                 trust: false,
             };
         }
     };
-    warnings.extend(entry.misuses(scope).into_iter().map(|warning| warning.under(&name)));
-    if QualifiedName::of(&name, "tool", NameLimit::DEFAULT).is_hashed() {
+    warnings.extend(entry.misuse_warnings(scope).into_iter().map(|warning| warning.under(&name)));
+    if QualifiedName::new(&name, "tool", NameLimit::DEFAULT).is_hashed() {
         let text =
-            "its tools get longer names; letters, digits, `-` and single `_` in a short name keep them plain";
+            "its tools get names with a hash; letters, digits, `-` and single `_` in a short name avoid that";
         warnings.push(Warning::new(&name, text));
     }
-    let approval = (scope == Scope::Project).then(|| context.approvals.of(context.project, &name, entry));
+    let approval =
+        (scope == Scope::Project).then(|| context.approvals.approval_of(context.project, &name, entry));
     let plan = match &approval {
         Some(Approval::New | Approval::Changed(_)) => Ok(entry.unapproved()),
         Some(Approval::Approved) | None if entry.settings.disabled => Ok(entry.disabled()),
         Some(Approval::Approved) | None => {
-            entry.resolve(context.variables).map_err(|fault| fault.under(&name))
+            entry.resolve(context.variables).map_err(|error| error.under(&name))
         }
     };
     let trust = entry.settings.trust && scope != Scope::Project;
     let plan = plan.map(|mut plan| {
         if matches!(scope, Scope::Project | Scope::Local) {
-            // Wherever this process was started.
+            // Independent of the directory in which this process was started.
             plan.base_directory = Some(context.project.to_owned());
         }
         plan.settings.trust = trust;
         plan.scope = Some(scope);
         plan
     });
-    Configured { name, scope, entry: Some(entry.clone()), plan, approval, trust }
+    ConfiguredServer { name, scope, entry: Some(entry.clone()), plan, approval, trust }
 }

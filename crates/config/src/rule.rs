@@ -1,10 +1,11 @@
-//! Rules a person writes: `allow github/get_*`, `deny mcp__shell`.
+//! Permission rules: `allow github/get_*`, `deny mcp__shell`.
 //!
-//! A rule is written `server/tool`, with globs on both sides; or as the qualified name, `mcp__server__tool`, with
-//! `mcp__server` for all of a server and `mcp__*` for everything; or as a bare tool, which is meant on every server.
+//! The pattern of a rule is `server/tool`, with globs on both sides; or a qualified name, `mcp__server__tool`, with
+//! `mcp__server` for all tools of a server and `mcp__*` for everything; or a bare tool name, which matches on every
+//! server.
 //!
-//! Invariant: where a text could mean two pairs, a rule that allows matches only the one that cannot be mistaken, and
-//! a rule that asks or denies matches both. So no server can take a name that lets it use another's permission.
+//! Invariant: where a pattern is ambiguous between two pairs, an allow rule matches only the unambiguous one, and an ask or
+//! deny rule matches both. So no server can choose a name that gives it the permissions of another.
 
 use std::cell::OnceCell;
 use std::fmt;
@@ -13,18 +14,18 @@ use std::str::FromStr;
 use crate::glob::Glob;
 use crate::name::{NameLimit, QualifiedName};
 
-/// The longest rule: longer than two names.
-const LONGEST: usize = 1024;
+/// The length limit of a rule: longer than two names.
+const MAX_LENGTH: usize = 1024;
 const PREFIX: &str = "mcp__";
 
-/// What happens to a call.
+/// The verdict of a rule or policy about a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Verdict {
-    /// It is made.
+    /// The call is allowed.
     Allow,
-    /// Somebody is asked first.
+    /// The user is asked first.
     Ask,
-    /// It is not made.
+    /// The call is denied.
     Deny,
 }
 
@@ -38,128 +39,128 @@ impl fmt::Display for Verdict {
     }
 }
 
-/// What is said of the tools that match.
+/// A verdict for the tools that match a pattern.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rule {
     verdict: Verdict,
-    pattern: Pattern,
-    written: String,
+    pattern: RulePattern,
+    text: String,
 }
 
-/// What a rule matches.
+/// The parsed pattern of a rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Pattern {
+enum RulePattern {
     /// `server/tool`.
     Pair { server: Glob, tool: Glob },
     /// `mcp__*`.
     Everything,
-    /// `mcp__…`, one name.
+    /// `mcp__…` without wildcards.
     Name(String),
-    /// `mcp__…`, with globs.
+    /// `mcp__…` with wildcards.
     Names(Glob),
     /// A tool on any server.
     Tool(Glob),
 }
 
-/// A rule that says nothing.
+/// Why a rule is invalid.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RuleError {
-    /// There is nothing to match.
+    /// The pattern is empty.
     #[error("a rule needs a pattern; write server/tool, like github/get_*")]
     Empty,
-    /// It is longer than any name.
-    #[error("this rule is longer than {LONGEST} bytes")]
+    /// The rule is too long.
+    #[error("this rule is longer than {MAX_LENGTH} bytes")]
     TooLong,
-    /// The first word is none of the three.
+    /// The rule does not begin with a verdict.
     #[error("a rule begins with allow, ask or deny, not with `{0}`")]
     Verdict(String),
 }
 
 impl Rule {
-    /// A rule for what matches the pattern.
+    /// Creates a rule.
     ///
     /// # Errors
-    /// When the pattern is empty or longer than any name.
+    /// When the pattern is empty or too long.
     pub fn new(verdict: Verdict, pattern: &str) -> Result<Self, RuleError> {
-        let written = pattern.trim();
-        if written.is_empty() {
+        let text = pattern.trim();
+        if text.is_empty() {
             return Err(RuleError::Empty);
         }
-        if written.len() > LONGEST {
+        if text.len() > MAX_LENGTH {
             return Err(RuleError::TooLong);
         }
-        let pattern = match written.split_once('/') {
-            Some((server, tool)) => Pattern::Pair { server: Glob::new(server), tool: Glob::new(tool) },
-            None if written == "mcp__*" => Pattern::Everything,
-            None if written.starts_with(PREFIX) => match Glob::new(written) {
-                glob if glob.is_literal() => Pattern::Name(written.to_owned()),
-                glob => Pattern::Names(glob),
+        let pattern = match text.split_once('/') {
+            Some((server, tool)) => RulePattern::Pair { server: Glob::new(server), tool: Glob::new(tool) },
+            None if text == "mcp__*" => RulePattern::Everything,
+            None if text.starts_with(PREFIX) => match Glob::new(text) {
+                glob if glob.is_literal() => RulePattern::Name(text.to_owned()),
+                glob => RulePattern::Names(glob),
             },
-            None => Pattern::Tool(Glob::new(written)),
+            None => RulePattern::Tool(Glob::new(text)),
         };
-        Ok(Self { verdict, pattern, written: written.to_owned() })
+        Ok(Self { verdict, pattern, text: text.to_owned() })
     }
 
-    /// What it says.
+    /// Returns the verdict.
     #[inline]
     pub fn verdict(&self) -> Verdict {
         self.verdict
     }
 
-    /// Whether it is about this tool of this server.
+    /// Returns whether the rule matches this tool of this server.
     pub fn matches(&self, server: &str, tool: &str) -> bool {
-        self.is_about(&Names::of(server, tool))
+        self.matches_names(&ToolNames::of(server, tool))
     }
 
-    fn is_about(&self, names: &Names<'_>) -> bool {
-        let strict = self.verdict == Verdict::Allow;
+    fn matches_names(&self, names: &ToolNames<'_>) -> bool {
+        let is_strict = self.verdict == Verdict::Allow;
         match &self.pattern {
-            Pattern::Tool(glob) => glob.matches(names.tool),
-            Pattern::Pair { server, tool } => {
-                // A server with a slash in its name: the rule may have been cut at the wrong one.
-                let elsewhere = || {
-                    !strict && names.server.contains('/') && Glob::new(&*self.written).matches(&names.pair())
+            RulePattern::Tool(glob) => glob.matches(names.tool),
+            RulePattern::Pair { server, tool } => {
+                // The name of a server may contain a slash; the pattern was split at the first one.
+                let whole_pair_matches = || {
+                    !is_strict && names.server.contains('/') && Glob::new(&*self.text).matches(&names.pair())
                 };
-                server.matches(names.server) && tool.matches(names.tool) || elsewhere()
+                server.matches(names.server) && tool.matches(names.tool) || whole_pair_matches()
             }
-            Pattern::Everything => true,
-            Pattern::Name(name) => {
-                let is_either = *name == names.whole || *name == names.raw;
-                is_either && (names.is_plain || !strict) || *name == *names.qualified()
+            RulePattern::Everything => true,
+            RulePattern::Name(name) => {
+                let is_either = *name == names.server_prefix || *name == names.raw;
+                is_either && (names.is_plain || !is_strict) || *name == *names.qualified()
             }
-            Pattern::Names(glob) => {
-                let is_either = glob.matches(&names.whole) || glob.matches(&names.raw);
-                is_either && (names.is_plain || !strict) || !strict && glob.matches(names.qualified())
+            RulePattern::Names(glob) => {
+                let is_either = glob.matches(&names.server_prefix) || glob.matches(&names.raw);
+                is_either && (names.is_plain || !is_strict) || !is_strict && glob.matches(names.qualified())
             }
         }
     }
 }
 
-/// One tool under every name a rule may have for it, made once for all rules.
-struct Names<'a> {
+/// All names under which a rule may refer to one tool, computed once for all rules.
+struct ToolNames<'a> {
     server: &'a str,
     tool: &'a str,
     /// `mcp__server`.
-    whole: String,
-    /// `mcp__server__tool`, as it is written by hand.
+    server_prefix: String,
+    /// `mcp__server__tool` without escaping.
     raw: String,
-    /// Of such a server nothing that begins with its name can belong to another: see the names.
+    /// Whether no other server can have a name that begins with this one; see [`QualifiedName`].
     is_plain: bool,
     qualified: OnceCell<QualifiedName>,
 }
 
-impl<'a> Names<'a> {
+impl<'a> ToolNames<'a> {
     fn of(server: &'a str, tool: &'a str) -> Self {
-        let whole = [PREFIX, server].concat();
-        let raw = [whole.as_str(), "__", tool].concat();
+        let server_prefix = [PREFIX, server].concat();
+        let raw = [server_prefix.as_str(), "__", tool].concat();
         let is_plain = !server.is_empty() && !server.contains("__") && !server.ends_with('_');
-        Self { server, tool, whole, raw, is_plain, qualified: OnceCell::new() }
+        Self { server, tool, server_prefix, raw, is_plain, qualified: OnceCell::new() }
     }
 
-    /// The name in the catalogue. Made only if it is asked for: it may need a hash.
+    /// Returns the name in the catalog; computed on demand, because it may need a hash.
     fn qualified(&self) -> &str {
-        self.qualified.get_or_init(|| QualifiedName::of(self.server, self.tool, NameLimit::DEFAULT)).as_str()
+        self.qualified.get_or_init(|| QualifiedName::new(self.server, self.tool, NameLimit::DEFAULT)).as_str()
     }
 
     fn pair(&self) -> String {
@@ -187,59 +188,60 @@ impl FromStr for Rule {
 
 impl fmt::Display for Rule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {}", self.verdict, self.written)
+        write!(f, "{} {}", self.verdict, self.text)
     }
 }
 
-/// All rules. Their order means nothing: deny beats ask beats allow.
+/// A set of rules. Order does not matter: deny beats ask beats allow.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Rules(Vec<Rule>);
 
 impl Rules {
-    /// These rules.
+    /// Creates a set of rules.
     pub fn new(rules: impl IntoIterator<Item = Rule>) -> Self {
         Self(rules.into_iter().collect())
     }
 
-    /// The rules as given.
+    /// Returns the rules in their order.
     pub fn iter(&self) -> impl Iterator<Item = &Rule> {
         self.0.iter()
     }
 
-    /// The first rule of each verdict that is about this tool.
-    pub fn find(&self, server: &str, tool: &str) -> Found<'_> {
-        let mut found = Found::default();
+    /// Returns the first matching rule of each verdict.
+    pub fn find(&self, server: &str, tool: &str) -> MatchingRules<'_> {
+        let mut found = MatchingRules::default();
         if self.0.is_empty() {
             return found;
         }
-        let names = Names::of(server, tool);
+        let names = ToolNames::of(server, tool);
         for rule in &self.0 {
-            let place = match rule.verdict {
+            let slot = match rule.verdict {
                 Verdict::Allow => &mut found.allow,
                 Verdict::Ask => &mut found.ask,
                 Verdict::Deny => &mut found.deny,
             };
-            if place.is_none() && rule.is_about(&names) {
-                *place = Some(rule);
+            if slot.is_none() && rule.matches_names(&names) {
+                *slot = Some(rule);
             }
         }
         found
     }
 
-    /// Rules that are about none of these tools: probably a misspelling, and worth a warning.
-    pub fn idle<'a>(&'a self, tools: &[(&str, &str)]) -> Vec<&'a Rule> {
-        let names: Vec<Names<'_>> = tools.iter().map(|(server, tool)| Names::of(server, tool)).collect();
-        self.0.iter().filter(|rule| !names.iter().any(|names| rule.is_about(names))).collect()
+    /// Returns the rules that match none of these tools, which are probably misspelled.
+    pub fn unmatched<'a>(&'a self, tools: &[(&str, &str)]) -> Vec<&'a Rule> {
+        let names: Vec<ToolNames<'_>> =
+            tools.iter().map(|(server, tool)| ToolNames::of(server, tool)).collect();
+        self.0.iter().filter(|rule| !names.iter().any(|names| rule.matches_names(names))).collect()
     }
 }
 
-/// Rules about one tool.
+/// The matching rules of one tool.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Found<'a> {
-    /// One that allows it.
+pub struct MatchingRules<'a> {
+    /// The first that allows it.
     pub allow: Option<&'a Rule>,
-    /// One that wants it asked.
+    /// The first that asks.
     pub ask: Option<&'a Rule>,
-    /// One that denies it.
+    /// The first that denies it.
     pub deny: Option<&'a Rule>,
 }

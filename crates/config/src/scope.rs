@@ -1,11 +1,11 @@
-//! Where a server is configured: five scopes, strongest first, and their files.
+//! Configuration scopes and their precedence.
 
 use std::fmt;
 use std::path::Path;
 
 use crate::location::Locations;
 
-/// Where an entry comes from, strongest first.
+/// The scope of an entry, strongest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Scope {
     /// The administrator's file.
@@ -16,13 +16,13 @@ pub enum Scope {
     Project,
     /// The user's file.
     User,
-    /// Connectors of the user's claude.ai account, given by the application.
+    /// Connectors of the user's claude.ai account, passed by the application.
     ClaudeAi,
 }
 
 impl Scope {
-    /// The word a status shows.
-    pub fn word(self) -> &'static str {
+    /// Returns the name that a status shows.
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Managed => "managed",
             Self::Local => "local",
@@ -45,6 +45,6 @@ impl Scope {
 
 impl fmt::Display for Scope {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.word())
+        f.write_str(self.as_str())
     }
 }

@@ -1,7 +1,7 @@
-//! A server as a person wrote it.
+//! The configuration of one server as written.
 //!
-//! Invariants: variables are not filled in here; what is not known is kept and written back; printing an entry for
-//! debugging shows it masked. What will be run is a [`ServerPlan`](crate::ServerPlan).
+//! Invariants: variables are not substituted; unknown fields are kept and written back; the `Debug` output is masked.
+//! The server as it will be run is a [`ServerPlan`](crate::ServerPlan).
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -13,72 +13,72 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use switchboard_http::Secret;
 
 use crate::document::Node;
-use crate::start::Restart;
+use crate::start::RestartPolicy;
 
-/// A server as written: how it is reached, and how it is treated.
+/// The configuration of a server as written: its transport and its settings.
 ///
 /// ```
-/// use switchboard::host::config::{ServerConfig, Kind};
+/// use switchboard::host::config::{ServerConfig, TransportConfig};
 ///
 /// let entry: ServerConfig = serde_json::from_str(r#"{"command": "npx", "args": ["-y", "server@1.2.3"]}"#)?;
-/// assert!(matches!(&entry.kind, Kind::Stdio { command, .. } if command == "npx"));
+/// assert!(matches!(&entry.transport, TransportConfig::Stdio { command, .. } if command == "npx"));
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 #[derive(Clone, PartialEq)]
 #[non_exhaustive]
 pub struct ServerConfig {
-    /// How the server is reached.
-    pub kind: Kind,
-    /// How it is treated.
+    /// The transport.
+    pub transport: TransportConfig,
+    /// The settings.
     pub settings: Settings,
-    /// Fields that mean nothing here, in their order: other programs may read them.
+    /// Unknown fields, in file order: other programs may read them.
     pub unknown: Vec<(String, serde_json::Value)>,
 }
 
-/// How a server is reached, as written.
+/// The transport of a server as written.
 #[derive(Clone, PartialEq)]
-pub enum Kind {
-    /// A program: `stdio`.
+pub enum TransportConfig {
+    /// A child process: `stdio`.
     Stdio {
-        /// The program; variables are never filled in here.
+        /// The program; variables are never substituted in it.
         command: String,
         /// Its arguments.
         args: Vec<String>,
-        /// Variables it is given.
+        /// Its environment variables.
         env: BTreeMap<String, Secret>,
-        /// Names of our own variables that are handed on.
+        /// Names of variables that it inherits from this process.
         inherit_env: Vec<String>,
-        /// Where it runs.
+        /// Its working directory.
         cwd: Option<String>,
     },
-    /// An address: `http`, or `sse` for the two-endpoint form of 2024.
+    /// An HTTP endpoint: `http`, or `sse` for HTTP+SSE of 2024-11-05.
     Http {
         /// The address.
         url: String,
-        /// Sent with every request.
+        /// Headers of every request.
         headers: BTreeMap<String, Secret>,
-        /// Which of the two.
+        /// The HTTP binding.
         binding: Binding,
-        /// Plain `http` may go to another machine.
+        /// Whether plain `http` to another machine is allowed.
         allow_http: bool,
     },
-    /// A server in this program: `sdk`.
+    /// A server in this process: `sdk`.
     Sdk {
-        /// The name it is registered by.
+        /// The name under which it is registered.
         name: String,
     },
-    /// A connector behind claude.ai: `claudeai-proxy`.
+    /// A claude.ai connector: `claudeai-proxy`.
     Proxy {
-        /// The address; `{id}` stands for the id.
+        /// The address; `{id}` is replaced by the id.
         url: String,
-        /// What the token source is asked with.
+        /// The id of the connector, for the token source.
         id: String,
     },
 }
 
-impl Kind {
-    /// The word of the `type` field.
-    pub fn word(&self) -> &'static str {
+impl TransportConfig {
+    /// Returns the value of the `type` field.
+    pub fn type_name(&self) -> &'static str {
         match self {
             Self::Stdio { .. } => "stdio",
             Self::Http { binding: Binding::Streamable, .. } => "http",
@@ -89,48 +89,48 @@ impl Kind {
     }
 }
 
-/// Which form of HTTP a server speaks.
+/// The HTTP binding of a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Binding {
-    /// The current one; the one of 2024 is tried where the server wants it.
+    /// Streamable HTTP, with fallback to HTTP+SSE.
     Streamable,
-    /// The one of 2024 only.
+    /// HTTP+SSE of 2024-11-05 only.
     Sse,
 }
 
-/// How a server is treated, as written; what is absent has its default.
+/// The settings of a server as written; absent ones have their defaults.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Settings {
-    /// Not started until somebody enables it.
+    /// Whether it is disabled.
     pub disabled: bool,
-    /// The host counts as started only with it.
+    /// Whether the host waits for it at startup.
     pub required: bool,
-    /// Started with the first call.
+    /// Whether it is started by the first call.
     pub lazy: bool,
-    /// What its tools say of their effects is believed. Not taken from a project's file.
+    /// Whether the annotations of its tools are trusted. Ignored in a project's file.
     pub trust: bool,
-    /// How long one call may take: `timeout`, in milliseconds.
+    /// The timeout of one call: `timeout`, in milliseconds.
     pub timeout: Option<Duration>,
-    /// How long connecting may take: `startupTimeout`, in milliseconds.
+    /// The timeout for connecting: `startupTimeout`, in milliseconds.
     pub startup_timeout: Option<Duration>,
-    /// What happens when it is lost: `"never"`, or how many tries in a row.
-    pub restart: Option<Restart>,
+    /// The restart policy: `"never"`, or the number of consecutive failures after which the host gives up.
+    pub restart: Option<RestartPolicy>,
     /// Globs of the tools that are shown.
     pub allow_tools: Vec<String>,
-    /// Globs of the tools that are not.
+    /// Globs of the tools that are hidden.
     pub deny_tools: Vec<String>,
 }
 
 impl ServerConfig {
-    /// A server that is reached so, with everything else left to its default.
-    pub fn new(kind: Kind) -> Self {
-        Self { kind, settings: Settings::default(), unknown: Vec::new() }
+    /// Creates a configuration with default settings.
+    pub fn new(transport: TransportConfig) -> Self {
+        Self { transport, settings: Settings::default(), unknown: Vec::new() }
     }
 
-    /// A program with arguments.
+    /// Creates the configuration of a child process.
     pub fn stdio(command: impl Into<String>, args: impl IntoIterator<Item = impl Into<String>>) -> Self {
-        Self::new(Kind::Stdio {
+        Self::new(TransportConfig::Stdio {
             command: command.into(),
             args: args.into_iter().map(Into::into).collect(),
             env: BTreeMap::new(),
@@ -139,9 +139,9 @@ impl ServerConfig {
         })
     }
 
-    /// A server at an address.
+    /// Creates the configuration of an HTTP endpoint.
     pub fn http(url: impl Into<String>) -> Self {
-        Self::new(Kind::Http {
+        Self::new(TransportConfig::Http {
             url: url.into(),
             headers: BTreeMap::new(),
             binding: Binding::Streamable,
@@ -149,55 +149,55 @@ impl ServerConfig {
         })
     }
 
-    /// A server in this program, registered under a name.
+    /// Creates the configuration of a server registered in this process.
     pub fn sdk(name: impl Into<String>) -> Self {
-        Self::new(Kind::Sdk { name: name.into() })
+        Self::new(TransportConfig::Sdk { name: name.into() })
     }
 
-    /// Treated so.
+    /// Sets the settings.
     #[must_use]
     pub fn with_settings(mut self, settings: Settings) -> Self {
         self.settings = settings;
         self
     }
 
-    /// With a variable for its program. Has no effect on other kinds.
+    /// Adds an environment variable. Has no effect on transports other than stdio.
     #[must_use]
     pub fn with_env(mut self, name: impl Into<String>, value: impl Into<Secret>) -> Self {
-        if let Kind::Stdio { env, .. } = &mut self.kind {
+        if let TransportConfig::Stdio { env, .. } = &mut self.transport {
             env.insert(name.into(), value.into());
         }
         self
     }
 
-    /// With a header for its requests. Has no effect on other kinds.
+    /// Adds a header. Has no effect on transports other than HTTP.
     #[must_use]
     pub fn with_header(mut self, name: impl Into<String>, value: impl Into<Secret>) -> Self {
-        if let Kind::Http { headers, .. } = &mut self.kind {
+        if let TransportConfig::Http { headers, .. } = &mut self.transport {
             headers.insert(name.into(), value.into());
         }
         self
     }
 
-    /// The fields in the order they are written, secrets in the open: for files only, which are kept private.
+    /// Returns the fields in their order, with secrets in plain text: only for files, which are private.
     pub(crate) fn fields(&self) -> Vec<(String, serde_json::Value)> {
-        let mut fields = Fields(Vec::new());
-        fields.put("type", self.kind.word());
-        match &self.kind {
-            Kind::Stdio { command, args, env, inherit_env, cwd } => {
+        let mut fields = FieldWriter(Vec::new());
+        fields.put("type", self.transport.type_name());
+        match &self.transport {
+            TransportConfig::Stdio { command, args, env, inherit_env, cwd } => {
                 fields.put("command", command.as_str());
                 fields.put_list("args", args);
                 fields.put_map("env", env);
                 fields.put_list("inheritEnv", inherit_env);
                 fields.put_some("cwd", cwd.as_deref());
             }
-            Kind::Http { url, headers, allow_http, .. } => {
+            TransportConfig::Http { url, headers, allow_http, .. } => {
                 fields.put("url", url.as_str());
                 fields.put_map("headers", headers);
                 fields.put_some("allowHttp", allow_http.then_some(true));
             }
-            Kind::Sdk { name } => fields.put("name", name.as_str()),
-            Kind::Proxy { url, id } => {
+            TransportConfig::Sdk { name } => fields.put("name", name.as_str()),
+            TransportConfig::Proxy { url, id } => {
                 fields.put("url", url.as_str());
                 fields.put("id", id.as_str());
             }
@@ -208,9 +208,9 @@ impl ServerConfig {
     }
 }
 
-struct Fields(Vec<(String, serde_json::Value)>);
+struct FieldWriter(Vec<(String, serde_json::Value)>);
 
-impl Fields {
+impl FieldWriter {
     fn put(&mut self, key: &str, value: impl Into<serde_json::Value>) {
         self.0.push((key.to_owned(), value.into()));
     }
@@ -231,17 +231,17 @@ impl Fields {
     }
 
     fn settings(&mut self, settings: &Settings) {
-        let whole = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
+        let millis = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
         self.put_some("disabled", settings.disabled.then_some(true));
         self.put_some("required", settings.required.then_some(true));
         self.put_some("lazy", settings.lazy.then_some(true));
         self.put_some("trust", settings.trust.then_some(true));
-        self.put_some("timeout", settings.timeout.map(whole));
-        self.put_some("startupTimeout", settings.startup_timeout.map(whole));
+        self.put_some("timeout", settings.timeout.map(millis));
+        self.put_some("startupTimeout", settings.startup_timeout.map(millis));
         match settings.restart {
             None => {}
-            Some(Restart::Never) => self.put("restart", "never"),
-            Some(Restart::WithBackoff { most }) => self.put("restart", most),
+            Some(RestartPolicy::Never) => self.put("restart", "never"),
+            Some(RestartPolicy::WithBackoff { max_failures }) => self.put("restart", max_failures),
         }
         self.put_list("allowTools", &settings.allow_tools);
         self.put_list("denyTools", &settings.deny_tools);
@@ -249,7 +249,7 @@ impl Fields {
 }
 
 impl Serialize for ServerConfig {
-    /// Writes the entry with its secrets in the open; [`ServerConfig::masked`] is for showing.
+    /// Writes the entry with secrets in plain text; [`ServerConfig::masked`] is for display.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let fields = self.fields();
         let mut map = serializer.serialize_map(Some(fields.len()))?;
@@ -274,8 +274,8 @@ impl fmt::Debug for ServerConfig {
     }
 }
 
-impl fmt::Debug for Kind {
+impl fmt::Debug for TransportConfig {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Kind({})", ServerConfig::new(self.clone()).masked())
+        write!(f, "TransportConfig({})", ServerConfig::new(self.clone()).masked())
     }
 }

@@ -1,33 +1,33 @@
-//! When a server is started, and what happens when its connection is lost.
+//! Start and restart policies of a server.
 
-/// Whether a server is started, and when.
+/// When a server is started.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Start {
-    /// With the host.
+pub enum StartPolicy {
+    /// Immediately.
     AtOnce,
-    /// With the first call, while a remembered list shows its tools.
+    /// By its first call; until then a manifest provides its tools.
     WhenUsed,
-    /// Not.
-    Off(Off),
+    /// Not at all.
+    Off(OffReason),
 }
 
 /// Why a server is not started.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Off {
-    /// Its entry says so.
+pub enum OffReason {
+    /// Its configuration disables it.
     Disabled,
-    /// Nobody approved its exact configuration yet.
+    /// Its exact configuration was not approved.
     Unapproved,
 }
 
-/// What happens when a server is lost.
+/// What happens after a connection is lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Restart {
-    /// Nothing: it stays failed until somebody reconnects it.
+pub enum RestartPolicy {
+    /// The server stays failed until it is reconnected explicitly.
     Never,
-    /// It is started again with growing pauses, until this many failed in a row.
+    /// The host reconnects with backoff until too many consecutive attempts have failed.
     WithBackoff {
-        /// How many.
-        most: u32,
+        /// The number of consecutive failures after which the host gives up.
+        max_failures: u32,
     },
 }

@@ -1,14 +1,14 @@
-//! The one way a file of ours is changed: a locked read-modify-write.
+//! Locked read-modify-write of a file: the only way in which our files are changed.
 //!
 //! 1. A symbolic link is resolved: its final target is changed and the link stays. A dangling link is refused.
-//! 2. An exclusive `flock` on a sibling file, `.NAME.lock`, keeps out every other process that comes this way.
+//! 2. An exclusive `flock` on a sibling file, `.NAME.lock`, excludes other processes that use this function.
 //! 3. The file is read inside the lock, and the change is applied to the text that is there now.
 //! 4. The new text goes to a draft beside the file and is synced. If a program that takes no lock (an editor) replaced
 //!    the file meanwhile, its generation is another, and step 3 is repeated.
 //! 5. The draft is renamed over the file and the directory is synced.
 //!
 //! Invariants: a reader sees the old text or the new one; a change that was reported as stored survives a crash and
-//! every concurrent change; a process that is killed at any point leaves at most a lock file and a draft, which the next
+//! every concurrent change; a process that is killed at any point leaves at max a lock file and a draft, which the next
 //! change removes. Files of the user's own get mode 0600, in directories of mode 0700.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
@@ -19,41 +19,41 @@ use std::time::{Duration, Instant};
 
 use rustix::fs::OFlags;
 
-use crate::disk::{Owner, failed, read_with_metadata};
-use crate::fault::{Fault, Problem};
+use crate::disk::{Owner, io_error, read_with_metadata};
+use crate::error::{ConfigError, ConfigErrorKind};
 
-/// How long a change waits for other processes. Each holds the lock for the time of two syncs.
+/// The timeout for the lock. Each holder keeps it for the time of two syncs.
 const LOCK_TIMEOUT: Duration = Duration::from_secs(120);
 /// The longest pause between two attempts to take the lock.
 const LOCK_PAUSE: Duration = Duration::from_millis(20);
-/// How often a change is applied anew because a program that takes no lock changed the file.
+/// How often a change is retried because a program that takes no lock changed the file.
 const ATTEMPTS: usize = 16;
 
-/// Applies a change to the text of a file (`None` where there is no file) and stores the text it returns.
+/// Applies a change to the text of a file (`None` if it does not exist) and stores the text that the change returns.
 ///
-/// The change runs inside the lock, and again when the file was replaced from outside, so it must not have effects.
+/// The change runs inside the lock, and again if another program replaced the file, so it must have no side effects.
 ///
 /// # Errors
 /// The change's own error, or why the file could not be read or stored. The file is then as it was.
 pub fn update<T>(
     path: &Path,
     owner: Owner,
-    most: u64,
-    mut change: impl FnMut(Option<&str>) -> Result<(String, T), Fault>,
-) -> Result<T, Fault> {
-    let unwritable = |error: io::Error| failed(path, "write it", &error);
-    let target = Target::resolve(path, owner).map_err(unwritable)?;
-    let _lock = Lock::acquire(&target).map_err(|error| failed(&target.lock, "lock it", &error))?;
+    max: u64,
+    mut change: impl FnMut(Option<&str>) -> Result<(String, T), ConfigError>,
+) -> Result<T, ConfigError> {
+    let unwritable = |error: io::Error| io_error(path, "write it", &error);
+    let target = UpdateTarget::resolve(path, owner).map_err(unwritable)?;
+    let _lock = FileLock::acquire(&target).map_err(|error| io_error(&target.lock, "lock it", &error))?;
     for _ in 0..ATTEMPTS {
-        let stored = read_with_metadata(&target.file, owner, most)?;
-        let generation = stored.as_ref().map(|(_, about)| Generation::of(about));
+        let stored = read_with_metadata(&target.file, owner, max)?;
+        let generation = stored.as_ref().map(|(_, metadata)| Generation::of(metadata));
         let stored = stored.map(|(text, _)| text);
         let (text, outcome) = change(stored.as_deref())?;
         if stored.as_deref() == Some(&text) {
             return Ok(outcome);
         }
-        if text.len() as u64 > most {
-            return Err(Fault::new("", Problem::TooLarge { most }).in_file(path));
+        if text.len() as u64 > max {
+            return Err(ConfigError::new("", ConfigErrorKind::TooLarge { max }).in_file(path));
         }
         target.write_draft(&text).map_err(unwritable)?;
         if generation == target.generation().map_err(unwritable)? {
@@ -65,8 +65,8 @@ pub fn update<T>(
     Err(unwritable(busy))
 }
 
-/// The file that is changed, after links, and the files beside it.
-struct Target {
+/// The file to change, with symbolic links resolved, and its lock and draft.
+struct UpdateTarget {
     file: PathBuf,
     directory: PathBuf,
     lock: PathBuf,
@@ -74,10 +74,10 @@ struct Target {
     owner: Owner,
 }
 
-impl Target {
+impl UpdateTarget {
     fn resolve(path: &Path, owner: Owner) -> io::Result<Self> {
         let file = match fs::symlink_metadata(path) {
-            Ok(about) if about.is_symlink() => path.canonicalize().map_err(|error| {
+            Ok(metadata) if metadata.is_symlink() => path.canonicalize().map_err(|error| {
                 let to = fs::read_link(path).unwrap_or_default();
                 let why = format!(
                     "it is a symbolic link to {}, which cannot be resolved ({error}); create that file, or remove the link",
@@ -107,16 +107,16 @@ impl Target {
         Ok(Self { lock, draft, file, directory, owner })
     }
 
-    /// Which file is there now.
+    /// Returns the current generation of the file.
     fn generation(&self) -> io::Result<Option<Generation>> {
         match fs::metadata(&self.file) {
-            Ok(about) => Ok(Some(Generation::of(&about))),
+            Ok(metadata) => Ok(Some(Generation::of(&metadata))),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(error),
         }
     }
 
-    /// Writes and syncs the text beside the file. Only the holder of the lock has a draft.
+    /// Writes and syncs the draft. Only the holder of the lock has one.
     fn write_draft(&self, text: &str) -> io::Result<()> {
         match fs::remove_file(&self.draft) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
@@ -124,7 +124,7 @@ impl Target {
         }
         let mode = match (self.owner, fs::metadata(&self.file)) {
             (Owner::User, _) => 0o600,
-            (Owner::Shared, Ok(about)) => about.mode() & 0o777,
+            (Owner::Shared, Ok(metadata)) => metadata.mode() & 0o777,
             (Owner::Shared, Err(_)) => 0o644,
         };
         let mut draft = OpenOptions::new().write(true).create_new(true).mode(mode).open(&self.draft)?;
@@ -154,7 +154,7 @@ impl Target {
     }
 }
 
-/// Tells one state of a file from another.
+/// Identifies one state of a file.
 #[derive(PartialEq, Eq)]
 struct Generation {
     device: u64,
@@ -165,31 +165,31 @@ struct Generation {
 }
 
 impl Generation {
-    fn of(about: &fs::Metadata) -> Self {
+    fn of(metadata: &fs::Metadata) -> Self {
         Self {
-            device: about.dev(),
-            inode: about.ino(),
-            size: about.size(),
-            modified: (about.mtime(), about.mtime_nsec()),
-            changed: (about.ctime(), about.ctime_nsec()),
+            device: metadata.dev(),
+            inode: metadata.ino(),
+            size: metadata.size(),
+            modified: (metadata.mtime(), metadata.mtime_nsec()),
+            changed: (metadata.ctime(), metadata.ctime_nsec()),
         }
     }
 }
 
-/// An exclusive lock between processes. The lock file is removed while it is held, so none stays in a project.
-struct Lock {
+/// An exclusive lock between processes. The holder removes the lock file, so none stays in a project.
+struct FileLock {
     path: PathBuf,
     // Closing it releases the lock, after `drop` has removed the file.
     _file: File,
 }
 
-impl Lock {
-    fn acquire(target: &Target) -> io::Result<Self> {
+impl FileLock {
+    fn acquire(target: &UpdateTarget) -> io::Result<Self> {
         let mode = match target.owner {
             Owner::User => 0o600,
             Owner::Shared => 0o666,
         };
-        // Never through a link, and never waiting for a pipe that somebody put there.
+        // Does not follow a link and does not block on a pipe.
         let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed();
         let mut options = OpenOptions::new();
         options.read(true).write(true).create(true).truncate(false).mode(mode).custom_flags(flags);
@@ -217,14 +217,14 @@ impl Lock {
     }
 }
 
-impl Drop for Lock {
+impl Drop for FileLock {
     fn drop(&mut self) {
-        // One that cannot be removed is locked again by the next change.
+        // A file that cannot be removed is locked again by the next change.
         _ = fs::remove_file(&self.path);
     }
 }
 
-/// Whether the path still names this file.
+/// Returns whether the path still names this file.
 fn is_at(file: &File, path: &Path) -> io::Result<bool> {
     let ours = file.metadata()?;
     match fs::symlink_metadata(path) {
@@ -240,7 +240,7 @@ mod tests {
 
     const MOST: u64 = 1024 * 1024;
 
-    fn append(path: &Path, line: &str) -> Result<(), Fault> {
+    fn append(path: &Path, line: &str) -> Result<(), ConfigError> {
         update(path, Owner::User, MOST, |text| Ok((format!("{}{line}\n", text.unwrap_or_default()), ())))
     }
 
@@ -294,15 +294,15 @@ mod tests {
         assert_eq!(fs::read_to_string(&target).unwrap(), "a\nb\n");
         let dangling = folder.path().join("dangling");
         std::os::unix::fs::symlink(folder.path().join("nowhere"), &dangling).unwrap();
-        let fault = append(&dangling, "c").unwrap_err().to_string();
-        assert!(fault.contains("symbolic link") && fault.contains("nowhere"), "{fault}");
+        let error = append(&dangling, "c").unwrap_err().to_string();
+        assert!(error.contains("symbolic link") && error.contains("nowhere"), "{error}");
         let lock = folder.path().join(".locked.lock");
         std::os::unix::fs::symlink(&target, &lock).unwrap();
         assert!(append(&folder.path().join("locked"), "d").is_err(), "a lock is never taken through a link");
     }
 
     #[test]
-    fn s7_what_a_killed_process_left_is_no_obstacle() {
+    fn s7_files_of_a_killed_process_do_not_block() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("list");
         fs::write(folder.path().join(".list.lock"), "").unwrap();

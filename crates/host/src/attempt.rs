@@ -1,64 +1,64 @@
 //! One attempt to connect a server.
 //!
-//! Invariant: an attempt that fails, or that is dropped, leaves the set of servers as it was before.
+//! Invariant: an attempt that fails or is dropped leaves the set of servers unchanged.
 
 use std::sync::Arc;
 
 use crate::error::{HostError, not_ready};
 use crate::server_spec::ServerSpec;
-use crate::set::{Entry, FIRST, Inner, check_name};
+use crate::set::{FIRST_ROUND, HostState, ManagedServer, check_name};
 use crate::slot::Slot;
 use crate::status::Status;
 
 /// An attempt to connect a server.
-pub(crate) struct Attempt {
-    host: Arc<Inner>,
+pub(crate) struct ConnectAttempt {
+    host: Arc<HostState>,
     slot: Arc<Slot>,
-    /// The round of the slot that the attempt waits for.
+    /// The round that the attempt waits for.
     round: u64,
     kind: AttemptKind,
 }
 
 enum AttemptKind {
-    /// The set has this server already, described in the same way.
+    /// The set has this server already, with the same spec.
     Existing,
-    /// New in the set; taken out again unless the attempt succeeds.
+    /// New in the set; removed unless the attempt succeeds.
     Added,
-    /// Kept beside the set until it is ready, while the server it replaces goes on.
-    Replacing(Box<Entry>),
-    /// Over.
+    /// Outside the set until it is ready, while the server it replaces keeps running.
+    Replacing(Box<ManagedServer>),
+    /// The attempt has ended.
     Done,
 }
 
-impl Attempt {
-    pub(crate) fn existing(host: &Arc<Inner>, slot: Arc<Slot>, round: u64) -> Self {
+impl ConnectAttempt {
+    pub(crate) fn existing(host: &Arc<HostState>, slot: Arc<Slot>, round: u64) -> Self {
         Self { host: Arc::clone(host), slot, round, kind: AttemptKind::Existing }
     }
 
-    pub(crate) fn added(host: &Arc<Inner>, slot: Arc<Slot>, round: u64) -> Self {
+    pub(crate) fn added(host: &Arc<HostState>, slot: Arc<Slot>, round: u64) -> Self {
         Self { host: Arc::clone(host), slot, round, kind: AttemptKind::Added }
     }
 
-    pub(crate) fn replacing(host: &Arc<Inner>, entry: Entry, round: u64) -> Self {
+    pub(crate) fn replacing(host: &Arc<HostState>, entry: ManagedServer, round: u64) -> Self {
         let slot = Arc::clone(entry.slot());
         Self { host: Arc::clone(host), slot, round, kind: AttemptKind::Replacing(Box::new(entry)) }
     }
 
-    /// Waits for the outcome. A server that connected is in the set afterwards.
+    /// Waits for the result. A connected server is in the set afterwards.
     ///
     /// # Errors
-    /// When it did not connect; unless it was in the set before, it is not afterwards.
+    /// When it did not connect; it is then in the set only if it was before.
     pub(crate) async fn finish(mut self) -> Result<(), HostError> {
-        let connected = outcome(&self.slot, self.slot.settled(self.round).await);
+        let connected = connect_result(&self.slot, self.slot.wait_until_settled(self.round).await);
         match (self.take_kind(), connected) {
             (AttemptKind::Added, Err(error)) => {
-                if let Some(entry) = self.host.take_slot(self.slot.id) {
-                    entry.running.close().await;
+                if let Some(entry) = self.host.remove_slot(self.slot.id) {
+                    entry.connection.close().await;
                 }
                 Err(error)
             }
             (AttemptKind::Replacing(entry), Ok(())) => {
-                // Its tools are listed in the moment it takes the place of the other server.
+                // Its tools are listed in the same update that replaces the other server.
                 let listing = match self.slot.current() {
                     Some(session) => session.list_tools().await.ok(),
                     None => None,
@@ -66,7 +66,7 @@ impl Attempt {
                 self.host.replace(*entry, listing.as_deref())
             }
             (AttemptKind::Replacing(entry), Err(error)) => {
-                entry.running.close().await;
+                entry.connection.close().await;
                 Err(error)
             }
             (AttemptKind::Existing | AttemptKind::Added | AttemptKind::Done, connected) => connected,
@@ -78,9 +78,13 @@ impl Attempt {
     }
 }
 
-impl Inner {
-    /// Begins to connect a server. A new one is in the set at once; one that replaces another joins it when it is ready.
-    pub(crate) fn attempt(self: &Arc<Self>, name: &str, desired: ServerSpec) -> Result<Attempt, HostError> {
+impl HostState {
+    /// Begins to connect a server. A new one joins the set at once; one that replaces another when it is ready.
+    pub(crate) fn begin_connect(
+        self: &Arc<Self>,
+        name: &str,
+        desired: ServerSpec,
+    ) -> Result<ConnectAttempt, HostError> {
         check_name(name)?;
         let mut table = self.table.lock();
         if table.is_closed {
@@ -91,40 +95,40 @@ impl Inner {
                 table.entries[at].desired = desired;
                 self.publish_to_gate(&table);
                 let slot = Arc::clone(table.entries[at].slot());
-                let round = slot.try_now().unwrap_or(FIRST);
-                Ok(Attempt::existing(self, slot, round))
+                let round = slot.restart_if_down().unwrap_or(FIRST_ROUND);
+                Ok(ConnectAttempt::existing(self, slot, round))
             }
             Some(_) => {
-                let entry = self.entry(&mut table, name, desired);
-                entry.slot().begin(entry.outset());
-                Ok(Attempt::replacing(self, entry, FIRST))
+                let entry = self.spawn_server(&mut table, name, desired);
+                entry.slot().start_initially(entry.initial_tools());
+                Ok(ConnectAttempt::replacing(self, entry, FIRST_ROUND))
             }
             None => {
                 drop(table);
                 let (slot, round) = self.add(name, desired)?;
-                Ok(Attempt::added(self, slot, round))
+                Ok(ConnectAttempt::added(self, slot, round))
             }
         }
     }
 }
 
-impl Drop for Attempt {
+impl Drop for ConnectAttempt {
     fn drop(&mut self) {
         if let AttemptKind::Added = self.take_kind() {
-            drop(self.host.take_slot(self.slot.id));
+            drop(self.host.remove_slot(self.slot.id));
         }
     }
 }
 
-/// What a start came to, for whoever asked for it.
-pub(crate) fn outcome(slot: &Slot, status: Status) -> Result<(), HostError> {
+/// Converts the status at the end of an attempt.
+pub(crate) fn connect_result(slot: &Slot, status: Status) -> Result<(), HostError> {
     let server = || Arc::clone(&slot.name);
     match status {
         Status::Ready(_) | Status::Degraded { .. } | Status::Asleep => Ok(()),
         Status::BackingOff { failure, .. } | Status::Failed(failure) => {
             Err(HostError::Connect { server: server(), failure: Box::new(failure) })
         }
-        // As it was wanted: nothing was to be started.
+        // As desired: its start policy says not to start it.
         Status::Disabled | Status::AwaitingApproval if slot.is_unstarted() => Ok(()),
         status => Err(not_ready(&slot.name, status)),
     }

@@ -1,111 +1,111 @@
-//! Why a host could not do what it was asked: one variant for each thing the caller can do about it.
+//! Errors of a host: one variant for each remedy of the caller.
 
 use std::sync::Arc;
 
 use switchboard_session::CallError;
 use switchboard_session::link::Challenge;
 
-use crate::registry::Withheld;
-use crate::status::{Failure, Status};
+use crate::registry::WithheldReason;
+use crate::status::{ConnectionError, Status};
 
-/// What a host could not do.
+/// An error of a host.
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum HostError {
-    /// There is no server of this name.
+    /// The host has no server of this name.
     #[error("server not connected: {server:?} ({})", known_text(.known))]
     NotConnected {
-        /// The name that was asked for.
+        /// The requested name.
         server: String,
-        /// Those there are.
+        /// The names of the servers of the host.
         known: Vec<String>,
     },
-    /// A server cannot have this name.
+    /// The name is not valid for a server.
     #[error("a server cannot be named {server:?}")]
     BadName {
         /// The name.
         server: String,
     },
-    /// There are as many servers as a host takes.
-    #[error("a host takes no more than {most} servers")]
+    /// The limit of servers is reached.
+    #[error("a host has at most {max} servers")]
     TooManyServers {
-        /// How many.
-        most: usize,
+        /// The limit.
+        max: usize,
     },
     /// The server did not connect.
     #[error("{server:?} did not connect: {failure}")]
     Connect {
         /// The server.
         server: Arc<str>,
-        /// Why.
-        failure: Box<Failure>,
+        /// The reason.
+        failure: Box<ConnectionError>,
     },
-    /// The server wants a login.
+    /// The server requires a login.
     #[error("{server:?} needs a login: {challenge}")]
     NeedsAuth {
         /// The server.
         server: Arc<str>,
-        /// What it asks for.
+        /// The challenge of the server.
         challenge: Box<Challenge>,
     },
-    /// The server is there and cannot be used now.
+    /// The server cannot be used in its current status.
     #[error("{server:?} is not ready: {status}")]
     NotReady {
         /// The server.
         server: Arc<str>,
-        /// How it is.
+        /// The status.
         status: Box<Status>,
     },
-    /// As many calls run on the server and wait for it as it is given. Nothing was sent.
-    #[error("{server:?} has too many calls under way")]
+    /// The call queue of the server is full. Nothing was sent.
+    #[error("{server:?} has too many calls in progress")]
     Busy {
         /// The server.
         server: Arc<str>,
     },
-    /// No tool of this name is listed.
-    #[error("there is no tool {tool:?}{}", near_text(.near))]
+    /// No server lists a tool of this name.
+    #[error("there is no tool {tool:?}{}", similar_text(.similar))]
     UnknownTool {
-        /// The name that was asked for.
+        /// The requested name.
         tool: String,
-        /// Names that look like it.
-        near: Vec<Arc<str>>,
+        /// Similar names.
+        similar: Vec<Arc<str>>,
     },
     /// Several servers offer a tool of this name. Nothing was sent.
     #[error("the tool {tool:?} is offered by several servers: {}", .servers.join(", "))]
     Ambiguous {
-        /// The name that was asked for.
+        /// The requested name.
         tool: String,
         /// The servers, in configured order.
         servers: Vec<Arc<str>>,
         /// The qualified name of the first.
         example: Arc<str>,
     },
-    /// The tool is there and may not be used.
+    /// The tool is withheld.
     #[error("{tool:?} of {server:?} is withheld: {reason}")]
     Withheld {
         /// Its server.
         server: Arc<str>,
         /// The tool.
         tool: String,
-        /// Why.
-        reason: Box<Withheld>,
+        /// The reason.
+        reason: Box<WithheldReason>,
     },
     /// The call was not permitted. Nothing was sent.
     #[error("the call of {tool:?} was not permitted: {reason}")]
     Refused {
         /// The tool.
         tool: Arc<str>,
-        /// Why, and what would help.
+        /// The reason and a remedy.
         reason: String,
     },
-    /// The arguments do not fit the tool's schema. Nothing was sent.
-    #[error("the arguments of {tool:?} do not fit: {problem}")]
+    /// The arguments do not match the schema of the tool. Nothing was sent.
+    #[error("invalid arguments of {tool:?}: {problem}")]
     Arguments {
         /// The tool.
         tool: Arc<str>,
-        /// What does not fit, and where.
+        /// The mismatches, with their paths.
         problem: String,
-        /// How to mend it, for whoever wrote the arguments.
+        /// How to correct the arguments, for their author.
         repair: String,
     },
     /// The server or the connection failed.
@@ -115,33 +115,33 @@ pub enum HostError {
         server: Arc<str>,
         /// The tool.
         tool: String,
-        /// What happened.
+        /// The error.
         error: Box<CallError>,
-        /// How to mend the arguments, where they were refused.
+        /// How to correct the arguments, if the server rejected them.
         repair: Option<String>,
     },
-    /// Anything but a call failed.
+    /// A request other than a tool call failed.
     #[error("{server:?}: {error}")]
     Session {
         /// The server.
         server: Arc<str>,
-        /// What happened.
+        /// The error.
         error: Box<CallError>,
     },
-    /// The tool ran, and its structured result is not what its schema says.
-    #[error("the result of {tool:?} is not what its schema says: {problem}")]
+    /// The tool ran, but its structured result does not match its output schema.
+    #[error("the result of {tool:?} does not match its output schema: {problem}")]
     Output {
         /// The tool.
         tool: Arc<str>,
-        /// What does not fit, and where.
+        /// The mismatches, with their paths.
         problem: String,
     },
-    /// The run that the call belongs to was cancelled.
+    /// The run of the call was cancelled.
     #[error("the call of {tool:?} was cancelled")]
     Cancelled {
         /// The tool.
         tool: String,
-        /// Whether it had been sent by then.
+        /// Whether the call had been sent.
         sent: bool,
     },
     /// The host was closed.
@@ -150,7 +150,7 @@ pub enum HostError {
 }
 
 impl HostError {
-    /// Whether the tool may have run although there is no result.
+    /// Returns whether the tool may have run although there is no result.
     pub fn outcome_unknown(&self) -> bool {
         match self {
             Self::Call { error, .. } => error.outcome_unknown(),
@@ -159,7 +159,7 @@ impl HostError {
         }
     }
 
-    /// What the caller can do about it.
+    /// Returns what the caller can do about the error.
     pub fn next_step(&self) -> String {
         let plain = match self {
             Self::NotConnected { .. } => "connect the server, or use one of those named",
@@ -168,8 +168,8 @@ impl HostError {
             Self::Connect { failure, .. } => failure.next_step(),
             Self::NeedsAuth { .. } => "log in to the server, then reconnect it",
             Self::NotReady { status, .. } => status.next_step(),
-            Self::Busy { .. } => "wait until calls have come back, then call it again",
-            Self::UnknownTool { .. } => "look the tool up in the catalogue; names are exact",
+            Self::Busy { .. } => "wait until calls have finished, then retry",
+            Self::UnknownTool { .. } => "look the tool up in the catalog; names are exact",
             Self::Ambiguous { example, .. } => {
                 return format!("call it by its qualified name, such as {example}, or name the server");
             }
@@ -195,7 +195,7 @@ impl HostError {
     }
 }
 
-/// The error of a server that is in this status and was needed now.
+/// Returns the error of a server that is needed but in this status.
 pub(crate) fn not_ready(server: &Arc<str>, status: Status) -> HostError {
     match status {
         Status::NeedsAuth(challenge) => {
@@ -209,6 +209,6 @@ fn known_text(known: &[String]) -> String {
     if known.is_empty() { "there are none".to_owned() } else { format!("there are: {}", known.join(", ")) }
 }
 
-fn near_text(near: &[Arc<str>]) -> String {
-    if near.is_empty() { String::new() } else { format!("; did you mean {}?", near.join(", ")) }
+fn similar_text(similar: &[Arc<str>]) -> String {
+    if similar.is_empty() { String::new() } else { format!("; did you mean {}?", similar.join(", ")) }
 }

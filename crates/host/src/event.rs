@@ -1,4 +1,4 @@
-//! What happens in a host, for whoever wants to know. A by-product: nothing waits for it.
+//! Events of a host. Senders never wait for receivers.
 
 use std::sync::Arc;
 
@@ -7,102 +7,102 @@ use tokio::sync::broadcast;
 
 use crate::status::Status;
 
-/// How many events may wait for one listener; the oldest give way.
-const LANE: usize = 1024;
+/// The buffer size of one receiver; the oldest events are dropped.
+const BUFFERED_EVENTS: usize = 1024;
 
-/// Something that happened.
+/// An event of a host.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub enum Event {
-    /// A server is doing otherwise than before.
+pub enum HostEvent {
+    /// The status of a server changed.
     Status {
-        /// Which.
+        /// The server.
         server: Arc<str>,
-        /// How it is now.
+        /// The new status.
         status: Status,
     },
-    /// The catalogue has other tools.
+    /// The tools of the catalog changed.
     Tools(Arc<ToolsChanged>),
-    /// The definition of a tool is not the one that was pinned.
+    /// The definition of a tool differs from the pinned one.
     Drift(Drift),
-    /// Rules that match no tool of their server: likely misspelt.
-    IdleRules {
+    /// Rules match no tool of their server; they are probably misspelled.
+    UnmatchedRules {
         /// The server.
         server: Arc<str>,
         /// The rules.
         rules: Vec<Arc<str>>,
     },
-    /// A server told something.
-    Told {
-        /// Which.
+    /// A server sent a change notification.
+    ServerChange {
+        /// The server.
         server: Arc<str>,
-        /// What.
+        /// The change.
         change: Change,
     },
-    /// This many events were missed, because they came faster than they were taken.
+    /// This many events were dropped because the receiver was too slow.
     Missed(u64),
 }
 
-/// A tool whose definition is not the pinned one.
+/// A tool whose definition differs from the pinned one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Drift {
-    /// Its server.
+    /// The server.
     pub server: Arc<str>,
-    /// Its name there.
+    /// The name of the tool on the server.
     pub tool: String,
 }
 
-/// How the catalogue changed, for one server.
+/// A change of the catalog for one server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ToolsChanged {
-    /// The first snapshot that shows it.
+    /// The revision of the first snapshot with the change.
     pub revision: u64,
     /// The server.
     pub server: Arc<str>,
-    /// Names that are new.
+    /// Names of new tools.
     pub added: Vec<Arc<str>>,
-    /// Names that are gone.
+    /// Names of removed tools.
     pub removed: Vec<Arc<str>>,
-    /// Names whose definition is another.
+    /// Names of tools with a changed definition.
     pub changed: Vec<Arc<str>>,
 }
 
-/// The events from now on.
+/// Receives the events of a host since its creation.
 #[derive(Debug)]
-pub struct Events {
-    lane: broadcast::Receiver<Event>,
+pub struct HostEvents {
+    receiver: broadcast::Receiver<HostEvent>,
 }
 
-impl Events {
-    /// The next event, or `None` when the host is gone.
-    pub async fn next(&mut self) -> Option<Event> {
-        match self.lane.recv().await {
+impl HostEvents {
+    /// Waits for the next event; `None` when the host was dropped.
+    pub async fn next(&mut self) -> Option<HostEvent> {
+        match self.receiver.recv().await {
             Ok(event) => Some(event),
-            Err(broadcast::error::RecvError::Lagged(missed)) => Some(Event::Missed(missed)),
+            Err(broadcast::error::RecvError::Lagged(missed)) => Some(HostEvent::Missed(missed)),
             Err(broadcast::error::RecvError::Closed) => None,
         }
     }
 }
 
-/// Where events are told.
+/// Sends events to all receivers.
 #[derive(Clone, Debug)]
-pub(crate) struct Announcer {
-    lane: broadcast::Sender<Event>,
+pub(crate) struct EventSender {
+    sender: broadcast::Sender<HostEvent>,
 }
 
-impl Announcer {
+impl EventSender {
     pub(crate) fn new() -> Self {
-        Self { lane: broadcast::Sender::new(LANE) }
+        Self { sender: broadcast::Sender::new(BUFFERED_EVENTS) }
     }
 
-    pub(crate) fn tell(&self, event: Event) {
-        // Nobody may be listening, and that is fine.
-        let _ = self.lane.send(event);
+    pub(crate) fn send(&self, event: HostEvent) {
+        // There may be no receivers.
+        let _ = self.sender.send(event);
     }
 
-    pub(crate) fn listen(&self) -> Events {
-        Events { lane: self.lane.subscribe() }
+    pub(crate) fn subscribe(&self) -> HostEvents {
+        HostEvents { receiver: self.sender.subscribe() }
     }
 }

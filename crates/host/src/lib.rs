@@ -1,18 +1,19 @@
-//! Many servers at once: a desired set of servers goes in, one live catalogue of what they offer comes out.
+//! A host of many servers: takes a desired set of servers and provides one live catalog of their tools.
 //!
 //! ```text
-//!   ServerSpec ──▶ slot (one task a server) ──▶ session
+//!   ServerSpec ──▶ slot (one task per server) ──▶ session
 //!                      │ lists                      ▲
 //!                      ▼                            │
-//!                   registry ──▶ Catalog ──▶ call: resolve, check, permit, send, shape
+//!                   registry ──▶ Catalog ──▶ call: resolve, validate, decide, send, spill
 //! ```
 //!
-//! A server is described by a [`ServerSpec`], made from a `Stdio`, an `Http`, an `InProcess` server or a
-//! [`config::ServerConfig`]. A slot connects it and keeps it connected; what the server lists goes into the [`Catalog`]; a call is resolved there, permitted, and sent through the slot.
+//! A server is described by a [`ServerSpec`], converted from a `Stdio`, an `Http`, an `InProcess` server or a
+//! [`config::ServerConfig`]. Its connection task connects and reconnects it; its tools are published in the [`Catalog`]; a
+//! call is resolved there, checked against the policy, and sent over the session of the slot.
 //!
-//! **Invariants.** What is wanted of one server never waits for another. A status is read, never asked for. A catalogue
-//! does not change: the next one is another. A tool that is not shown cannot be called. A call is made once, unless
-//! nothing of it ever left, or its tool may be repeated and the policy says so. Arguments and results are never logged.
+//! **Invariants.** Operations on one server never wait for another. Reading a status does not contact the server. A catalog
+//! is immutable. A withheld tool cannot be called. A call is sent once, unless nothing of it was sent, or its tool is
+//! idempotent and the replay policy allows it. Arguments and results are never logged.
 //!
 //! ```
 //! use switchboard::host::Host;
@@ -69,23 +70,24 @@ mod validation;
 pub use call::ToolCall;
 pub use connection::{CredentialProvider, TokenSource};
 pub use error::HostError;
-pub use event::{Drift, Event, Events, ToolsChanged};
+pub use event::{Drift, HostEvent, HostEvents, ToolsChanged};
 pub use host::{Host, HostBuilder, ToolHandle};
 pub use local_tool::LocalTool;
 pub use manifest::Manifest;
 pub use policy::{
-    AmbiguousNames, CallDecision, CallPolicy, ProposedCall, Replay, Spill, TraceContext, Traced,
+    AmbiguousNamePolicy, CallDecision, CallPolicy, ProposedCall, ReplayPolicy, SpillPolicy, TraceContext,
+    TraceHeaders,
 };
 pub use registry::{
-    Catalog, CatalogTool, DefinitionChange, ForModels, Found, Offered, OnDrift, PinFile, Pins, ToolEffects,
-    ToolInfo, Unlisted, Why, Withheld,
+    Catalog, CatalogTool, DefinitionChange, DriftPolicy, ModelTool, ModelTools, PinFile, Pins, ToolEffects,
+    ToolExplanation, ToolInfo, ToolListIssues, ToolMatch, WithheldReason,
 };
 pub use registry::{name, profile};
-pub use report::{ServerInfo, ServerStatus, SetServers, Tools, Written};
-pub use resources::{FromServer, Gathered};
+pub use report::{MaskedConfig, ServerInfo, ServerStatus, SetServersOutcome, ToolInfoList};
+pub use resources::{FromServer, MergedList};
 pub use run::Run;
 pub use server_spec::ServerSpec;
-pub use status::{Failure, Status, StatusKind};
+pub use status::{ConnectionError, Status, StatusKind};
 pub use telemetry::CallMetrics;
 pub use transport::Transport;
 pub use validation::Validation;

@@ -1,16 +1,16 @@
-//! Tools of the application itself, in the same catalogue as those of servers.
+//! Tools of the application, in the same catalog as those of servers.
 
 use switchboard_protocol::{CallToolResult, Raw, Tool};
 use switchboard_session::link::BoxFuture;
 
 use crate::run::Run;
 
-/// A tool that the application answers itself. Its name is used as it is, without a prefix.
+/// A tool of the application. Its name is used verbatim, without a prefix.
 pub trait LocalTool: Send + Sync + 'static {
-    /// What is listed.
+    /// Returns the definition.
     fn definition(&self) -> Tool;
 
-    /// Answers a call. A failure is a result that says so.
+    /// Runs a call. A failure is an error result.
     ///
     /// # Cancellation
     /// The future is dropped when the run is cancelled.

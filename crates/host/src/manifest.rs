@@ -1,25 +1,25 @@
-//! What is remembered of a server, so that its tools can be shown before it is started.
+//! Manifests: the tools of a server that is not started.
 
 use serde::{Deserialize, Serialize};
 use switchboard_protocol::{Implementation, Tool};
 
-/// What a server listed when it last ran. Written and read by the application, wherever it keeps such things.
+/// The tools of a server when it last ran. The application stores it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Manifest {
-    /// Who the server said it was.
+    /// The name and version of the server.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub server_info: Option<Implementation>,
-    /// What it told the model about itself.
+    /// Its instructions for the model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub instructions: Option<String>,
-    /// Its tools, in its order.
+    /// Its tools, in order.
     pub tools: Vec<Tool>,
 }
 
 impl Manifest {
-    /// A server with these tools.
+    /// Creates a manifest with these tools.
     pub fn new(tools: impl Into<Vec<Tool>>) -> Self {
         Self { server_info: None, instructions: None, tools: tools.into() }
     }

@@ -1,8 +1,8 @@
-//! Routes questions of servers to the caller whose call is running on them.
+//! Routes requests of a server (elicitation, sampling) to the caller whose call is running on it.
 //!
-//! Invariant: a question never reaches a caller whose call it cannot belong to. A modern server asks within a call, and
-//! its caller answers. A legacy server does not say which call it asks for: where calls of several callers run on it at
-//! once it cannot be told whose question it is, and it is refused.
+//! Invariant: a request never reaches a caller whose call it cannot belong to. A modern server asks within a call, so its
+//! caller answers. A legacy server does not say which call it asks for: if calls of several runs are active, the request is
+//! rejected as ambiguous.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -12,54 +12,52 @@ use switchboard_protocol::{CreateMessageParams, CreateMessageResult, ElicitParam
 use switchboard_session::client::{ClientHandler, HandlerCapabilities, HandlerError, RequestingServer};
 use switchboard_session::link::BoxFuture;
 
-/// Routes the questions of one server.
+/// Routes the requests of one server.
 pub(crate) struct QuestionRouter {
     /// The configured name of the server.
     server: Arc<str>,
     abilities: HandlerCapabilities,
     next: AtomicU64,
-    // Held to push, remove or look, never across an await.
-    callers: Mutex<Vec<Caller>>,
+    // Held for a lookup or a change, never across an await.
+    calls: Mutex<Vec<RegisteredCall>>,
 }
 
-struct Caller {
-    call: u64,
+struct RegisteredCall {
+    id: u64,
     /// The run its call belongs to.
     run: u64,
-    answers: Option<Arc<dyn ClientHandler>>,
+    handler: Option<Arc<dyn ClientHandler>>,
 }
 
 impl QuestionRouter {
     pub(crate) fn new(server: Arc<str>, abilities: HandlerCapabilities) -> Self {
-        Self { server, abilities, next: AtomicU64::new(0), callers: Mutex::default() }
+        Self { server, abilities, next: AtomicU64::new(0), calls: Mutex::default() }
     }
 
-    /// Registers a call of this run; it ends when the returned value is dropped.
+    /// Registers a call of this run until the returned guard is dropped.
     pub(crate) fn register_call(
         &self,
         run: u64,
-        answers: Option<&Arc<dyn ClientHandler>>,
+        handler: Option<&Arc<dyn ClientHandler>>,
     ) -> Option<ActiveCall<'_>> {
-        // Nothing was declared, so nothing can be asked.
+        // Without declared capabilities the server cannot ask.
         if self.abilities == HandlerCapabilities::none() {
             return None;
         }
-        let call = self.next.fetch_add(1, Ordering::Relaxed);
-        self.callers.lock().push(Caller { call, run, answers: answers.cloned() });
-        Some(ActiveCall { questions: self, call })
+        let id = self.next.fetch_add(1, Ordering::Relaxed);
+        self.calls.lock().push(RegisteredCall { id, run, handler: handler.cloned() });
+        Some(ActiveCall { router: self, id })
     }
 
     fn current_caller(&self) -> Result<Arc<dyn ClientHandler>, HandlerError> {
-        let callers = self.callers.lock();
-        let Some(first) = callers.first() else {
-            return Err(HandlerError::new("no call is running that this question could belong to"));
+        let calls = self.calls.lock();
+        let Some(first) = calls.first() else {
+            return Err(HandlerError::new("no active call that this request could belong to"));
         };
-        if callers.iter().any(|caller| caller.run != first.run) {
-            return Err(HandlerError::new(
-                "calls of several callers are running; whose question this is cannot be told",
-            ));
+        if calls.iter().any(|call| call.run != first.run) {
+            return Err(HandlerError::new("calls of several runs are active, so the request is ambiguous"));
         }
-        first.answers.clone().ok_or_else(Silent::refusal)
+        first.handler.clone().ok_or_else(RejectingHandler::error)
     }
 }
 
@@ -75,36 +73,36 @@ impl ClientHandler for QuestionRouter {
     fn elicit<'a>(
         &'a self,
         request: ElicitParams,
-        asker: &'a RequestingServer,
+        server: &'a RequestingServer,
     ) -> BoxFuture<'a, Result<ElicitResult, HandlerError>> {
-        Box::pin(async move { self.current_caller()?.elicit(request, asker).await })
+        Box::pin(async move { self.current_caller()?.elicit(request, server).await })
     }
 
     fn sample<'a>(
         &'a self,
         request: CreateMessageParams,
-        asker: &'a RequestingServer,
+        server: &'a RequestingServer,
     ) -> BoxFuture<'a, Result<CreateMessageResult, HandlerError>> {
-        Box::pin(async move { self.current_caller()?.sample(request, asker).await })
+        Box::pin(async move { self.current_caller()?.sample(request, server).await })
     }
 }
 
-/// ClientHandler for a caller that answers nothing.
-pub(crate) struct Silent;
+/// Rejects every request: the handler of a call without one.
+pub(crate) struct RejectingHandler;
 
-impl Silent {
-    fn refusal() -> HandlerError {
-        HandlerError::new("whoever made the call answers no questions")
+impl RejectingHandler {
+    fn error() -> HandlerError {
+        HandlerError::new("the caller does not answer requests")
     }
 }
 
-impl ClientHandler for Silent {
+impl ClientHandler for RejectingHandler {
     fn elicit<'a>(
         &'a self,
         _: ElicitParams,
         _: &'a RequestingServer,
     ) -> BoxFuture<'a, Result<ElicitResult, HandlerError>> {
-        Box::pin(async { Err(Self::refusal()) })
+        Box::pin(async { Err(Self::error()) })
     }
 
     fn sample<'a>(
@@ -112,25 +110,25 @@ impl ClientHandler for Silent {
         _: CreateMessageParams,
         _: &'a RequestingServer,
     ) -> BoxFuture<'a, Result<CreateMessageResult, HandlerError>> {
-        Box::pin(async { Err(Self::refusal()) })
+        Box::pin(async { Err(Self::error()) })
     }
 }
 
-/// A call that is running.
+/// Unregisters an active call on drop.
 pub(crate) struct ActiveCall<'a> {
-    questions: &'a QuestionRouter,
-    call: u64,
+    router: &'a QuestionRouter,
+    id: u64,
 }
 
 impl Drop for ActiveCall<'_> {
     fn drop(&mut self) {
-        self.questions.callers.lock().retain(|caller| caller.call != self.call);
+        self.router.calls.lock().retain(|call| call.id != self.id);
     }
 }
 
 impl std::fmt::Debug for QuestionRouter {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("QuestionRouter").field("callers", &self.callers.lock().len()).finish_non_exhaustive()
+        f.debug_struct("QuestionRouter").field("calls", &self.calls.lock().len()).finish_non_exhaustive()
     }
 }
 
@@ -152,18 +150,18 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_question_reaches_the_caller_whose_call_is_running_and_nobody_else() {
+    async fn a_request_reaches_only_the_caller_whose_call_is_running() {
         let questions = QuestionRouter::new("s".into(), HandlerCapabilities::none().with_forms());
-        let asker = RequestingServer::new(None);
-        let ask = async || questions.elicit(ElicitParams::form("?", FormSchema::new()), &asker).await;
+        let server = RequestingServer::new(None);
+        let ask = async || questions.elicit(ElicitParams::form("?", FormSchema::new()), &server).await;
         let accepts: Arc<dyn ClientHandler> = Arc::new(Accepts);
-        assert!(ask().await.is_err(), "no call is running");
+        assert!(ask().await.is_err(), "no call is active");
         let first = questions.register_call(1, Some(&accepts));
         assert!(ask().await.is_ok());
         let second = questions.register_call(1, Some(&accepts));
         assert!(ask().await.is_ok(), "two calls of one run");
         let other = questions.register_call(2, None);
-        assert!(ask().await.is_err(), "whose it is cannot be told");
+        assert!(ask().await.is_err(), "ambiguous");
         drop(other);
         assert!(ask().await.is_ok());
         drop((first, second));

@@ -1,4 +1,4 @@
-//! How servers are doing, as others read it: the JSON of a status and of a change of the whole set.
+//! Serializable reports: the status of a server, and the result of changing the set of servers.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -6,61 +6,61 @@ use std::sync::Arc;
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
-use crate::config::Configured;
+use crate::config::ConfiguredServer;
 use crate::registry::ToolInfo;
 use crate::status::StatusKind;
 
-/// How one server is doing. Made from what is known: nobody is asked, and nothing is waited for.
+/// The status of one server. Creating it does not contact the server.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ServerStatus {
-    /// Its name.
+    /// The name of the server.
     pub name: String,
-    /// The word for it.
+    /// The kind of status.
     pub status: StatusKind,
-    /// Who it says it is, while it is connected.
+    /// The name and version that the server reports, while connected.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub server_info: Option<ServerInfo>,
-    /// What went wrong, if anything did.
+    /// The error, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// Its configuration, secrets masked: as it was written, or as its description says.
-    pub config: Written,
-    /// Where it was written.
+    /// The configuration, secrets masked: as written, or else derived from the spec.
+    pub config: MaskedConfig,
+    /// The scope of the configuration.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scope: Option<String>,
-    /// Its tools that can be used, while it is connected.
+    /// The available tools, while connected.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub tools: Option<Tools>,
+    pub tools: Option<ToolInfoList>,
 }
 
 impl ServerStatus {
-    /// How a configured server is doing whose entry cannot be run, so that no host has it; nothing, if it can.
-    pub fn of_broken(server: &Configured) -> Option<Self> {
-        let fault = server.plan.as_ref().err()?;
+    /// Returns the status of a configured server whose entry is invalid, so that no host has it; `None` if it is valid.
+    pub fn of_invalid(server: &ConfiguredServer) -> Option<Self> {
+        let error = server.plan.as_ref().err()?;
         Some(Self {
             name: server.name.clone(),
             status: StatusKind::Failed,
             server_info: None,
-            error: Some(fault.to_string()),
-            config: Written(match &server.entry {
+            error: Some(error.to_string()),
+            config: MaskedConfig(match &server.entry {
                 Some(entry) => entry.masked().into(),
                 None => serde_json::json!({"type": "invalid"}).into(),
             }),
-            scope: Some(server.scope.word().to_owned()),
+            scope: Some(server.scope.as_str().to_owned()),
             tools: None,
         })
     }
 }
 
-/// Who a server says it is.
+/// The name and version that a server reports.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct ServerInfo {
-    /// Its name for itself.
+    /// The name.
     pub name: String,
-    /// Its version.
+    /// The version.
     pub version: String,
 }
 
@@ -70,28 +70,28 @@ impl ServerInfo {
     }
 }
 
-/// An entry as it was written. Shared, not copied.
+/// A configuration with secrets masked. Shared, not copied.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Written(pub(crate) Arc<Value>);
+pub struct MaskedConfig(pub(crate) Arc<Value>);
 
-impl Written {
-    /// The entry.
+impl MaskedConfig {
+    /// Returns the configuration as JSON.
     pub fn value(&self) -> &Value {
         &self.0
     }
 }
 
-impl Serialize for Written {
+impl Serialize for MaskedConfig {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         self.0.serialize(serializer)
     }
 }
 
-/// The tools of a server. Shared, not copied; reads like a slice.
+/// The tools of a server. Shared, not copied; dereferences to a slice.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Tools(pub(crate) Arc<[ToolInfo]>);
+pub struct ToolInfoList(pub(crate) Arc<[ToolInfo]>);
 
-impl std::ops::Deref for Tools {
+impl std::ops::Deref for ToolInfoList {
     type Target = [ToolInfo];
 
     fn deref(&self) -> &[ToolInfo] {
@@ -99,20 +99,20 @@ impl std::ops::Deref for Tools {
     }
 }
 
-impl Serialize for Tools {
+impl Serialize for ToolInfoList {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_seq(self.0.iter())
     }
 }
 
-/// What changing the whole set of servers came to.
+/// The result of changing the whole set of servers.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
-pub struct SetServers {
-    /// Servers that are new, or run otherwise than before.
+pub struct SetServersOutcome {
+    /// Servers that are new or have a changed spec.
     pub added: Vec<String>,
-    /// Servers that are gone, or run otherwise than before.
+    /// Servers that were removed or have a changed spec.
     pub removed: Vec<String>,
-    /// What went wrong, by server.
+    /// Errors by server.
     pub errors: BTreeMap<String, String>,
 }

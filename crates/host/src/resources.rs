@@ -1,4 +1,4 @@
-//! Resources, prompts and what belongs to them, across servers.
+//! Lists of resources and prompts across servers.
 
 use std::sync::Arc;
 
@@ -9,89 +9,89 @@ use switchboard_session::{CallError, ClientSession};
 use tokio::task::JoinSet;
 
 use crate::error::{HostError, not_ready};
-use crate::set::Inner;
+use crate::set::HostState;
 use crate::slot::Slot;
 use crate::status::StatusKind;
 
-/// What several servers list, each with its server, in configured order.
+/// The merged lists of several servers, in configured order.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub struct Gathered<T> {
-    /// What they list.
+pub struct MergedList<T> {
+    /// The items, each with its server.
     pub items: Vec<FromServer<T>>,
-    /// Servers that did not answer, and why. The others are not harmed by them.
+    /// Servers whose list failed, with the error.
     pub errors: Vec<(Arc<str>, HostError)>,
 }
 
-/// One thing of one server.
+/// An item of a server.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct FromServer<T> {
     /// The server.
     pub server: Arc<str>,
-    /// The thing.
+    /// The item.
     pub item: T,
 }
 
-/// How one of the lists is asked for.
-type Ask<T> = fn(&ClientSession) -> BoxFuture<'_, Result<Arc<List<T>>, CallError>>;
+/// Requests one kind of list from a session.
+type ListRequest<T> = fn(&ClientSession) -> BoxFuture<'_, Result<Arc<List<T>>, CallError>>;
 
-impl Inner {
+impl HostState {
     pub(crate) async fn read_resource(
         &self,
         server: &str,
         uri: &str,
     ) -> Result<ReadResourceResult, HostError> {
-        let (slot, session) = self.open(server).await?;
-        seen(&slot, session.read_resource(uri).await)
+        let (slot, session) = self.open_session(server).await?;
+        report_error(&slot, session.read_resource(uri).await)
     }
 
-    pub(crate) async fn gather<T: Clone + Send + Sync + 'static>(
+    pub(crate) async fn merge_lists<T: Clone + Send + Sync + 'static>(
         &self,
         server: Option<&str>,
-        ask: Ask<T>,
-    ) -> Result<Gathered<T>, HostError> {
+        request: ListRequest<T>,
+    ) -> Result<MergedList<T>, HostError> {
         if let Some(server) = server {
-            let (slot, session) = self.open(server).await?;
-            let listing = seen(&slot, ask(&session).await)?;
+            let (slot, session) = self.open_session(server).await?;
+            let listing = report_error(&slot, request(&session).await)?;
             let of = |item: &T| FromServer { server: Arc::clone(&slot.name), item: item.clone() };
-            return Ok(Gathered { items: listing.iter().map(of).collect(), errors: Vec::new() });
+            return Ok(MergedList { items: listing.iter().map(of).collect(), errors: Vec::new() });
         }
         let slots = self.slots();
         let connected = slots.iter().filter(|slot| slot.status().kind() == StatusKind::Connected);
-        let mut asking = JoinSet::new();
-        for (place, slot) in connected.cloned().enumerate() {
-            asking.spawn(async move {
+        let mut requests = JoinSet::new();
+        for (position, slot) in connected.cloned().enumerate() {
+            requests.spawn(async move {
                 let listing = match slot.current() {
-                    Some(session) => seen(&slot, ask(&session).await),
+                    Some(session) => report_error(&slot, request(&session).await),
                     None => Err(not_ready(&slot.name, slot.status())),
                 };
-                (place, slot, listing)
+                (position, slot, listing)
             });
         }
-        let mut answers: Vec<_> = Vec::with_capacity(asking.len());
-        while let Some(answer) = asking.join_next().await {
-            answers.extend(answer.ok());
+        let mut lists: Vec<_> = Vec::with_capacity(requests.len());
+        while let Some(list) = requests.join_next().await {
+            lists.extend(list.ok());
         }
-        // In configured order, whoever was first.
-        answers.sort_by_key(|(place, ..)| *place);
-        let mut gathered = Gathered { items: Vec::new(), errors: Vec::new() };
-        for (_, slot, listing) in answers {
+        // In configured order, whichever answered first.
+        lists.sort_by_key(|(position, ..)| *position);
+        let mut merged = MergedList { items: Vec::new(), errors: Vec::new() };
+        for (_, slot, listing) in lists {
             let name = || Arc::clone(&slot.name);
             match listing {
                 Ok(listing) => {
-                    gathered
+                    merged
                         .items
                         .extend(listing.iter().map(|item| FromServer { server: name(), item: item.clone() }));
                 }
-                Err(error) => gathered.errors.push((name(), error)),
+                Err(error) => merged.errors.push((name(), error)),
             }
         }
-        Ok(gathered)
+        Ok(merged)
     }
 
-    /// A server's session, waiting for one that starts.
-    pub(crate) async fn open(&self, server: &str) -> Result<(Arc<Slot>, ClientSession), HostError> {
+    /// Returns the session of a server; waits for one that is starting.
+    pub(crate) async fn open_session(&self, server: &str) -> Result<(Arc<Slot>, ClientSession), HostError> {
         let slot = self.slot(server)?;
         match slot.session().await {
             Ok(session) => Ok((slot, session)),
@@ -100,10 +100,10 @@ impl Inner {
     }
 }
 
-/// An outcome, after the slot has heard of it.
-pub(crate) fn seen<T>(slot: &Slot, outcome: Result<T, CallError>) -> Result<T, HostError> {
+/// Converts the error of a request and reports it to the slot.
+pub(crate) fn report_error<T>(slot: &Slot, outcome: Result<T, CallError>) -> Result<T, HostError> {
     outcome.map_err(|error| {
-        slot.note(&error);
+        slot.report_call_error(&error);
         HostError::Session { server: Arc::clone(&slot.name), error: Box::new(error) }
     })
 }

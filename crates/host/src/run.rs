@@ -1,4 +1,4 @@
-//! One run of an agent: what ends all of its calls at once, and who answers what servers ask meanwhile.
+//! A run of an agent: cancels its calls together and answers requests of servers during them.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -6,9 +6,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use switchboard_session::client::ClientHandler;
 use tokio::sync::watch;
 
-/// One run of an agent. Cheap to clone; all clones are the same run.
+/// A run of an agent. Cheap to clone; all clones are the same run.
 ///
-/// Cancelling it ends every call made [within](crate::ToolCall::within) it, on every server.
+/// Cancelling it cancels every call made [within](crate::ToolCall::within) it, on every server.
 #[derive(Clone)]
 pub struct Run {
     inner: Arc<Inner>,
@@ -17,39 +17,39 @@ pub struct Run {
 struct Inner {
     id: u64,
     is_cancelled: watch::Sender<bool>,
-    answers: Option<Arc<dyn ClientHandler>>,
+    handler: Option<Arc<dyn ClientHandler>>,
 }
 
 impl Run {
-    /// A run that answers no questions of servers.
+    /// Creates a run that answers no requests of servers.
     pub fn new() -> Self {
-        Self::made(None)
+        Self::new_inner(None)
     }
 
-    /// A run that answers what servers ask while its calls run on them.
-    pub fn answering(answers: impl ClientHandler) -> Self {
-        Self::made(Some(Arc::new(answers)))
+    /// Creates a run whose handler answers requests of servers during its calls.
+    pub fn with_handler(handler: impl ClientHandler) -> Self {
+        Self::new_inner(Some(Arc::new(handler)))
     }
 
-    fn made(answers: Option<Arc<dyn ClientHandler>>) -> Self {
-        let inner = Inner { id: next_id(), is_cancelled: watch::Sender::new(false), answers };
+    fn new_inner(handler: Option<Arc<dyn ClientHandler>>) -> Self {
+        let inner = Inner { id: next_id(), is_cancelled: watch::Sender::new(false), handler };
         Self { inner: Arc::new(inner) }
     }
 
-    /// Ends every call of this run, and every one that would begin.
+    /// Cancels every call of this run, including future ones.
     pub fn cancel(&self) {
         self.inner.is_cancelled.send_replace(true);
     }
 
-    /// Whether it was cancelled.
+    /// Returns whether the run was cancelled.
     pub fn is_cancelled(&self) -> bool {
         *self.inner.is_cancelled.borrow()
     }
 
-    /// Waits until it is cancelled.
+    /// Waits until the run is cancelled.
     pub async fn cancelled(&self) {
         let mut is_cancelled = self.inner.is_cancelled.subscribe();
-        // The sender lives as long as we do.
+        // The sender lives as long as `self`.
         let _ = is_cancelled.wait_for(|is_cancelled| *is_cancelled).await;
     }
 
@@ -57,12 +57,12 @@ impl Run {
         self.inner.id
     }
 
-    pub(crate) fn answers(&self) -> Option<&Arc<dyn ClientHandler>> {
-        self.inner.answers.as_ref()
+    pub(crate) fn handler(&self) -> Option<&Arc<dyn ClientHandler>> {
+        self.inner.handler.as_ref()
     }
 }
 
-/// A number for a run, or for a call that belongs to none.
+/// Returns the id of a run, or of a call without a run.
 pub(crate) fn next_id() -> u64 {
     static NEXT: AtomicU64 = AtomicU64::new(0);
     NEXT.fetch_add(1, Ordering::Relaxed)

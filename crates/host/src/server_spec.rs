@@ -1,4 +1,4 @@
-//! The description of one server: how it is reached, when it is started, and which of its tools are shown.
+//! The specification of one server: transport, start policy and tool filters.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,17 +10,18 @@ use switchboard_transport::http::client::Http;
 use switchboard_transport::stdio::Stdio;
 
 use crate::config::{
-    Configured, Fault, RESTARTS, Restart, STARTUP, ServerConfig, ServerPlan, Settings, Start,
+    ConfigError, ConfiguredServer, DEFAULT_MAX_FAILURES, DEFAULT_STARTUP_TIMEOUT, RestartPolicy,
+    ServerConfig, ServerPlan, Settings, StartPolicy,
 };
 use crate::manifest::Manifest;
 use crate::transport::Transport;
 
-/// The description of one server, for [`Host::connect`](crate::Host::connect), [`add`](crate::Host::add) and
+/// The specification of one server, for [`Host::connect`](crate::Host::connect), [`add`](crate::Host::add) and
 /// [`set_servers`](crate::Host::set_servers).
 ///
-/// Made from a [`Stdio`], an [`Http`], an [`InProcess`] server or a [`ServerConfig`]; those can be passed wherever a
-/// `ServerSpec` is expected. References to variables (`${VAR}`) in a `ServerConfig` are filled in from the environment of
-/// this process when it is converted; one that is not set is an error when the server is connected.
+/// Converted from a [`Stdio`], an [`Http`], an [`InProcess`] server or a [`ServerConfig`]; those can be passed wherever a
+/// `ServerSpec` is expected. References to variables (`${VAR}`) in a `ServerConfig` are substituted from the environment of
+/// this process during the conversion; one that is not set is an error when the server is connected.
 ///
 /// ```
 /// use std::time::Duration;
@@ -35,43 +36,42 @@ use crate::transport::Transport;
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ServerSpec {
-    /// How the server is reached.
+    /// The transport.
     pub transport: Transport,
-    /// Whether it is started, and when.
-    pub start: Start,
-    /// What happens when the connection is lost.
-    pub restart: Restart,
+    /// The start policy.
+    pub start: StartPolicy,
+    /// The restart policy.
+    pub restart: RestartPolicy,
     /// Whether [`Host::required`](crate::Host::required) waits for it.
     pub required: bool,
-    /// Whether permission rules believe what its tools say of their effects.
+    /// Whether permission policies trust the annotations of its tools.
     pub trust: bool,
-    /// How long connecting may take in all.
+    /// The timeout for connecting.
     pub startup_timeout: Duration,
-    /// How long one call may take in all; without one, the limit of the session.
+    /// The total timeout of one call; without one, the limit of the session.
     pub call_timeout: Option<Duration>,
-    /// Globs of the tools that are shown; without any, all are.
+    /// Globs of the tools that are shown; empty means all.
     pub allow_tools: Vec<String>,
     /// Globs of the tools that are hidden; they win over `allow_tools`.
     pub deny_tools: Vec<String>,
-    /// The configuration as it was written, secrets masked; without one, a status describes the transport.
+    /// The configuration as written, secrets masked; without one, a status describes the transport.
     pub written: Option<Arc<Value>>,
     /// Where it was configured: `project`, `user`, `local`, `claudeai`, `managed`.
     pub scope: Option<Arc<str>>,
-    /// The tools it listed when it last ran.
+    /// The tools that it listed when it last ran.
     pub manifest: Option<Arc<Manifest>>,
 }
 
 impl ServerSpec {
-    /// Describes a server that is reached over this transport, with default settings: started at once, reconnected when
-    /// the connection is lost.
+    /// Creates a spec with default settings: started immediately, reconnected after the connection is lost.
     pub fn new(transport: impl Into<Transport>) -> Self {
         Self {
             transport: transport.into(),
-            start: Start::AtOnce,
-            restart: Restart::WithBackoff { most: RESTARTS },
+            start: StartPolicy::AtOnce,
+            restart: RestartPolicy::WithBackoff { max_failures: DEFAULT_MAX_FAILURES },
             required: false,
             trust: false,
-            startup_timeout: STARTUP,
+            startup_timeout: DEFAULT_STARTUP_TIMEOUT,
             call_timeout: None,
             allow_tools: Vec::new(),
             deny_tools: Vec::new(),
@@ -81,42 +81,42 @@ impl ServerSpec {
         }
     }
 
-    /// A configured server, with what a status shows of its entry.
+    /// Returns the spec of a configured server.
     ///
     /// # Errors
-    /// When its entry cannot be run.
-    pub fn of(server: &Configured) -> Result<Self, Fault> {
+    /// When its entry is invalid.
+    pub fn from_configured(server: &ConfiguredServer) -> Result<Self, ConfigError> {
         server.plan.as_ref().map(Self::from).map_err(Clone::clone)
     }
 
-    /// Describes a server that is reached over a transport of the application's own. To have
-    /// [`set_servers`](crate::Host::set_servers) recognize it, clone the spec, or make it from an `Arc<impl Dial>`: custom
+    /// Creates a spec with a transport of the application. To have
+    /// [`set_servers`](crate::Host::set_servers) recognize it, clone the spec, or create it from an `Arc<impl Dial>`: custom
     /// dials compare by identity.
     pub fn custom(dial: impl Dial) -> Self {
         Self::from(Arc::new(dial))
     }
 
-    /// Describes a claude.ai connector: HTTP with a bearer token that the host's [`TokenSource`](crate::TokenSource)
-    /// gives for this id.
+    /// Creates the spec of a claude.ai connector: HTTP with a bearer token from the host's
+    /// [`TokenSource`](crate::TokenSource).
     pub fn claudeai_proxy(url: impl Into<String>, id: impl Into<String>) -> Self {
         Self::new(Transport::Proxy { url: url.into(), id: id.into() })
     }
 
-    /// Describes a server in this process by the name it was [registered](crate::Host::register) under.
+    /// Creates the spec of a server that is [registered](crate::Host::register) in this process.
     pub fn registered(name: impl Into<String>) -> Self {
         Self::new(Transport::Registered { name: name.into() })
     }
 
-    /// Sets when it is started.
+    /// Sets the start policy.
     #[must_use]
-    pub fn start(mut self, start: Start) -> Self {
+    pub fn start(mut self, start: StartPolicy) -> Self {
         self.start = start;
         self
     }
 
-    /// Sets what happens when the connection is lost.
+    /// Sets the restart policy.
     #[must_use]
-    pub fn restart(mut self, restart: Restart) -> Self {
+    pub fn restart(mut self, restart: RestartPolicy) -> Self {
         self.restart = restart;
         self
     }
@@ -128,21 +128,21 @@ impl ServerSpec {
         self
     }
 
-    /// Lets permission rules believe what its tools say of their effects.
+    /// Lets permission policies trust the annotations of its tools.
     #[must_use]
     pub fn trusted(mut self) -> Self {
         self.trust = true;
         self
     }
 
-    /// Sets how long connecting may take in all.
+    /// Sets the timeout for connecting.
     #[must_use]
     pub fn startup_timeout(mut self, timeout: Duration) -> Self {
         self.startup_timeout = timeout;
         self
     }
 
-    /// Sets how long one call may take in all.
+    /// Sets the total timeout of one call.
     #[must_use]
     pub fn call_timeout(mut self, timeout: Duration) -> Self {
         self.call_timeout = Some(timeout);
@@ -177,15 +177,15 @@ impl ServerSpec {
         self
     }
 
-    /// Sets the tools it listed when it last ran, so that it need not be started before it is used.
+    /// Sets the tools that it listed when it last ran, so that it need not be started before it is used.
     #[must_use]
     pub fn with_manifest(mut self, manifest: Manifest) -> Self {
         self.manifest = Some(Arc::new(manifest));
         self
     }
 
-    /// Whether a connection made for `other` serves this description too. What only a status or a permission shows does
-    /// not count.
+    /// Returns whether a connection made for `other` can be kept for this spec. Fields for display and permissions do not
+    /// matter.
     pub(crate) fn is_same_server(&self, other: &Self) -> bool {
         let Self { transport, start, restart, required, startup_timeout, call_timeout, .. } = self;
         *transport == other.transport
@@ -198,18 +198,20 @@ impl ServerSpec {
             && self.deny_tools == other.deny_tools
     }
 
-    /// The configuration that a status shows: as it was written, or else made from the transport and the settings.
+    /// Returns the configuration that a status shows: as written, or else derived from the transport and the settings.
     pub(crate) fn shown_config(&self) -> Arc<Value> {
         let settings = || {
             let mut settings = Settings::default();
             settings.required = self.required;
-            settings.lazy = self.start == Start::WhenUsed;
-            settings.disabled = matches!(self.start, Start::Off(_));
+            settings.lazy = self.start == StartPolicy::WhenUsed;
+            settings.disabled = matches!(self.start, StartPolicy::Off(_));
             settings.trust = self.trust;
             settings.timeout = self.call_timeout;
-            settings.startup_timeout = (self.startup_timeout != STARTUP).then_some(self.startup_timeout);
-            settings.restart =
-                (self.restart != Restart::WithBackoff { most: RESTARTS }).then_some(self.restart);
+            settings.startup_timeout =
+                (self.startup_timeout != DEFAULT_STARTUP_TIMEOUT).then_some(self.startup_timeout);
+            settings.restart = (self.restart
+                != RestartPolicy::WithBackoff { max_failures: DEFAULT_MAX_FAILURES })
+            .then_some(self.restart);
             settings.allow_tools.clone_from(&self.allow_tools);
             settings.deny_tools.clone_from(&self.deny_tools);
             settings
@@ -242,7 +244,7 @@ impl From<InProcess> for ServerSpec {
     }
 }
 
-/// A transport of the application's own; compared by the identity of the `Arc`.
+/// A transport of the application; compared by the identity of the `Arc`.
 impl<D: Dial> From<Arc<D>> for ServerSpec {
     fn from(dial: Arc<D>) -> Self {
         Self::new(Transport::Custom(dial))
@@ -259,24 +261,26 @@ impl From<&ServerPlan> for ServerSpec {
     fn from(plan: &ServerPlan) -> Self {
         let settings = &plan.settings;
         Self {
-            transport: Transport::of(&plan.kind, plan.base_directory.as_deref()),
+            transport: Transport::from_config(&plan.transport, plan.base_directory.as_deref()),
             start: plan.start,
-            restart: settings.restart.unwrap_or(Restart::WithBackoff { most: RESTARTS }),
+            restart: settings
+                .restart
+                .unwrap_or(RestartPolicy::WithBackoff { max_failures: DEFAULT_MAX_FAILURES }),
             required: settings.required,
             trust: settings.trust,
-            startup_timeout: settings.startup_timeout.unwrap_or(STARTUP),
+            startup_timeout: settings.startup_timeout.unwrap_or(DEFAULT_STARTUP_TIMEOUT),
             call_timeout: settings.timeout,
             allow_tools: settings.allow_tools.clone(),
             deny_tools: settings.deny_tools.clone(),
             written: Some(Arc::clone(&plan.written)),
-            scope: plan.scope.map(|scope| scope.word().into()),
+            scope: plan.scope.map(|scope| scope.as_str().into()),
             manifest: None,
         }
     }
 }
 
-/// Fills in variables from the environment of this process. A configuration that cannot be used becomes a spec whose
-/// connection fails with the fault.
+/// Substitutes variables from the environment of this process. An invalid configuration becomes a spec whose connection
+/// fails with the error.
 impl From<ServerConfig> for ServerSpec {
     fn from(config: ServerConfig) -> Self {
         Self::from(&config)
@@ -288,7 +292,7 @@ impl From<&ServerConfig> for ServerSpec {
         let variables = |name: &str| std::env::var(name).ok();
         match config.resolve(&variables) {
             Ok(plan) => Self::from(plan),
-            Err(fault) => Self::new(Transport::Invalid(fault)).with_written(config.masked()),
+            Err(error) => Self::new(Transport::Invalid(error)).with_written(config.masked()),
         }
     }
 }

@@ -1,7 +1,7 @@
-//! The set of servers: which there are, in order, and how it changes.
+//! The set of servers of a host, and its changes.
 //!
-//! Invariants: no lock is held while anything is waited for; a server that is taken out of the set has no tools in the
-//! catalogue from that moment on; a server that takes the place of another begins when that one has ended.
+//! Invariants: no lock is held across an await; a server that is removed from the set has no tools in the catalog from that
+//! moment on; a server that replaces another starts when that one has ended.
 
 use std::sync::Arc;
 
@@ -10,82 +10,83 @@ use switchboard_protocol::Tool;
 use switchboard_session::client::{HandlerCapabilities, List};
 use tokio::task::JoinSet;
 
-use crate::connection::{Running, Sentinel, SharedState};
+use crate::connection::{ConnectionHandle, SharedState, SleepWatcher};
 use crate::error::HostError;
-use crate::permission::{Gate, Known};
+use crate::permission::{Gate, KnownServer};
 use crate::policy::CallSettings;
 use crate::question_router::QuestionRouter;
-use crate::registry::{Catalog, MOST_SERVERS, OWN_NAME, Unread};
-use crate::report::{ServerInfo, ServerStatus, SetServers, Tools, Written};
+use crate::registry::{Catalog, LOCAL_SERVER_NAME, ListDefects, MAX_SERVERS};
+use crate::report::{MaskedConfig, ServerInfo, ServerStatus, SetServersOutcome, ToolInfoList};
 use crate::server_spec::ServerSpec;
-use crate::slot::{Outset, Slot};
+use crate::slot::{InitialTools, Slot};
 use crate::status::Status;
 
-/// What all handles of a host share.
-pub(crate) struct Inner {
+/// The shared state of all handles of a host.
+pub(crate) struct HostState {
     pub(crate) shared: Arc<SharedState>,
     pub(crate) settings: CallSettings,
     pub(crate) abilities: HandlerCapabilities,
-    /// Decides about calls by the permissions of this host, if it has any.
+    /// The permission gate, if the host has one.
     pub(crate) gate: Option<Arc<Gate>>,
-    // Held to look or to change, never across an await.
-    pub(crate) table: Mutex<Table>,
+    // Held for a lookup or a change, never across an await.
+    pub(crate) table: Mutex<ServerTable>,
 }
 
-/// The round in which a slot is begun.
-pub(crate) const FIRST: u64 = 1;
+/// The round in which a slot is started.
+pub(crate) const FIRST_ROUND: u64 = 1;
 
+/// The servers of a host, in configured order.
 #[derive(Default)]
-pub(crate) struct Table {
-    pub(crate) entries: Vec<Entry>,
-    /// Servers that are being closed before another takes their place; owned here, so that they end with the host.
-    pub(crate) chores: JoinSet<()>,
-    /// Looks whether the machine has slept, while there are servers.
-    pub(crate) sentinel: Option<Sentinel>,
+pub(crate) struct ServerTable {
+    pub(crate) entries: Vec<ManagedServer>,
+    /// Closes servers that are being replaced; owned here, so that the tasks end with the host.
+    pub(crate) closing_tasks: JoinSet<()>,
+    /// Detects system suspension; runs once there are servers.
+    pub(crate) sleep_watcher: Option<SleepWatcher>,
     pub(crate) is_closed: bool,
 }
 
-/// One server of the set, or one that may join it.
-pub(crate) struct Entry {
-    pub(crate) running: Running,
+/// A server of the set, or one that may join it.
+pub(crate) struct ManagedServer {
+    pub(crate) connection: ConnectionHandle,
     pub(crate) desired: ServerSpec,
 }
 
-impl Entry {
+impl ManagedServer {
     pub(crate) fn slot(&self) -> &Arc<Slot> {
-        &self.running.slot
+        &self.connection.slot
     }
 }
 
-impl Table {
-    /// Whether a server of this name can be added to those there are; the problem when not.
-    fn takes(&self, name: &str) -> Result<(), String> {
+impl ServerTable {
+    /// Checks whether a server of this name can be added.
+    fn check_new_name(&self, name: &str) -> Result<(), String> {
         check_name(name).map_err(|error| error.to_string())?;
         if self.is_closed {
             return Err(HostError::Closed.to_string());
         }
         if self.entries.iter().any(|entry| *entry.slot().name == *name) {
-            return Err("the name stands twice; the first was taken".to_owned());
+            return Err("duplicate server name; the first entry is used".to_owned());
         }
-        if self.entries.len() >= MOST_SERVERS {
-            return Err(HostError::TooManyServers { most: MOST_SERVERS }.to_string());
+        if self.entries.len() >= MAX_SERVERS {
+            return Err(HostError::TooManyServers { max: MAX_SERVERS }.to_string());
         }
         Ok(())
     }
 }
 
-/// What changing the whole set came to, and what is still under way.
+/// The result of changing the whole set, and the work in progress.
 #[derive(Default)]
-pub(crate) struct Changed {
-    /// What is known at once.
-    pub(crate) done: SetServers,
-    /// Servers that start, and the round to wait for.
+pub(crate) struct SetChange {
+    /// The result so far.
+    pub(crate) done: SetServersOutcome,
+    /// Servers that are starting, with the round to wait for.
     pub(crate) started: Vec<(Arc<Slot>, u64)>,
     /// Servers that are being closed.
     pub(crate) closing: JoinSet<()>,
 }
 
-impl Inner {
+impl HostState {
     pub(crate) fn new(
         shared: Arc<SharedState>,
         settings: CallSettings,
@@ -95,7 +96,7 @@ impl Inner {
         Self { shared, settings, abilities, gate, table: Mutex::default() }
     }
 
-    /// Puts one server into the set; one of the same name and description stays.
+    /// Adds a server to the set; keeps one with the same name and spec.
     pub(crate) fn add(&self, name: &str, desired: ServerSpec) -> Result<(Arc<Slot>, u64), HostError> {
         check_name(name)?;
         let mut table = self.table.lock();
@@ -109,15 +110,15 @@ impl Inner {
             table.entries[at].desired = desired;
             self.publish_to_gate(&table);
             let slot = Arc::clone(table.entries[at].slot());
-            let round = slot.start_again().unwrap_or(FIRST);
+            let round = slot.restart_if_failed().unwrap_or(FIRST_ROUND);
             return Ok((slot, round));
         }
-        if at.is_none() && table.entries.len() >= MOST_SERVERS {
-            return Err(HostError::TooManyServers { most: MOST_SERVERS });
+        if at.is_none() && table.entries.len() >= MAX_SERVERS {
+            return Err(HostError::TooManyServers { max: MAX_SERVERS });
         }
-        let entry = self.entry(&mut table, name, desired);
+        let entry = self.spawn_server(&mut table, name, desired);
         let slot = Arc::clone(entry.slot());
-        let outset = entry.outset();
+        let initial_tools = entry.initial_tools();
         let old = match at {
             Some(at) => Some(std::mem::replace(&mut table.entries[at], entry)),
             None => {
@@ -125,13 +126,17 @@ impl Inner {
                 None
             }
         };
-        self.place(&table, std::slice::from_ref(&slot), None);
-        begin(&mut table.chores, old, &slot, outset);
-        Ok((slot, FIRST))
+        self.publish_servers(&table, std::slice::from_ref(&slot), None);
+        start_after(&mut table.closing_tasks, old, &slot, initial_tools);
+        Ok((slot, FIRST_ROUND))
     }
 
-    /// Puts a connected server into the set, with what it lists, in the place of the one of its name.
-    pub(crate) fn replace(&self, entry: Entry, listing: Option<&List<Tool>>) -> Result<(), HostError> {
+    /// Puts a connected server with its list into the set, in place of the one with its name.
+    pub(crate) fn replace(
+        &self,
+        entry: ManagedServer,
+        listing: Option<&List<Tool>>,
+    ) -> Result<(), HostError> {
         let mut table = self.table.lock();
         if table.is_closed {
             return Err(HostError::Closed);
@@ -139,51 +144,52 @@ impl Inner {
         let slot = Arc::clone(entry.slot());
         let old = match table.entries.iter().position(|old| old.slot().name == slot.name) {
             Some(at) => Some(std::mem::replace(&mut table.entries[at], entry)),
-            // The other server was taken out in the meantime.
-            None if table.entries.len() >= MOST_SERVERS => {
-                return Err(HostError::TooManyServers { most: MOST_SERVERS });
+            // The other server was removed meanwhile.
+            None if table.entries.len() >= MAX_SERVERS => {
+                return Err(HostError::TooManyServers { max: MAX_SERVERS });
             }
             None => {
                 table.entries.push(entry);
                 None
             }
         };
-        self.place(&table, std::slice::from_ref(&slot), listing.map(|listing| (&slot, listing)));
-        while table.chores.try_join_next().is_some() {}
+        self.publish_servers(&table, std::slice::from_ref(&slot), listing.map(|listing| (&slot, listing)));
+        while table.closing_tasks.try_join_next().is_some() {}
         if let Some(old) = old {
-            table.chores.spawn(old.running.close());
+            table.closing_tasks.spawn(old.connection.close());
         }
         Ok(())
     }
 
-    /// Takes the server of this slot out of the set, if it is still in it.
-    pub(crate) fn take_slot(&self, id: u64) -> Option<Entry> {
+    /// Removes the server of a slot from the set, if it is still there.
+    pub(crate) fn remove_slot(&self, id: u64) -> Option<ManagedServer> {
         let mut table = self.table.lock();
         let at = table.entries.iter().position(|entry| entry.slot().id == id)?;
         let entry = table.entries.remove(at);
-        self.place(&table, &[], None);
+        self.publish_servers(&table, &[], None);
         Some(entry)
     }
 
-    pub(crate) fn take(&self, name: &str) -> Result<Running, HostError> {
+    /// Removes a server from the set.
+    pub(crate) fn remove(&self, name: &str) -> Result<ConnectionHandle, HostError> {
         let mut table = self.table.lock();
         let Some(at) = table.entries.iter().position(|entry| *entry.slot().name == *name) else {
             drop(table);
             return Err(self.not_connected(name));
         };
         let entry = table.entries.remove(at);
-        self.place(&table, &[], None);
-        Ok(entry.running)
+        self.publish_servers(&table, &[], None);
+        Ok(entry.connection)
     }
 
-    /// Changes the whole set.
-    pub(crate) fn set(&self, wanted: Vec<(String, ServerSpec)>) -> Changed {
-        let mut changed = Changed::default();
+    /// Replaces the whole set.
+    pub(crate) fn set_servers(&self, wanted: Vec<(String, ServerSpec)>) -> SetChange {
+        let mut changed = SetChange::default();
         let mut table = self.table.lock();
         let mut old = std::mem::take(&mut table.entries);
-        let mut begins = Vec::new();
+        let mut starts = Vec::new();
         for (name, desired) in wanted {
-            if let Err(problem) = table.takes(&name) {
+            if let Err(problem) = table.check_new_name(&name) {
                 changed.done.errors.insert(name, problem);
                 continue;
             }
@@ -191,7 +197,7 @@ impl Inner {
             match before {
                 Some(mut kept) if kept.desired.is_same_server(&desired) => {
                     kept.desired = desired;
-                    let round = kept.slot().start_again();
+                    let round = kept.slot().restart_if_failed();
                     changed.started.extend(round.map(|round| (Arc::clone(kept.slot()), round)));
                     table.entries.push(kept);
                 }
@@ -199,56 +205,67 @@ impl Inner {
                     if before.is_some() {
                         changed.done.removed.push(name.clone());
                     }
-                    let entry = self.entry(&mut table, &name, desired);
-                    changed.started.push((Arc::clone(entry.slot()), FIRST));
-                    begins.push((before, Arc::clone(entry.slot()), entry.outset()));
+                    let entry = self.spawn_server(&mut table, &name, desired);
+                    changed.started.push((Arc::clone(entry.slot()), FIRST_ROUND));
+                    starts.push((before, Arc::clone(entry.slot()), entry.initial_tools()));
                     table.entries.push(entry);
                     changed.done.added.push(name);
                 }
             }
         }
-        let new: Vec<Arc<Slot>> = begins.iter().map(|(_, slot, _)| Arc::clone(slot)).collect();
-        self.place(&table, &new, None);
-        for (before, slot, outset) in begins {
-            begin(&mut table.chores, before, &slot, outset);
+        let new: Vec<Arc<Slot>> = starts.iter().map(|(_, slot, _)| Arc::clone(slot)).collect();
+        self.publish_servers(&table, &new, None);
+        for (before, slot, initial_tools) in starts {
+            start_after(&mut table.closing_tasks, before, &slot, initial_tools);
         }
         for gone in old {
             changed.done.removed.push(gone.slot().name.to_string());
-            changed.closing.spawn(gone.running.close());
+            changed.closing.spawn(gone.connection.close());
         }
         changed
     }
 
-    pub(crate) fn entry(&self, table: &mut Table, name: &str, desired: ServerSpec) -> Entry {
-        table.sentinel.get_or_insert_with(|| Sentinel::new(self.shared.woken.clone()));
+    /// Creates a slot and spawns its connection task.
+    pub(crate) fn spawn_server(
+        &self,
+        table: &mut ServerTable,
+        name: &str,
+        desired: ServerSpec,
+    ) -> ManagedServer {
+        table.sleep_watcher.get_or_insert_with(|| SleepWatcher::new(self.shared.resumes.clone()));
         let name: Arc<str> = name.into();
         let questions = QuestionRouter::new(Arc::clone(&name), self.abilities);
         let slot = Arc::new(Slot::new(name, desired.clone(), questions));
-        Entry { running: Running::new(slot, Arc::clone(&self.shared)), desired }
+        ManagedServer { connection: ConnectionHandle::new(slot, Arc::clone(&self.shared)), desired }
     }
 
-    /// Puts the set into the catalogue, with what is remembered of the new ones, or what one of them has listed.
-    fn place(&self, table: &Table, new: &[Arc<Slot>], listed: Option<(&Arc<Slot>, &List<Tool>)>) {
+    /// Publishes the set to the catalog, with the manifests of new servers or the list of one of them.
+    fn publish_servers(
+        &self,
+        table: &ServerTable,
+        new: &[Arc<Slot>],
+        listed: Option<(&Arc<Slot>, &List<Tool>)>,
+    ) {
         let slots: Vec<Arc<Slot>> = table.entries.iter().map(|entry| Arc::clone(entry.slot())).collect();
         self.publish_to_gate(table);
-        self.shared.registry.place(&slots, listed);
+        self.shared.registry.set_servers(&slots, listed);
         if listed.is_some() {
             return;
         }
-        let is_new = |entry: &&Entry| new.iter().any(|slot| slot.id == entry.slot().id);
+        let is_new = |entry: &&ManagedServer| new.iter().any(|slot| slot.id == entry.slot().id);
         for entry in table.entries.iter().filter(is_new) {
             if let Some(manifest) = &entry.desired.manifest {
-                self.shared.registry.list(entry.slot(), &manifest.tools, Unread::default());
+                self.shared.registry.set_tools(entry.slot(), &manifest.tools, ListDefects::default());
             }
         }
     }
 
-    /// Tells the permission gate which servers there are, and how far they are trusted.
-    pub(crate) fn publish_to_gate(&self, table: &Table) {
+    /// Passes the servers and their trust levels to the permission gate.
+    pub(crate) fn publish_to_gate(&self, table: &ServerTable) {
         if let Some(gate) = &self.gate {
-            let known = |entry: &Entry| {
+            let known = |entry: &ManagedServer| {
                 let name = entry.slot().name.to_string();
-                let known = Known::of_spec(&name, &entry.desired);
+                let known = KnownServer::from_spec(&name, &entry.desired);
                 (name, known)
             };
             gate.set_servers(table.entries.iter().map(known));
@@ -257,7 +274,7 @@ impl Inner {
 
     pub(crate) fn slot(&self, name: &str) -> Result<Arc<Slot>, HostError> {
         let table = self.table.lock();
-        let found = table.entries.iter().map(Entry::slot).find(|slot| *slot.name == *name).cloned();
+        let found = table.entries.iter().map(ManagedServer::slot).find(|slot| *slot.name == *name).cloned();
         drop(table);
         found.ok_or_else(|| self.not_connected(name))
     }
@@ -279,50 +296,56 @@ impl Inner {
     }
 }
 
-impl Entry {
-    pub(crate) fn outset(&self) -> Outset {
-        if self.desired.manifest.is_some() { Outset::Remembered } else { Outset::Fresh }
+impl ManagedServer {
+    pub(crate) fn initial_tools(&self) -> InitialTools {
+        if self.desired.manifest.is_some() { InitialTools::FromManifest } else { InitialTools::Unknown }
     }
 
     pub(crate) fn report(&self, catalog: &Catalog) -> ServerStatus {
         let slot = self.slot();
         let status = slot.status();
-        let terms = status.terms();
-        let info = terms.and_then(|terms| terms.server.as_ref());
+        let session_info = status.session_info();
+        let info = session_info.and_then(|session_info| session_info.server.as_ref());
         let error = match &status {
             Status::NeedsAuth(challenge) => Some(challenge.to_string()),
             status => status.failure().map(ToString::to_string),
         };
-        let tools = terms.and_then(|_| catalog.part(&slot.name)).map(|part| Arc::clone(&part.list.shown));
+        let tools =
+            session_info.and_then(|_| catalog.part(&slot.name)).map(|part| Arc::clone(&part.list.shown));
         ServerStatus {
             name: slot.name.to_string(),
             status: status.kind(),
             server_info: info.map(|info| ServerInfo::new(&info.name, &info.version)),
             error,
-            config: Written(self.desired.shown_config()),
+            config: MaskedConfig(self.desired.shown_config()),
             scope: self.desired.scope.as_deref().map(str::to_owned),
-            tools: tools.filter(|tools| !tools.is_empty()).map(Tools),
+            tools: tools.filter(|tools| !tools.is_empty()).map(ToolInfoList),
         }
     }
 }
 
-/// Begins a server, once the one whose place it takes has ended: both may want the same port or file.
-fn begin(chores: &mut JoinSet<()>, before: Option<Entry>, slot: &Arc<Slot>, outset: Outset) {
-    while chores.try_join_next().is_some() {}
+/// Starts a server after the one it replaces has ended: both may use the same port or file.
+fn start_after(
+    closing_tasks: &mut JoinSet<()>,
+    before: Option<ManagedServer>,
+    slot: &Arc<Slot>,
+    initial_tools: InitialTools,
+) {
+    while closing_tasks.try_join_next().is_some() {}
     match before {
-        None => _ = slot.begin(outset),
+        None => _ = slot.start_initially(initial_tools),
         Some(before) => {
             let slot = Arc::clone(slot);
-            chores.spawn(async move {
-                before.running.close().await;
-                slot.begin(outset);
+            closing_tasks.spawn(async move {
+                before.connection.close().await;
+                slot.start_initially(initial_tools);
             });
         }
     }
 }
 
 pub(crate) fn check_name(name: &str) -> Result<(), HostError> {
-    if name.is_empty() || name == OWN_NAME {
+    if name.is_empty() || name == LOCAL_SERVER_NAME {
         return Err(HostError::BadName { server: name.to_owned() });
     }
     Ok(())

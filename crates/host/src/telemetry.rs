@@ -1,16 +1,16 @@
-//! Counters and times of calls, as a snapshot. Never what was said in them.
+//! Call metrics: counters and latencies. Never contents.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use serde::Serialize;
 
-/// Times are counted in classes that double, from one microsecond.
+/// The number of latency classes, which double from one microsecond.
 const CLASSES: usize = 40;
 
 /// Counts the calls of one server.
 #[derive(Debug)]
-pub(crate) struct Meter {
+pub(crate) struct CallMeter {
     calls: AtomicU64,
     failures: AtomicU64,
     tool_errors: AtomicU64,
@@ -19,18 +19,18 @@ pub(crate) struct Meter {
     classes: [AtomicU64; CLASSES],
 }
 
-/// How a call ended, as far as it is counted.
+/// The outcome of a call, for counters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Ending {
-    /// With a result.
+pub(crate) enum CallResultKind {
+    /// A result.
     Result,
-    /// With a result that says the tool failed.
+    /// An error result of the tool.
     ToolError,
-    /// Without one.
+    /// No result.
     Failure,
 }
 
-impl Default for Meter {
+impl Default for CallMeter {
     fn default() -> Self {
         Self {
             calls: AtomicU64::new(0),
@@ -43,13 +43,13 @@ impl Default for Meter {
     }
 }
 
-impl Meter {
-    pub(crate) fn called(&self, took: Duration, ending: Ending) {
+impl CallMeter {
+    pub(crate) fn record_call(&self, took: Duration, ending: CallResultKind) {
         self.calls.fetch_add(1, Ordering::Relaxed);
         match ending {
-            Ending::Result => 0,
-            Ending::ToolError => self.tool_errors.fetch_add(1, Ordering::Relaxed),
-            Ending::Failure => self.failures.fetch_add(1, Ordering::Relaxed),
+            CallResultKind::Result => 0,
+            CallResultKind::ToolError => self.tool_errors.fetch_add(1, Ordering::Relaxed),
+            CallResultKind::Failure => self.failures.fetch_add(1, Ordering::Relaxed),
         };
         let micros = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
         self.micros.fetch_add(micros, Ordering::Relaxed);
@@ -57,11 +57,11 @@ impl Meter {
         self.classes[class.min(CLASSES - 1)].fetch_add(1, Ordering::Relaxed);
     }
 
-    pub(crate) fn reconnected(&self) {
+    pub(crate) fn record_reconnect(&self) {
         self.reconnects.fetch_add(1, Ordering::Relaxed);
     }
 
-    pub(crate) fn read(&self) -> CallMetrics {
+    pub(crate) fn snapshot(&self) -> CallMetrics {
         let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         CallMetrics {
             calls: count(&self.calls),
@@ -74,27 +74,27 @@ impl Meter {
     }
 }
 
-/// What was counted, for one server or for all.
+/// The call metrics of one server or of all servers.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct CallMetrics {
-    /// Calls that have ended.
+    /// Finished calls.
     pub calls: u64,
-    /// Those without a result.
+    /// Calls without a result.
     pub failures: u64,
-    /// Those whose result says that the tool failed.
+    /// Calls with an error result.
     pub tool_errors: u64,
-    /// How often a server was opened again.
+    /// Reconnections.
     pub reconnects: u64,
-    /// How long all calls took together, in microseconds.
+    /// The total duration of all calls, in microseconds.
     pub total_micros: u64,
-    /// Calls by how long they took: class `n` holds those below 2ⁿ microseconds that no lower class holds.
+    /// Latency histogram: class `n` counts calls below 2ⁿ microseconds that no lower class counts.
     pub classes: Vec<u64>,
 }
 
 impl CallMetrics {
-    /// A time that this share of the calls did not exceed, to the next power of two.
+    /// Returns a latency quantile, rounded up to a power of two.
     pub fn latency(&self, share: f64) -> Option<Duration> {
         let calls: u64 = self.classes.iter().sum();
         let wanted = (share.clamp(0.0, 1.0) * calls as f64).ceil().max(1.0) as u64;
@@ -106,7 +106,7 @@ impl CallMetrics {
         (calls > 0).then(|| Duration::from_micros(1 << class))
     }
 
-    /// Adds those of another server.
+    /// Adds the metrics of another server.
     pub(crate) fn add(&mut self, other: &Self) {
         self.calls += other.calls;
         self.failures += other.failures;
@@ -123,13 +123,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_fall_into_classes_and_shares_are_read_from_them() {
-        let meter = Meter::default();
+    fn quantiles_are_read_from_the_histogram() {
+        let meter = CallMeter::default();
         for micros in [0, 1, 3, 100, 1_000_000] {
-            meter.called(Duration::from_micros(micros), Ending::Result);
+            meter.record_call(Duration::from_micros(micros), CallResultKind::Result);
         }
-        meter.called(Duration::MAX, Ending::Failure);
-        let metrics = meter.read();
+        meter.record_call(Duration::MAX, CallResultKind::Failure);
+        let metrics = meter.snapshot();
         assert_eq!((metrics.calls, metrics.failures), (6, 1));
         assert_eq!(metrics.latency(0.5), Some(Duration::from_micros(4)));
         assert_eq!(metrics.latency(0.66), Some(Duration::from_micros(128)));

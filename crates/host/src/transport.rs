@@ -1,6 +1,6 @@
-//! How a server is reached: one variant for each kind of connection, and its description for people.
+//! The transport of a server.
 //!
-//! Invariant: printing a transport, or describing it, shows no secret.
+//! Invariant: neither the `Debug` output nor the description of a transport shows a secret.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -14,11 +14,11 @@ use switchboard_session::server::InProcess;
 use switchboard_transport::http::client::Http;
 use switchboard_transport::stdio::Stdio;
 
-use crate::config::{Binding, Fault, Kind, ServerConfig, Settings};
+use crate::config::{Binding, ConfigError, ServerConfig, Settings, TransportConfig};
 
-/// How a server is reached.
+/// The transport of a server.
 ///
-/// Equal transports reach the same server in the same way. In-process servers, authorizers and custom dials compare by
+/// Equal transports connect to the same server in the same way. In-process servers, authorizers and custom dials compare by
 /// identity.
 #[derive(Clone)]
 #[non_exhaustive]
@@ -29,7 +29,7 @@ pub enum Transport {
     Http(Box<Http>),
     /// A server object in this process.
     InProcess(InProcess),
-    /// A server in this process that the host knows by name; see [`Host::register`](crate::Host::register).
+    /// A server in this process, registered by name; see [`Host::register`](crate::Host::register).
     Registered {
         /// The name.
         name: String,
@@ -38,21 +38,21 @@ pub enum Transport {
     Proxy {
         /// The address.
         url: String,
-        /// The connector, as the token source knows it.
+        /// The id of the connector, for the token source.
         id: String,
     },
-    /// A transport of the application's own.
+    /// A transport of the application.
     Custom(Arc<dyn Dial>),
-    /// A configuration that cannot be used. Connecting fails with this fault.
-    Invalid(Fault),
+    /// An invalid configuration. Connecting fails with this error.
+    Invalid(ConfigError),
 }
 
 impl Transport {
-    /// Returns the transport that a configuration describes. The working directory of a program is relative to `base`,
-    /// and `base` itself where none is given.
-    pub(crate) fn of(kind: &Kind, base: Option<&Path>) -> Self {
-        match kind {
-            Kind::Stdio { command, args, env, inherit_env, cwd } => {
+    /// Returns the transport of a configuration. The working directory of a process is relative to `base`, and is `base` by
+    /// default.
+    pub(crate) fn from_config(config: &TransportConfig, base: Option<&Path>) -> Self {
+        match config {
+            TransportConfig::Stdio { command, args, env, inherit_env, cwd } => {
                 let cwd = cwd.as_ref().map(PathBuf::from);
                 let cwd = match base {
                     Some(base) => Some(cwd.map_or_else(|| base.to_owned(), |cwd| base.join(cwd))),
@@ -60,31 +60,31 @@ impl Transport {
                 };
                 stdio(command, args, env, inherit_env, cwd).into()
             }
-            Kind::Http { url, headers, binding, allow_http } => {
+            TransportConfig::Http { url, headers, binding, allow_http } => {
                 http(url.clone(), headers, *binding, *allow_http).into()
             }
-            Kind::Sdk { name } => Self::Registered { name: name.clone() },
-            Kind::Proxy { url, id } => Self::Proxy { url: url.clone(), id: id.clone() },
+            TransportConfig::Sdk { name } => Self::Registered { name: name.clone() },
+            TransportConfig::Proxy { url, id } => Self::Proxy { url: url.clone(), id: id.clone() },
         }
     }
 
     /// Returns the configuration of this transport as JSON with secrets masked.
     pub(crate) fn masked(&self, settings: &Settings) -> Value {
-        let kind = match self {
-            Self::Stdio(stdio) => stdio_kind(stdio),
-            Self::Http(http) => Kind::Http {
+        let config = match self {
+            Self::Stdio(stdio) => stdio_config(stdio),
+            Self::Http(http) => TransportConfig::Http {
                 url: http.url().to_owned(),
                 headers: http.headers().iter().cloned().collect(),
                 binding: if http.is_sse() { Binding::Sse } else { Binding::Streamable },
                 allow_http: http.allows_plain_http(),
             },
-            Self::InProcess(server) => Kind::Sdk { name: server.server().info().name.clone() },
-            Self::Registered { name } => Kind::Sdk { name: name.clone() },
-            Self::Proxy { url, id } => Kind::Proxy { url: url.clone(), id: id.clone() },
+            Self::InProcess(server) => TransportConfig::Sdk { name: server.server().info().name.clone() },
+            Self::Registered { name } => TransportConfig::Sdk { name: name.clone() },
+            Self::Proxy { url, id } => TransportConfig::Proxy { url: url.clone(), id: id.clone() },
             Self::Custom(_) => return json!({"type": "custom"}),
-            Self::Invalid(fault) => return json!({"type": "invalid", "error": fault.to_string()}),
+            Self::Invalid(error) => return json!({"type": "invalid", "error": error.to_string()}),
         };
-        ServerConfig::new(kind).with_settings(settings.clone()).masked()
+        ServerConfig::new(config).with_settings(settings.clone()).masked()
     }
 }
 
@@ -119,11 +119,11 @@ fn http(url: String, headers: &BTreeMap<String, Secret>, binding: Binding, allow
     if allow_http { http.allow_plain_http() } else { http }
 }
 
-fn stdio_kind(stdio: &Stdio) -> Kind {
+fn stdio_config(stdio: &Stdio) -> TransportConfig {
     let text = |text: &std::ffi::OsStr| text.to_string_lossy().into_owned();
     let env: BTreeMap<String, Secret> =
         stdio.variables().iter().map(|(name, value)| (text(name), Secret::new(text(value)))).collect();
-    Kind::Stdio {
+    TransportConfig::Stdio {
         command: text(stdio.program()),
         args: stdio.arguments().iter().map(|arg| text(arg)).collect(),
         env,
@@ -164,7 +164,7 @@ impl fmt::Debug for Transport {
                 f.debug_struct("Proxy").field("url", &url).field("id", id).finish()
             }
             Self::Custom(_) => f.write_str("Custom"),
-            Self::Invalid(fault) => f.debug_tuple("Invalid").field(fault).finish(),
+            Self::Invalid(error) => f.debug_tuple("Invalid").field(error).finish(),
         }
     }
 }

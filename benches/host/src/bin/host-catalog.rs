@@ -8,7 +8,7 @@ use std::time::Instant;
 use bench_host::{Figures, in_process, median, run};
 use bench_kit::{Fail, fixture};
 use parking_lot::Mutex;
-use switchboard::host::Event;
+use switchboard::host::HostEvent;
 use switchboard::protocol::{ListCapability, ListToolsResult};
 use switchboard::{
     Handler, HandlerOutcome, Host, Implementation, RequestContext, RpcError, Server, ServerCapabilities,
@@ -96,7 +96,7 @@ async fn changed(host: &Host, lists: &[Arc<Mutex<Vec<Tool>>>], servers: &[Arc<Se
         server.publisher().tools_changed();
         loop {
             match events.next().await {
-                Some(Event::Tools(change)) if change.removed.len() == 1 => break,
+                Some(HostEvent::Tools(change)) if change.removed.len() == 1 => break,
                 Some(_) => {}
                 None => return Err("the host is gone".into()),
             }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 
 use serde_json::json;
-use switchboard::host::config::{Approvals, Binding, Kind, Scope, ServerConfig};
+use switchboard::host::config::{Approvals, Binding, Scope, ServerConfig, TransportConfig};
 
 use crate::args::{self, AddArgs, RemoveArgs};
 use crate::command::list::server_json;
@@ -46,10 +46,10 @@ pub(crate) fn add(args: &AddArgs) -> Result<(), CommandError> {
             screen.warn("its values are now in a shared file; write ${NAME} for secret values");
         }
     }
-    for caution in entry.cautions(scope) {
+    for caution in entry.risk_warnings(scope) {
         screen.warn(&one_line(&caution.to_string()));
     }
-    if let Kind::Stdio { command, .. } = &entry.kind
+    if let TransportConfig::Stdio { command, .. } = &entry.transport
         && scope == Scope::User
         && command.contains('/')
         && !command.starts_with('/')
@@ -97,7 +97,7 @@ pub(crate) fn remove(args: &RemoveArgs) -> Result<(), CommandError> {
     }
     if args.json {
         let removed =
-            json!({ "name": args.name, "scope": scope.word(), "file": file.path(), "removed": true });
+            json!({ "name": args.name, "scope": scope.as_str(), "file": file.path(), "removed": true });
         return print_json(&OutputStream::stdout(), &encode(&removed)?);
     }
     let name = one_line(&args.name);
@@ -146,8 +146,12 @@ fn remote_entry(args: &AddArgs, url: &str) -> Result<ServerConfig, CommandError>
         Some(args::TransportArg::Http) | None => Binding::Streamable,
     };
     let headers = BTreeMap::new();
-    let mut entry =
-        ServerConfig::new(Kind::Http { url: url.to_owned(), headers, binding, allow_http: args.allow_http });
+    let mut entry = ServerConfig::new(TransportConfig::Http {
+        url: url.to_owned(),
+        headers,
+        binding,
+        allow_http: args.allow_http,
+    });
     for given in &args.headers {
         let (name, value) = given
             .expose()
@@ -175,7 +179,7 @@ fn program_entry(
     let text = |word: &OsString| {
         word.to_str().map(str::to_owned).ok_or_else(|| usage_error("the command is not UTF-8 text"))
     };
-    let kind = Kind::Stdio {
+    let kind = TransportConfig::Stdio {
         command: text(program)?,
         args: rest.iter().map(text).collect::<Result<_, _>>()?,
         env: BTreeMap::new(),
@@ -194,10 +198,10 @@ fn usage_error(message: &str) -> CommandError {
 
 /// Returns whether a variable or header has a literal value instead of a reference.
 fn has_literals(entry: &ServerConfig) -> bool {
-    let values = match &entry.kind {
-        Kind::Stdio { env, .. } => env,
-        Kind::Http { headers, .. } => headers,
-        Kind::Sdk { .. } | Kind::Proxy { .. } => return false,
+    let values = match &entry.transport {
+        TransportConfig::Stdio { env, .. } => env,
+        TransportConfig::Http { headers, .. } => headers,
+        TransportConfig::Sdk { .. } | TransportConfig::Proxy { .. } => return false,
     };
     values.values().any(|value| !value.expose().contains("${"))
 }

@@ -1,7 +1,7 @@
 //! `switchboard approve`: shows what a project's servers would run, and approves them.
 
 use serde_json::{Value, json};
-use switchboard::host::config::{Approval, Approvals, Configured, ServerConfig};
+use switchboard::host::config::{Approval, Approvals, ConfiguredServer, ServerConfig};
 use switchboard_terminal::confirm;
 
 use crate::args::ApproveArgs;
@@ -17,8 +17,8 @@ pub(crate) async fn run(args: &ApproveArgs) -> Result<(), CommandError> {
         (ConfigFiles::read()?, Screen::with_json_warnings(args.json), OutputStream::stdout());
     let mut results: Vec<Value> = Vec::new();
     let needs_approval =
-        |server: &&Configured| matches!(server.approval, Some(Approval::New | Approval::Changed(_)));
-    let servers: Vec<&Configured> = match &args.name {
+        |server: &&ConfiguredServer| matches!(server.approval, Some(Approval::New | Approval::Changed(_)));
+    let servers: Vec<&ConfiguredServer> = match &args.name {
         Some(name) => vec![files.server(name)?],
         None => files.resolved.servers.iter().filter(needs_approval).collect(),
     };
@@ -86,13 +86,13 @@ pub(crate) async fn run(args: &ApproveArgs) -> Result<(), CommandError> {
 }
 
 /// Returns a server as JSON, secrets masked.
-fn server_json(server: &Configured, entry: &ServerConfig, is_approved: bool) -> Value {
-    json!({ "name": server.name, "scope": server.scope.word(), "approved": is_approved, "config": entry.masked() })
+fn server_json(server: &ConfiguredServer, entry: &ServerConfig, is_approved: bool) -> Value {
+    json!({ "name": server.name, "scope": server.scope.as_str(), "approved": is_approved, "config": entry.masked() })
 }
 
 /// Renders exactly what would run, or the changes since the approval.
 fn render_server(
-    server: &Configured,
+    server: &ConfiguredServer,
     entry: &ServerConfig,
     out: &OutputStream,
 ) -> Result<String, CommandError> {

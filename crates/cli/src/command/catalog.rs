@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use switchboard::HostError;
-use switchboard::host::{CatalogTool, FromServer, Gathered};
+use switchboard::host::{CatalogTool, FromServer, MergedList};
 use switchboard::protocol::Tool;
 
 use crate::args::{ServerTarget, ToolsArgs};
@@ -179,7 +179,7 @@ pub(crate) async fn prompts(target: &ServerTarget) -> Result<(), CommandError> {
 /// Returns the gathered items, and warns about servers that failed. A server without such a list is no failure.
 fn warn_and_unwrap<T>(
     hosted: &HostedServers,
-    gathered: Gathered<T>,
+    gathered: MergedList<T>,
     errors: &mut Errors,
 ) -> Vec<FromServer<T>> {
     for (server, error) in &gathered.errors {

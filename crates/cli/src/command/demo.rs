@@ -4,7 +4,7 @@ use std::net::Ipv4Addr;
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
-use switchboard::host::{Event, ServerSpec, Status, StatusKind};
+use switchboard::host::{HostEvent, ServerSpec, Status, StatusKind};
 use switchboard::{
     CallToolResult, Host, HostError, Http, HttpListener, HttpServerOptions, HttpService, InProcess, Stdio,
     json,
@@ -143,7 +143,7 @@ impl DemoSteps<'_> {
         self.say(&format!(
             "{} left; {}",
             pluralize(self.host.all_tools().len(), "tool"),
-            self.host.why("mcp__web__weather")
+            self.host.explain_tool("mcp__web__weather")
         ))?;
         self.host.toggle("web", true).await?;
         let reconnects = self.host.server_metrics("web")?.reconnects;
@@ -166,18 +166,19 @@ impl DemoSteps<'_> {
             let mut is_lost = false;
             loop {
                 match events.next().await {
-                    Some(Event::Status { server, status }) if *server == *"child" => match (&status, is_lost)
-                    {
-                        (Status::Ready(_), true) => return Ok(()),
-                        (Status::Failed(failure), _) => {
-                            return Err(CommandError::new(
-                                ExitKind::Unreachable,
-                                "lost",
-                                failure.to_string(),
-                            ));
+                    Some(HostEvent::Status { server, status }) if *server == *"child" => {
+                        match (&status, is_lost) {
+                            (Status::Ready(_), true) => return Ok(()),
+                            (Status::Failed(failure), _) => {
+                                return Err(CommandError::new(
+                                    ExitKind::Unreachable,
+                                    "lost",
+                                    failure.to_string(),
+                                ));
+                            }
+                            _ => is_lost |= status.kind() != StatusKind::Connected,
                         }
-                        _ => is_lost |= status.kind() != StatusKind::Connected,
-                    },
+                    }
                     Some(_) => {}
                     None => return Err(HostError::Closed.into()),
                 }

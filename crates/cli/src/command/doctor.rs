@@ -4,7 +4,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use switchboard::host::Transport;
-use switchboard::host::config::STARTUP;
+use switchboard::host::config::DEFAULT_STARTUP_TIMEOUT;
 use switchboard::{ClientSession, Http, Stdio, Tap};
 
 use crate::args::DoctorArgs;
@@ -41,7 +41,7 @@ pub(crate) async fn run(mut args: DoctorArgs) -> Result<(), CommandError> {
 }
 
 async fn examine(report: &mut DoctorReport, args: &DoctorArgs) -> Result<(), CommandError> {
-    let timeout = args.timeout.unwrap_or(STARTUP);
+    let timeout = args.timeout.unwrap_or(DEFAULT_STARTUP_TIMEOUT);
     let session = match (&args.name, &args.remote.url, args.command.split_first()) {
         (Some(name), ..) => {
             let files = ConfigFiles::read()?;

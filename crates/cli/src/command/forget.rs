@@ -2,7 +2,7 @@
 
 use serde_json::json;
 use switchboard::host::config::{Approval, Approvals, Scope};
-use switchboard::host::permission::{Known, Ledger};
+use switchboard::host::permission::{KnownServer, Ledger};
 
 use crate::args::ForgetArgs;
 use crate::configured_servers::{ConfigFiles, pins, split_server};
@@ -20,7 +20,7 @@ pub(crate) fn run(args: &ForgetArgs) -> Result<(), CommandError> {
     };
     let server = files.server(name)?;
     let mut is_forgotten = pins::open(&files.locations)?.forget(name, tool)?;
-    if let Some(known) = Known::of(server) {
+    if let Some(known) = KnownServer::from_configured(server) {
         is_forgotten |= Ledger::open(&files.locations.permissions)?.forget(known.identity, tool)?;
     }
     if tool.is_none() && server.scope == Scope::Project {
@@ -45,7 +45,7 @@ pub(crate) fn run(args: &ForgetArgs) -> Result<(), CommandError> {
     };
     if args.json {
         let forgotten =
-            json!({ "name": name, "tool": tool, "scope": server.scope.word(), "forgotten": true });
+            json!({ "name": name, "tool": tool, "scope": server.scope.as_str(), "forgotten": true });
         return print_json(&OutputStream::stdout(), &encode(&forgotten)?);
     }
     Ok(OutputStream::stdout().print(&format!("forgot {shown}: {what}\n"))?)

@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
-use switchboard::host::config::import::{Dialect, Imported, ImportedServer};
-use switchboard::host::config::{File, Scope, ServerConfig};
+use switchboard::host::config::import::{Dialect, ImportedFile, ImportedServer};
+use switchboard::host::config::{ConfigFile, Scope, ServerConfig};
 use switchboard_terminal::confirm;
 
 use crate::args::ImportArgs;
@@ -80,11 +80,11 @@ fn find_files(
     args: &ImportArgs,
     files: &ConfigFiles,
     screen: &Screen,
-) -> Result<Vec<(PathBuf, Imported)>, CommandError> {
+) -> Result<Vec<(PathBuf, ImportedFile)>, CommandError> {
     let home = variable("HOME").map(PathBuf::from);
     if let Some(file) = &args.file {
         let file = file.canonicalize().or_else(|_| std::path::absolute(file))?;
-        let imported = Imported::open(&file, home.as_deref())?;
+        let imported = ImportedFile::open(&file, home.as_deref())?;
         return Ok(vec![(file, imported)]);
     }
     let dialects = match &args.from {
@@ -99,12 +99,12 @@ fn find_files(
         )
         .hint("name the file: --file FILE"));
     };
-    let paths = dialects.iter().flat_map(|dialect| dialect.places(&home, &files.locations.project));
+    let paths = dialects.iter().flat_map(|dialect| dialect.config_paths(&home, &files.locations.project));
     // The project file is our own, although another program reads it too.
     let paths = paths.filter(|path| *path != files.locations.project_file && path.is_file());
     let mut found = Vec::new();
     for path in paths {
-        match Imported::open(&path, Some(&home)) {
+        match ImportedFile::open(&path, Some(&home)) {
             Ok(imported) => found.push((path, imported)),
             Err(fault) => screen.warn(&one_line(&fault.to_string())),
         }
@@ -117,9 +117,9 @@ fn dialect(word: &str) -> Result<Dialect, CommandError> {
         text.chars().filter(char::is_ascii_alphanumeric).map(|char| char.to_ascii_lowercase()).collect()
     };
     let wanted = plain(word);
-    let is_match = |dialect: &Dialect| plain(dialect.name()) == wanted || plain(dialect.word()) == wanted;
+    let is_match = |dialect: &Dialect| plain(dialect.name()) == wanted || plain(dialect.id()) == wanted;
     Dialect::ALL.into_iter().find(is_match).ok_or_else(|| {
-        let names = Dialect::ALL.map(Dialect::word).join(", ");
+        let names = Dialect::ALL.map(Dialect::id).join(", ");
         CommandError::usage(format!("{:?} is not a known program", one_line(word)))
             .hint(format!("expected one of {names}; or name a file: --file FILE"))
     })
@@ -155,7 +155,7 @@ fn decide(
         }
         Ok(entry) => ImportDecision::Import { scope, entry: Box::new(entry) },
     };
-    let needs = needs.into_iter().map(|need| (need.variable, need.what)).collect();
+    let needs = needs.into_iter().map(|need| (need.variable, need.description)).collect();
     let is_below = |project: &Path| file.starts_with(project);
     let is_from_project = is_below(&files.locations.project) || project.as_deref().is_some_and(is_below);
     ImportItem { file: file.to_owned(), dialect, name, decision, needs, is_from_project }
@@ -192,7 +192,7 @@ async fn confirm_project_servers(
 
 fn store(args: &ImportArgs, files: &ConfigFiles, items: &[ImportItem]) -> Result<(), CommandError> {
     for scope in [Scope::Local, Scope::Project, Scope::User] {
-        let mut file: Option<File> = None;
+        let mut file: Option<ConfigFile> = None;
         for item in items {
             let ImportDecision::Import { scope: target, entry } = &item.decision else { continue };
             if *target == scope {
@@ -249,7 +249,7 @@ fn item_json(item: &ImportItem, is_preview: bool) -> Value {
     match &item.decision {
         ImportDecision::Import { scope, entry } => {
             object["taken"] = json!(!is_preview);
-            object["scope"] = json!(scope.word());
+            object["scope"] = json!(scope.as_str());
             object["config"] = entry.masked();
         }
         ImportDecision::Skipped(why) => {

@@ -1,7 +1,7 @@
 //! `switchboard list`, `get`, `enable` and `disable`: read and edit entries without starting anything.
 
 use serde_json::{Value, json};
-use switchboard::host::config::{Approval, Configured};
+use switchboard::host::config::{Approval, ConfiguredServer};
 
 use crate::args::{GetArgs, ListArgs, SwitchArgs};
 use crate::configured_servers::{ConfigFiles, EntryState, NO_SERVERS_HINT, command_or_url};
@@ -30,9 +30,9 @@ pub(crate) fn list(args: &ListArgs) -> Result<(), CommandError> {
         let state = EntryState::of(server);
         table.push_row([
             one_line(&server.name),
-            server.scope.word().to_owned(),
+            server.scope.as_str().to_owned(),
             state.word().to_owned(),
-            server.entry.as_ref().map(|entry| entry.kind.word().to_owned()).unwrap_or_default(),
+            server.entry.as_ref().map(|entry| entry.transport.type_name().to_owned()).unwrap_or_default(),
             server.entry.as_ref().map(command_or_url).unwrap_or_default(),
         ]);
         let next = state.next_step(&server.name);
@@ -103,11 +103,11 @@ pub(crate) fn switch(args: &SwitchArgs, enabled: bool) -> Result<(), CommandErro
 }
 
 /// Returns a configured server as JSON, secrets masked.
-pub(crate) fn server_json(files: &ConfigFiles, server: &Configured) -> Value {
+pub(crate) fn server_json(files: &ConfigFiles, server: &ConfiguredServer) -> Value {
     let state = EntryState::of(server);
     let mut object = json!({
         "name": server.name,
-        "scope": server.scope.word(),
+        "scope": server.scope.as_str(),
         "state": state.word(),
         "file": files.path(server.scope),
         "config": server.entry.as_ref().map(switchboard::host::config::ServerConfig::masked),

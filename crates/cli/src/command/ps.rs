@@ -49,7 +49,7 @@ fn names<'a>(files: &'a ConfigFiles, process: &ServerProcess) -> Vec<&'a str> {
         _ => false,
     };
     let servers = files.resolved.servers.iter();
-    let found = servers.filter(|server| ServerSpec::of(server).is_ok_and(runs_this));
+    let found = servers.filter(|server| ServerSpec::from_configured(server).is_ok_and(runs_this));
     found.map(|server| server.name.as_str()).collect()
 }
 

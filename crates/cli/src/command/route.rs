@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use switchboard::host::{CatalogTool, Gathered};
+use switchboard::host::{CatalogTool, MergedList};
 use switchboard::protocol::OrderedMap;
 use switchboard::{HostError, Raw};
 
@@ -133,7 +133,7 @@ fn unknown_tool_of(hosted: &HostedServers, server: &str, tool: &str) -> CommandE
 
 /// Explains why no server has a tool.
 fn unknown_tool(hosted: &HostedServers, qualified: &str, tool: &str) -> CommandError {
-    let why = hosted.host.why(qualified).to_string();
+    let why = hosted.host.explain_tool(qualified).to_string();
     CommandError::new(ExitKind::Other, "unknown_tool", format!("no tool {:?}: {why}", one_line(tool)))
         .hint("`switchboard tools` lists all tools")
 }
@@ -263,7 +263,7 @@ fn split_target(target: &ServerTarget, text: &str) -> Result<(Option<String>, St
 }
 
 /// Returns the servers that list a matching item.
-fn providers<T>(gathered: &Gathered<T>, is_match: impl Fn(&T) -> bool) -> Vec<String> {
+fn providers<T>(gathered: &MergedList<T>, is_match: impl Fn(&T) -> bool) -> Vec<String> {
     let mut servers: Vec<String> = Vec::new();
     for entry in gathered.items.iter().filter(|entry| is_match(&entry.item)) {
         if servers.last().is_none_or(|last| **last != *entry.server) {

@@ -1,6 +1,6 @@
 //! `switchboard status` and `reconnect`: connect servers and print their status.
 
-use switchboard::host::config::Resolved;
+use switchboard::host::config::ResolvedConfig;
 use switchboard::host::{ServerStatus, Status, StatusKind};
 
 use crate::args::{ReconnectArgs, SessionOptions, StatusArgs};
@@ -56,7 +56,7 @@ pub(crate) async fn reconnect(args: &ReconnectArgs) -> Result<(), CommandError> 
 }
 
 /// Renders the status of all servers as a table.
-pub(crate) fn render_table(hosted: &HostedServers, files: &Resolved, out: &OutputStream) -> String {
+pub(crate) fn render_table(hosted: &HostedServers, files: &ResolvedConfig, out: &OutputStream) -> String {
     let mut table = TextTable::new(&["NAME", "STATUS", "SCOPE", "TOOLS", "VERSION"]);
     let mut notes = RowNotes::default();
     for status in hosted.statuses(files) {

@@ -7,8 +7,8 @@ use std::io::Write;
 use std::time::Duration;
 
 use serde_json::json;
-use switchboard::host::Event;
-use switchboard::host::config::{Resolved, Watch};
+use switchboard::host::HostEvent;
+use switchboard::host::config::{ConfigWatcher, ResolvedConfig};
 use tokio::task::JoinSet;
 
 use crate::command::status::{render_table, status_line};
@@ -30,7 +30,7 @@ const BATCH_LIMIT: usize = 64;
 /// Returns an error if the output is closed.
 pub(crate) async fn run(hosted: &HostedServers) -> Result<(), CommandError> {
     let mut events = hosted.host.events();
-    let mut files = Watch::new(hosted.files.locations.clone(), variable);
+    let mut files = ConfigWatcher::new(hosted.files.locations.clone(), variable);
     let mut view = StatusView::default();
     // Owned here, so that servers that are starting stop with the command.
     let mut changes = JoinSet::new();
@@ -45,7 +45,7 @@ pub(crate) async fn run(hosted: &HostedServers) -> Result<(), CommandError> {
                 for _ in 0..BATCH_LIMIT {
                     let Ok(Some(event)) = tokio::time::timeout(BATCH_WINDOW, events.next()).await else { break };
                     // Each change of status gets its own line, even if the next follows immediately.
-                    if let Event::Status { .. } = event {
+                    if let HostEvent::Status { .. } = event {
                         view.show(hosted, files.current())?;
                     }
                 }
@@ -56,7 +56,7 @@ pub(crate) async fn run(hosted: &HostedServers) -> Result<(), CommandError> {
     }
 }
 
-fn apply(hosted: &HostedServers, files: &Resolved, changes: &mut JoinSet<()>) {
+fn apply(hosted: &HostedServers, files: &ResolvedConfig, changes: &mut JoinSet<()>) {
     let (servers, _) = hosted.specs(files);
     let host = hosted.host.clone();
     changes.spawn(async move { drop(host.set_servers(servers).await) });
@@ -73,7 +73,7 @@ struct StatusView {
 }
 
 impl StatusView {
-    fn show(&mut self, hosted: &HostedServers, files: &Resolved) -> Result<(), CommandError> {
+    fn show(&mut self, hosted: &HostedServers, files: &ResolvedConfig) -> Result<(), CommandError> {
         if hosted.out.is_terminal && !hosted.json {
             return self.redraw(&render_table(hosted, files, &hosted.out));
         }

@@ -1,7 +1,7 @@
 //! `switchboard why`: explains why a tool is missing or refused.
 
 use serde_json::json;
-use switchboard::host::Why;
+use switchboard::host::ToolExplanation;
 use switchboard::host::name::{NameLimit, QualifiedName};
 
 use crate::args::{SessionOptions, WhyArgs};
@@ -18,13 +18,13 @@ pub(crate) async fn run(args: &WhyArgs) -> Result<(), CommandError> {
         let names = hosted.files.resolved.servers.iter().map(|server| server.name.as_str());
         let named = split_server(names, &args.tool);
         let qualified = match named {
-            Some((server, tool)) => QualifiedName::of(server, tool, NameLimit::DEFAULT).to_string(),
+            Some((server, tool)) => QualifiedName::new(server, tool, NameLimit::DEFAULT).to_string(),
             None => args.tool.clone(),
         };
-        let why = hosted.host.why(&qualified);
+        let why = hosted.host.explain_tool(&qualified);
         let mut explanation = why.to_string();
         // Only the named server matters.
-        if let (Some((server, tool)), Why::Unknown { .. }) = (named, &why) {
+        if let (Some((server, tool)), ToolExplanation::Unknown { .. }) = (named, &why) {
             let (missing, near) = hosted.explain_missing(server, tool);
             let near = near.map(|near| format!("; did you mean {}/{}?", one_line(server), one_line(&near)));
             explanation = missing + &near.unwrap_or_default();
@@ -39,10 +39,10 @@ pub(crate) async fn run(args: &WhyArgs) -> Result<(), CommandError> {
         let broken: Vec<String> = broken.map(|(name, error)| format!("{name}: {error}")).collect();
         if hosted.json {
             let (is_shown, server) = match &why {
-                Why::Shown { server, .. } => (true, Some(server)),
-                Why::Withheld { server, .. } | Why::Disabled { server } | Why::Rejected { server, .. } => {
-                    (false, Some(server))
-                }
+                ToolExplanation::Shown { server, .. } => (true, Some(server)),
+                ToolExplanation::Withheld { server, .. }
+                | ToolExplanation::Disabled { server }
+                | ToolExplanation::Rejected { server, .. } => (false, Some(server)),
                 _ => (false, None),
             };
             let server = server.map(|name| &**name).or(named.map(|(server, _)| server));
@@ -59,7 +59,7 @@ pub(crate) async fn run(args: &WhyArgs) -> Result<(), CommandError> {
         if !others.is_empty() {
             text += &format!("also available from: {}\n", one_line(&others.join(", ")));
         }
-        for line in broken.iter().filter(|_| matches!(why, Why::Unknown { .. })) {
+        for line in broken.iter().filter(|_| matches!(why, ToolExplanation::Unknown { .. })) {
             text += &format!("cannot be run: {}\n", one_line(line));
         }
         Ok(hosted.out.print(&text)?)

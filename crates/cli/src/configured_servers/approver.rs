@@ -4,7 +4,9 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use switchboard::host::permission::{Answer, Approver, BoxFuture, Memory, Question, Reason, Reply};
+use switchboard::host::permission::{
+    AnswerLifetime, ApprovalAnswer, ApprovalReply, ApprovalRequest, Approver, BoxFuture, DecisionReason,
+};
 
 use crate::elicitation::StdinLines;
 use crate::error::{CommandError, ExitKind};
@@ -38,41 +40,43 @@ impl TerminalApprover {
         Self { screen, stdin, declined }
     }
 
-    async fn ask_user(&self, question: &Question) -> Reply {
+    async fn ask_user(&self, question: &ApprovalRequest) -> ApprovalReply {
         self.print_question(question);
         let reply = self.read_reply(question.can_remember).await;
-        self.declined.0.store(reply.answer == Answer::Deny, Ordering::Relaxed);
+        self.declined.0.store(reply.answer == ApprovalAnswer::Deny, Ordering::Relaxed);
         reply
     }
 
     /// Prints how the definition of a tool has changed, and asks whether to call it.
-    pub(crate) async fn confirm_change(&self, diff: &str) -> Reply {
+    pub(crate) async fn confirm_change(&self, diff: &str) -> ApprovalReply {
         self.screen.write(diff);
         self.read_reply(true).await
     }
 
-    async fn read_reply(&self, can_remember: bool) -> Reply {
+    async fn read_reply(&self, can_remember: bool) -> ApprovalReply {
         let choices = if can_remember { "[y/N/always]" } else { "[y/N]" };
         loop {
             self.screen.write(&format!("Call it? {choices} "));
             let Some(line) = self.stdin.next_line().await else {
                 self.screen.say("");
-                return Reply::new(Answer::Deny, Memory::Once);
+                return ApprovalReply::new(ApprovalAnswer::Deny, AnswerLifetime::Once);
             };
             match line.trim().to_lowercase().as_str() {
-                "y" | "yes" => return Reply::new(Answer::Allow, Memory::Once),
-                "" | "n" | "no" => return Reply::new(Answer::Deny, Memory::Once),
-                "a" | "always" if can_remember => return Reply::new(Answer::Allow, Memory::Always),
+                "y" | "yes" => return ApprovalReply::new(ApprovalAnswer::Allow, AnswerLifetime::Once),
+                "" | "n" | "no" => return ApprovalReply::new(ApprovalAnswer::Deny, AnswerLifetime::Once),
+                "a" | "always" if can_remember => {
+                    return ApprovalReply::new(ApprovalAnswer::Allow, AnswerLifetime::Always);
+                }
                 _ => self.screen.say("  y calls it this once, n does not, always remembers your yes"),
             }
         }
     }
 
-    fn print_question(&self, question: &Question) {
+    fn print_question(&self, question: &ApprovalRequest) {
         let Screen { out, .. } = &*self.screen;
         let name = format!("{}/{}", one_line(&question.server), one_line(&question.tool));
         let why = match &question.reason {
-            Reason::Rule(rule) => {
+            DecisionReason::Rule(rule) => {
                 format!("needs your confirmation: the rule `{}` says so", one_line(&rule.to_string()))
             }
             _ => "is marked as destructive by its server".to_owned(),
@@ -95,7 +99,7 @@ impl TerminalApprover {
 }
 
 impl Approver for TerminalApprover {
-    fn ask<'a>(&'a self, question: &'a Question) -> BoxFuture<'a, Reply> {
+    fn ask<'a>(&'a self, question: &'a ApprovalRequest) -> BoxFuture<'a, ApprovalReply> {
         Box::pin(self.ask_user(question))
     }
 }
@@ -111,8 +115,8 @@ impl fmt::Debug for TerminalApprover {
 pub(crate) struct AllowingApprover;
 
 impl Approver for AllowingApprover {
-    fn ask<'a>(&'a self, _: &'a Question) -> BoxFuture<'a, Reply> {
-        Box::pin(std::future::ready(Reply::new(Answer::Allow, Memory::Once)))
+    fn ask<'a>(&'a self, _: &'a ApprovalRequest) -> BoxFuture<'a, ApprovalReply> {
+        Box::pin(std::future::ready(ApprovalReply::new(ApprovalAnswer::Allow, AnswerLifetime::Once)))
     }
 }
 
@@ -128,8 +132,8 @@ impl DenyingApprover {
 }
 
 impl Approver for DenyingApprover {
-    fn ask<'a>(&'a self, _: &'a Question) -> BoxFuture<'a, Reply> {
+    fn ask<'a>(&'a self, _: &'a ApprovalRequest) -> BoxFuture<'a, ApprovalReply> {
         self.0.store(true, Ordering::Relaxed);
-        Box::pin(std::future::ready(Reply::new(Answer::Deny, Memory::Once)))
+        Box::pin(std::future::ready(ApprovalReply::new(ApprovalAnswer::Deny, AnswerLifetime::Once)))
     }
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use serde_json::json;
 use switchboard::Raw;
-use switchboard::host::permission::{Gate, Ledger, Policy, Rule, Rules, Stance, Subject, Verdict};
+use switchboard::host::permission::{FallbackPolicy, Gate, Ledger, Policy, Rule, Rules, Subject, Verdict};
 use switchboard::host::{ServerSpec, Transport};
 use switchboard::protocol::Tool;
 use switchboard_terminal::is_interactive;
@@ -39,8 +39,9 @@ pub(crate) fn build_gate(
 ) -> (Gate, ApprovalFlags) {
     let flags = ApprovalFlags::default();
     let is_interactive_session = is_interactive(screen);
-    let stance = if is_interactive_session && !yes { Stance::Requested } else { Stance::AllowAll };
-    let gate = Gate::new(Policy::new(rules).with_stance(stance)).with_ledger(ledger);
+    let fallback =
+        if is_interactive_session && !yes { FallbackPolicy::Requested } else { FallbackPolicy::AllowAll };
+    let gate = Gate::new(Policy::new(rules).with_fallback(fallback)).with_ledger(ledger);
     let gate = match (yes, is_interactive_session) {
         (true, _) => gate.with_approver(Arc::new(AllowingApprover)),
         (false, true) => {
@@ -117,8 +118,8 @@ fn rules_for(files: &ConfigFiles, server: &AdHocServer) -> (Rules, Vec<String>) 
     let mut rules: Vec<Rule> = files.resolved.rules.iter().cloned().collect();
     let mut names = vec![server.name.clone()];
     for configured in &files.resolved.servers {
-        let is_same =
-            ServerSpec::of(configured).is_ok_and(|spec| is_same_server(&spec.transport, &server.transport));
+        let is_same = ServerSpec::from_configured(configured)
+            .is_ok_and(|spec| is_same_server(&spec.transport, &server.transport));
         let Some(entry) = configured.entry.as_ref().filter(|_| is_same) else { continue };
         let denied = entry.settings.deny_tools.iter();
         rules.extend(

@@ -1,9 +1,9 @@
 //! Consent screen of `approve`, `import` and calls of changed tools.
 //!
-//! Invariant: the lines are those of [`Consent`], complete and unaltered; only marks and colors are added.
+//! Invariant: the lines are those of [`ConsentScreen`], complete and unaltered; only marks and colors are added.
 
 use switchboard::host::DefinitionChange;
-use switchboard::host::config::{Consent, ConsentChange, Scope, ServerConfig};
+use switchboard::host::config::{ConsentLine, ConsentScreen, Scope, ServerConfig};
 
 use crate::environment::variable;
 use crate::error::{CommandError, ExitKind};
@@ -20,16 +20,16 @@ const MAX_ON_TERMINAL: usize = 256 * 1024;
 pub(crate) fn render_consent(
     config: &ServerConfig,
     scope: Scope,
-    before: Option<&Consent>,
+    before: Option<&ConsentScreen>,
     out: &OutputStream,
 ) -> Result<String, CommandError> {
-    let mut text = render(&Consent::of(config), before, out);
+    let mut text = render(&ConsentScreen::of_server(config), before, out);
     for name in config.variables() {
         let is_set =
             if variable(&name).is_some() { "is set, and its value would be passed" } else { "is not set" };
         text += &format!("    ${{{}}} {is_set}\n", one_line(&name));
     }
-    for caution in config.cautions(scope) {
+    for caution in config.risk_warnings(scope) {
         text += &format!("{} {}\n", out.yellow("  look:"), one_line(&caution.to_string()));
     }
     check_length(text, "its configuration", out)
@@ -63,17 +63,17 @@ pub(crate) fn render_changed_definition(
 }
 
 /// Renders the lines of a consent screen, as a diff if there is an earlier one.
-fn render(now: &Consent, before: Option<&Consent>, out: &OutputStream) -> String {
+fn render(now: &ConsentScreen, before: Option<&ConsentScreen>, out: &OutputStream) -> String {
     let changes = match before {
         Some(before) => now.diff(before),
-        None => now.lines().iter().map(|line| ConsentChange::Same(line)).collect(),
+        None => now.lines().iter().map(|line| ConsentLine::Same(line)).collect(),
     };
     let mut text = String::new();
     for change in changes {
         text += &match change {
-            ConsentChange::Same(line) => format!("    {line}\n"),
-            ConsentChange::Before(line) => format!("{}\n", out.red(&format!("  - {line}"))),
-            ConsentChange::Now(line) => format!("{}\n", out.green(&format!("  + {line}"))),
+            ConsentLine::Same(line) => format!("    {line}\n"),
+            ConsentLine::Before(line) => format!("{}\n", out.red(&format!("  - {line}"))),
+            ConsentLine::Now(line) => format!("{}\n", out.green(&format!("  + {line}"))),
         };
     }
     text

@@ -3,7 +3,9 @@
 //! Invariant: all text comes from the masked entry.
 
 use serde_json::Value;
-use switchboard::host::config::{Approval, Configured, Off, ServerConfig, ServerPlan, Start};
+use switchboard::host::config::{
+    Approval, ConfiguredServer, OffReason, ServerConfig, ServerPlan, StartPolicy,
+};
 
 use crate::sanitize::one_line;
 
@@ -17,7 +19,7 @@ pub(crate) fn command_or_url(entry: &ServerConfig) -> String {
             std::iter::once(command.as_str()).chain(args).map(shell_quote).collect::<Vec<_>>().join(" ")
         }
         (None, Some(url)) => url,
-        (None, None) => format!("{} {}", entry.kind.word(), text("name").unwrap_or_default()),
+        (None, None) => format!("{} {}", entry.transport.type_name(), text("name").unwrap_or_default()),
     };
     one_line(&line)
 }
@@ -43,13 +45,13 @@ pub(crate) enum EntryState {
 }
 
 impl EntryState {
-    pub(crate) fn of(server: &Configured) -> Self {
+    pub(crate) fn of(server: &ConfiguredServer) -> Self {
         match (&server.plan, &server.approval) {
             (Err(_), _) => Self::Broken,
             (Ok(_), Some(Approval::Changed(_))) => Self::Changed,
-            (Ok(ServerPlan { start: Start::Off(Off::Unapproved), .. }), _) => Self::Unapproved,
-            (Ok(ServerPlan { start: Start::Off(Off::Disabled), .. }), _) => Self::Disabled,
-            (Ok(ServerPlan { start: Start::WhenUsed, .. }), _) => Self::Lazy,
+            (Ok(ServerPlan { start: StartPolicy::Off(OffReason::Unapproved), .. }), _) => Self::Unapproved,
+            (Ok(ServerPlan { start: StartPolicy::Off(OffReason::Disabled), .. }), _) => Self::Disabled,
+            (Ok(ServerPlan { start: StartPolicy::WhenUsed, .. }), _) => Self::Lazy,
             (Ok(_), _) => Self::Enabled,
         }
     }

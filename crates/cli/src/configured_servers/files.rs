@@ -2,7 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use switchboard::host::config::{Configured, Fault, File, Locations, Resolved, Scope};
+use switchboard::host::config::{
+    ConfigError, ConfigFile, ConfiguredServer, Locations, ResolvedConfig, Scope,
+};
 
 use crate::environment::variable;
 use crate::error::{CommandError, ExitKind};
@@ -13,7 +15,7 @@ use crate::sanitize::one_line;
 #[derive(Debug)]
 pub(crate) struct ConfigFiles {
     pub(crate) locations: Locations,
-    pub(crate) resolved: Resolved,
+    pub(crate) resolved: ResolvedConfig,
 }
 
 impl ConfigFiles {
@@ -27,13 +29,13 @@ impl ConfigFiles {
             CommandError::new(ExitKind::Other, "no_home", "neither HOME nor XDG_CONFIG_HOME is set")
                 .hint("set HOME to your home directory")
         })?;
-        let resolved = Resolved::read(&locations, &[], &variable);
+        let resolved = ResolvedConfig::read(&locations, &[], &variable);
         Ok(Self { locations, resolved })
     }
 
     /// Prints warnings about the files, and about files that cannot be read.
     pub(crate) fn warn(&self, screen: &Screen) {
-        for fault in &self.resolved.faults {
+        for fault in &self.resolved.errors {
             screen.warn(&one_line(&fault.to_string()));
         }
         for warning in &self.resolved.warnings {
@@ -45,7 +47,7 @@ impl ConfigFiles {
     ///
     /// # Errors
     /// Returns an error that lists the configured servers if there is no such server.
-    pub(crate) fn server(&self, name: &str) -> Result<&Configured, CommandError> {
+    pub(crate) fn server(&self, name: &str) -> Result<&ConfiguredServer, CommandError> {
         self.resolved.server(name).ok_or_else(|| self.not_configured(name))
     }
 
@@ -77,11 +79,11 @@ impl ConfigFiles {
     ///
     /// # Errors
     /// Returns an error if the user must not change it, or it cannot be read.
-    pub(crate) fn edit(&self, scope: Scope) -> Result<File, CommandError> {
+    pub(crate) fn edit(&self, scope: Scope) -> Result<ConfigFile, CommandError> {
         let opened = match scope {
-            Scope::Local => File::open(&self.locations.local_file),
-            Scope::User => File::open(&self.locations.user_file),
-            Scope::Project => File::open_shared(&self.locations.project_file),
+            Scope::Local => ConfigFile::open(&self.locations.local_file),
+            Scope::User => ConfigFile::open(&self.locations.user_file),
+            Scope::Project => ConfigFile::open_shared(&self.locations.project_file),
             Scope::Managed | Scope::ClaudeAi => {
                 return Err(CommandError::new(
                     ExitKind::Other,
@@ -99,8 +101,8 @@ impl ConfigFiles {
 pub(crate) const NO_SERVERS_HINT: &str =
     "add one: switchboard add NAME -- CMD ARGS; or import those of other programs: switchboard import";
 
-impl From<Fault> for CommandError {
-    fn from(fault: Fault) -> Self {
+impl From<ConfigError> for CommandError {
+    fn from(fault: ConfigError) -> Self {
         Self::new(ExitKind::Other, "configuration", fault.to_string())
     }
 }

@@ -2,12 +2,14 @@
 
 use std::sync::Arc;
 
-use switchboard::host::config::{Configured, Fault, Off, Resolved, Restart, ServerPlan, Start};
+use switchboard::host::config::{
+    ConfigError, ConfiguredServer, OffReason, ResolvedConfig, RestartPolicy, ServerPlan, StartPolicy,
+};
 use switchboard::host::name::{NameLimit, QualifiedName};
-use switchboard::host::permission::{Answer, Decision, Gate, Ledger, Memory};
+use switchboard::host::permission::{AnswerLifetime, ApprovalAnswer, Decision, Gate, Ledger};
 use switchboard::host::{
-    CatalogTool, Event, Events, OnDrift, PinFile, Run, ServerSpec, ServerStatus, SetServers, Status,
-    Transport, Why,
+    CatalogTool, DriftPolicy, HostEvent, HostEvents, PinFile, Run, ServerSpec, ServerStatus,
+    SetServersOutcome, Status, ToolExplanation, Transport,
 };
 use switchboard::{CallError, Change, Host, HostError, HttpLimits, Level, RevisionPolicy, Tap};
 use switchboard_terminal::is_interactive;
@@ -57,9 +59,9 @@ impl HostRequest {
     }
 
     /// Returns the spec of one server, with the options of the command line.
-    fn spec(&self, server: &Configured, screen: &Arc<Screen>) -> Result<ServerSpec, Fault> {
-        let mut spec = ServerSpec::of(server)?;
-        if matches!(spec.start, Start::AtOnce | Start::WhenUsed) {
+    fn spec(&self, server: &ConfiguredServer, screen: &Arc<Screen>) -> Result<ServerSpec, ConfigError> {
+        let mut spec = ServerSpec::from_configured(server)?;
+        if matches!(spec.start, StartPolicy::AtOnce | StartPolicy::WhenUsed) {
             spec.transport = self.apply_to_transport(&server.name, spec.transport, screen);
         }
         let ServerSpec { start, restart, startup_timeout, call_timeout, .. } = &mut spec;
@@ -69,10 +71,10 @@ impl HostRequest {
         }
         if !self.keeps_running {
             // The command does not wait for another attempt.
-            *restart = Restart::Never;
+            *restart = RestartPolicy::Never;
             // Its tools are unknown until it is started.
-            if *start == Start::WhenUsed {
-                *start = Start::AtOnce;
+            if *start == StartPolicy::WhenUsed {
+                *start = StartPolicy::AtOnce;
             }
         }
         Ok(spec)
@@ -142,7 +144,7 @@ pub(crate) struct HostedServers {
 
 impl HostedServers {
     /// Starts the requested servers, and waits until each is ready or has failed.
-    pub(crate) async fn start(&self) -> SetServers {
+    pub(crate) async fn start(&self) -> SetServersOutcome {
         let starting = self.apply(&self.files.resolved);
         let done = self.screen.with_spinner(|| self.starting_text(), starting).await;
         if self.verbose > 0 {
@@ -166,7 +168,7 @@ impl HostedServers {
     }
 
     /// Applies the configuration to the host.
-    async fn apply(&self, files: &Resolved) -> SetServers {
+    async fn apply(&self, files: &ResolvedConfig) -> SetServersOutcome {
         let (servers, broken) = self.specs(files);
         let mut done = self.host.set_servers(servers).await;
         done.errors.extend(broken);
@@ -175,8 +177,8 @@ impl HostedServers {
 
     /// Returns the specs of the requested servers, and the errors of those that cannot be run. Registers the servers
     /// with the permission gate.
-    pub(crate) fn specs(&self, files: &Resolved) -> (ByServer<ServerSpec>, ByServer<String>) {
-        self.gate.know(files);
+    pub(crate) fn specs(&self, files: &ResolvedConfig) -> (ByServer<ServerSpec>, ByServer<String>) {
+        self.gate.set_servers_from_config(files);
         let (mut servers, mut broken) = (Vec::new(), Vec::new());
         for server in files.servers.iter().filter(|server| self.is_selected(&server.name)) {
             match self.request.spec(server, &self.screen) {
@@ -188,9 +190,9 @@ impl HostedServers {
     }
 
     /// Returns the status of each configured server in order, including servers with invalid entries.
-    pub(crate) fn statuses(&self, files: &Resolved) -> Vec<ServerStatus> {
-        let status = |server: &Configured| {
-            self.host.server_status(&server.name).ok().or_else(|| ServerStatus::of_broken(server))
+    pub(crate) fn statuses(&self, files: &ResolvedConfig) -> Vec<ServerStatus> {
+        let status = |server: &ConfiguredServer| {
+            self.host.server_status(&server.name).ok().or_else(|| ServerStatus::of_invalid(server))
         };
         files.servers.iter().filter_map(status).collect()
     }
@@ -202,13 +204,13 @@ impl HostedServers {
 
     /// Explains why a server does not have a tool, and returns the most similar name it has.
     pub(crate) fn explain_missing(&self, server: &str, tool: &str) -> (String, Option<String>) {
-        let name = QualifiedName::of(server, tool, NameLimit::DEFAULT);
-        match self.host.why(name.as_str()) {
-            Why::Unknown { .. } => {}
+        let name = QualifiedName::new(server, tool, NameLimit::DEFAULT);
+        match self.host.explain_tool(name.as_str()) {
+            ToolExplanation::Unknown { .. } => {}
             known => return (known.to_string(), None),
         }
         if let Ok(status) = self.host.state(server)
-            && status.info().is_none()
+            && status.session_info().is_none()
         {
             return (format!("{server} is not connected: {status}"), None);
         }
@@ -227,14 +229,16 @@ impl HostedServers {
     }
 
     /// Prints warnings, and log messages if verbose, for as long as it is polled.
-    async fn print_events<T>(&self, mut events: Events) -> Result<T, CommandError> {
+    async fn print_events<T>(&self, mut events: HostEvents) -> Result<T, CommandError> {
         while let Some(event) = events.next().await {
             match event {
-                Event::Told { change: Change::Log(message), .. } if self.verbose > 0 => {
+                HostEvent::ServerChange { change: Change::Log(message), .. } if self.verbose > 0 => {
                     self.screen.say(&log_line(&message, &self.screen.out));
                 }
-                Event::Told { change: Change::Task(task), .. } => self.screen.show_waiting(&task_line(&task)),
-                Event::Drift(drift) => {
+                HostEvent::ServerChange { change: Change::Task(task), .. } => {
+                    self.screen.show_waiting(&task_line(&task))
+                }
+                HostEvent::Drift(drift) => {
                     let (server, tool) = (one_line(&drift.server), one_line(&drift.tool));
                     self.screen.warn(&format!(
                         "{server}/{tool} has changed since it was first seen; review it with `switchboard tools`, then \
@@ -242,7 +246,7 @@ impl HostedServers {
                         shell_quote(&format!("{server}/{tool}"))
                     ));
                 }
-                Event::IdleRules { server, rules } => {
+                HostEvent::UnmatchedRules { server, rules } => {
                     let (server, rules) = (one_line(&server), one_line(&rules.join(", ")));
                     self.screen.warn(&format!("rules of {server} match no tool: {rules}"));
                 }
@@ -276,7 +280,7 @@ impl HostedServers {
     ///
     /// # Errors
     /// Returns an error if the named server or a required server cannot be used.
-    pub(crate) async fn start_usable(&self) -> Result<SetServers, CommandError> {
+    pub(crate) async fn start_usable(&self) -> Result<SetServersOutcome, CommandError> {
         let done = self.start().await;
         if let ServerSelection::One(name) = &self.request.selection {
             self.check_usable(name)?;
@@ -285,10 +289,10 @@ impl HostedServers {
         self.warn_failed(&done);
         self.host.required().await?;
         for server in &self.files.resolved.servers {
-            if let Ok(ServerPlan { start: Start::Off(off), .. }) = &server.plan {
+            if let Ok(ServerPlan { start: StartPolicy::Off(off), .. }) = &server.plan {
                 let (what, verb) = match off {
-                    Off::Disabled => ("is disabled", "enable"),
-                    Off::Unapproved => ("is not approved", "approve"),
+                    OffReason::Disabled => ("is disabled", "enable"),
+                    OffReason::Unapproved => ("is not approved", "approve"),
                 };
                 let name = one_line(&server.name);
                 if self.verbose > 0 || verb == "approve" {
@@ -300,7 +304,7 @@ impl HostedServers {
     }
 
     /// Prints a warning for each server that did not start.
-    pub(crate) fn warn_failed(&self, done: &SetServers) {
+    pub(crate) fn warn_failed(&self, done: &SetServersOutcome) {
         for (name, error) in &done.errors {
             let (name, error) = (one_line(name), one_line(error));
             self.screen.warn(&if error.contains(&name) { error } else { format!("{name}: {error}") });
@@ -317,7 +321,7 @@ impl HostedServers {
             return Err(fault.clone().into());
         }
         let status = self.host.state(name)?;
-        match status.info() {
+        match status.session_info() {
             Some(_) => Ok(()),
             None => Err(CommandError::not_ready(name, status)),
         }
@@ -359,10 +363,12 @@ impl HostedServers {
         let approver =
             TerminalApprover::new(Arc::clone(&self.screen), Arc::clone(&self.stdin), DeclinedFlag::default());
         let reply = approver.confirm_change(&diff).await;
-        match (reply.answer, reply.memory) {
-            (Answer::Deny, _) => Err(DeclinedFlag::error()),
-            (Answer::Allow, Memory::Always) => Ok(self.host.accept_definition(server, name)?),
-            (Answer::Allow, _) => Ok(()),
+        match (reply.answer, reply.lifetime) {
+            (ApprovalAnswer::Deny, _) => Err(DeclinedFlag::error()),
+            (ApprovalAnswer::Allow, AnswerLifetime::Always) => {
+                Ok(self.host.accept_definition(server, name)?)
+            }
+            (ApprovalAnswer::Allow, _) => Ok(()),
         }
     }
 
@@ -456,7 +462,7 @@ fn build(mut request: HostRequest) -> Result<HostedServers, CommandError> {
         .with_limits(limits(options))
         .with_abilities(elicitation::CAPABILITIES)
         .with_call_policy(policy)
-        .with_pins(pinned, OnDrift::Report)
+        .with_pins(pinned, DriftPolicy::Report)
         .without_resource_tools()
         .build();
     let SessionOptions { json, verbose, .. } = request.options;
@@ -500,8 +506,8 @@ fn build_run(
     refusal: RefusalReason,
 ) -> Result<Run, CommandError> {
     Ok(match (&options.answers, terminal) {
-        (Some(answers), _) => Run::answering(ScriptedAnswers::read(answers, refusal)?),
-        (None, Some(terminal)) => Run::answering(Arc::clone(terminal)),
-        (None, None) => Run::answering(RefusingHandler(refusal)),
+        (Some(answers), _) => Run::with_handler(ScriptedAnswers::read(answers, refusal)?),
+        (None, Some(terminal)) => Run::with_handler(Arc::clone(terminal)),
+        (None, None) => Run::with_handler(RefusingHandler(refusal)),
     })
 }

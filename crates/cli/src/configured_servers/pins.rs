@@ -3,12 +3,12 @@
 //! One file per project among the user's files, because two projects may use one name for different servers.
 
 use switchboard::host::PinFile;
-use switchboard::host::config::{Fault, Locations};
+use switchboard::host::config::{ConfigError, Locations};
 
 /// Opens the pin file of a project.
 ///
 /// # Errors
 /// Returns an error if the file cannot be read or is not a pin file.
-pub(crate) fn open(locations: &Locations) -> Result<PinFile, Fault> {
+pub(crate) fn open(locations: &Locations) -> Result<PinFile, ConfigError> {
     PinFile::open(locations.local_file.with_file_name("definitions.json"))
 }

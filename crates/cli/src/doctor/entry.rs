@@ -3,7 +3,9 @@
 use std::time::Instant;
 
 use switchboard::host::ServerSpec;
-use switchboard::host::config::{Approval, Configured, Off, Problem, ServerConfig, Start};
+use switchboard::host::config::{
+    Approval, ConfigErrorKind, ConfiguredServer, OffReason, ServerConfig, StartPolicy,
+};
 
 use crate::configured_servers::{ConfigFiles, NO_SERVERS_HINT, command_or_url, shell_quote};
 use crate::doctor::report::{DoctorReport, StepError, StepFailed};
@@ -23,7 +25,7 @@ pub(crate) fn check_entry(
     let (server, entry) = find_entry(report, files, name)?;
     check_approval(report, server)?;
     let spec = expand_entry(report, server, entry)?;
-    if spec.start == Start::Off(Off::Disabled) {
+    if spec.start == StartPolicy::Off(OffReason::Disabled) {
         let next = format!("switchboard enable {}", shell_quote(&one_line(name)));
         return Err(failed(report, "enabled", "disabled by its entry", next));
     }
@@ -34,11 +36,11 @@ fn find_entry<'a>(
     report: &mut DoctorReport,
     files: &'a ConfigFiles,
     name: &str,
-) -> Result<(&'a Configured, &'a ServerConfig), StepFailed> {
+) -> Result<(&'a ConfiguredServer, &'a ServerConfig), StepFailed> {
     let began = Instant::now();
     let Some(server) = files.resolved.server(name) else {
         let names: Vec<String> = files.resolved.servers.iter().map(|server| one_line(&server.name)).collect();
-        let next = match (&files.resolved.faults[..], &names[..]) {
+        let next = match (&files.resolved.errors[..], &names[..]) {
             ([fault, ..], _) => format!("correct the file that cannot be read: {fault}"),
             ([], []) => NO_SERVERS_HINT.to_owned(),
             ([], names) => format!("configured servers: {}", names.join(", ")),
@@ -58,7 +60,7 @@ fn find_entry<'a>(
     Ok((server, entry))
 }
 
-fn check_approval(report: &mut DoctorReport, server: &Configured) -> Result<(), StepFailed> {
+fn check_approval(report: &mut DoctorReport, server: &ConfiguredServer) -> Result<(), StepFailed> {
     let began = Instant::now();
     let next = || format!("switchboard approve {}", shell_quote(&one_line(&server.name)));
     let message = match &server.approval {
@@ -78,15 +80,17 @@ fn check_approval(report: &mut DoctorReport, server: &Configured) -> Result<(), 
 
 fn expand_entry(
     report: &mut DoctorReport,
-    server: &Configured,
+    server: &ConfiguredServer,
     entry: &ServerConfig,
 ) -> Result<ServerSpec, StepFailed> {
     let began = Instant::now();
     let spec = match &server.plan {
         Ok(plan) => ServerSpec::from(plan),
         Err(fault) => {
-            let (step, next) = match fault.problem() {
-                Problem::Unset { variable } => ("variables", format!("export {}=…", one_line(variable))),
+            let (step, next) = match fault.kind() {
+                ConfigErrorKind::UnsetVariable { variable } => {
+                    ("variables", format!("export {}=…", one_line(variable)))
+                }
                 _ => ("entry", "correct its entry".to_owned()),
             };
             return Err(failed(report, step, fault.to_string(), next));

@@ -78,12 +78,12 @@ fn auth_error(server: &str, challenge: &Challenge) -> CommandError {
 }
 
 /// Reports a server that cannot be reached or whose connection was lost.
-fn connection_error(server: &str, failure: &host::Failure) -> CommandError {
+fn connection_error(server: &str, failure: &host::ConnectionError) -> CommandError {
     let error = match failure {
-        host::Failure::Session(CallError::Link(LinkError::Challenged(challenge))) => {
+        host::ConnectionError::Session(CallError::Link(LinkError::Challenged(challenge))) => {
             return auth_error(server, challenge);
         }
-        host::Failure::Session(error) => CommandError::from(error.clone()),
+        host::ConnectionError::Session(error) => CommandError::from(error.clone()),
         other => CommandError::new(ExitKind::Unreachable, "unreachable", other.to_string()),
     };
     let hint = format!("{}; `switchboard doctor {}` shows every step", failure.next_step(), one_line(server));

@@ -201,7 +201,7 @@ fn c12_an_unset_variable_is_named_and_no_request_is_sent() {
             ["--url", &url(""), "-H", "X-Key: ${NOT_SET_ANYWHERE}"],
             "--header X-Key: the variable NOT_SET_ANYWHERE is",
         ),
-        (["--url", &url(""), "-H", "X-Key: ${hunter2 x}"], "is no reference to a variable"),
+        (["--url", &url(""), "-H", "X-Key: ${hunter2 x}"], "is not a reference to a variable"),
         (["--url", &url(""), "-H", "${HOME}: y"], "not a valid header name"),
     ] {
         let ran = run(&[&["tools"], &args[..]].concat());

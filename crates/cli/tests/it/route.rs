@@ -81,7 +81,7 @@ fn errors_have_an_exit_code_and_a_next_step() {
         (&["call", "careful/echo", "text=a", "--yes"], 1, "denies it"),
         (&["call", "dead/x", "--yes"], 4, "switchboard doctor dead"),
         (&["call", "off/x", "--yes"], 1, "switchboard enable off"),
-        (&["call", "one/add", "a=1", "--yes"], 2, "do not fit"),
+        (&["call", "one/add", "a=1", "--yes"], 2, "invalid arguments"),
         (&["call", "one/fail", "--yes"], 5, "reported an error"),
         (&["call", "x", "--server", "nobody", "--yes"], 1, "configured servers: careful, dead, off, one"),
         (&["tools", "--env", "A=1"], 2, "--env applies to one server"),

@@ -120,7 +120,7 @@ fn why_explains_a_missing_tool() {
     let home =
         Home::with(json!({"open": demo(), "careful": careful, "off": {"command": "x", "disabled": true}}));
     for (tool, said) in [
-        ("open/add", "mcp__open__add is there"),
+        ("open/add", "mcp__open__add is available"),
         ("careful/echo", "the rule \"e*\" denies it"),
         ("mcp__careful__echo", "the rule \"e*\" denies it"),
         ("no_such_tool", "\"off\" is disabled"),

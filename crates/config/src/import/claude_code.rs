@@ -3,26 +3,30 @@
 use std::path::PathBuf;
 
 use crate::document::Node;
-use crate::fault::Fault;
-use crate::import::imported::{Group, Source};
-use crate::import::sheet::Sheet;
+use crate::error::ConfigError;
+use crate::import::field_translator::FieldTranslator;
+use crate::import::imported_file::{ForeignFile, ServerGroup};
 
-pub(crate) fn read(source: &mut Source<'_>) -> Result<(), Fault> {
+pub(crate) fn read(source: &mut ForeignFile<'_>) -> Result<(), ConfigError> {
     let root = source.json()?;
-    let project = if source.path.ends_with(".mcp.json") { source.folder() } else { None };
-    source.group(root.get("mcpServers"), &Group { at: "mcpServers", project, translate: &translate })?;
+    let project = if source.path.ends_with(".mcp.json") { source.project_of_root() } else { None };
+    source.read_servers(
+        root.get("mcpServers"),
+        &ServerGroup { at: "mcpServers", project, translate: &translate },
+    )?;
     for project in root.get("projects").and_then(Node::members).unwrap_or_default() {
         let at = format!("projects.{}.mcpServers", project.key);
-        let group = Group { at: &at, project: Some(PathBuf::from(&project.key)), translate: &translate };
-        source.group(project.node.get("mcpServers"), &group)?;
+        let group =
+            ServerGroup { at: &at, project: Some(PathBuf::from(&project.key)), translate: &translate };
+        source.read_servers(project.node.get("mcpServers"), &group)?;
     }
     Ok(())
 }
 
-fn translate(sheet: &mut Sheet) {
-    sheet.keep(&[
+fn translate(fields: &mut FieldTranslator) {
+    fields.copy(&[
         "type", "command", "args", "env", "url", "headers", "name", "id", "timeout", "disabled", "cwd",
     ]);
-    sheet.drop_because("headersHelper", "not carried over: put the header into a variable");
-    sheet.drop_because("oauth", "not carried over: log in here anew");
+    fields.drop_because("headersHelper", "not imported: put the header into a variable");
+    fields.drop_because("oauth", "not imported: log in here anew");
 }

@@ -1,14 +1,17 @@
 //! Claude Desktop: `mcpServers` of programs, without variables.
 
-use crate::fault::Fault;
-use crate::import::imported::{Group, Source};
-use crate::import::sheet::Sheet;
+use crate::error::ConfigError;
+use crate::import::field_translator::FieldTranslator;
+use crate::import::imported_file::{ForeignFile, ServerGroup};
 
-pub(crate) fn read(source: &mut Source<'_>) -> Result<(), Fault> {
+pub(crate) fn read(source: &mut ForeignFile<'_>) -> Result<(), ConfigError> {
     let root = source.json()?;
-    source.group(root.get("mcpServers"), &Group { at: "mcpServers", project: None, translate: &translate })
+    source.read_servers(
+        root.get("mcpServers"),
+        &ServerGroup { at: "mcpServers", project: None, translate: &translate },
+    )
 }
 
-fn translate(sheet: &mut Sheet) {
-    sheet.keep(&["type", "command", "args", "env", "cwd", "url", "headers"]);
+fn translate(fields: &mut FieldTranslator) {
+    fields.copy(&["type", "command", "args", "env", "cwd", "url", "headers"]);
 }

@@ -3,71 +3,71 @@
 use serde_json::json;
 
 use crate::document::{Node, Position, Value};
-use crate::fault::{Fault, Problem};
-use crate::import::imported::{Group, Source};
-use crate::import::sheet::Sheet;
+use crate::error::{ConfigError, ConfigErrorKind};
+use crate::import::field_translator::FieldTranslator;
+use crate::import::imported_file::{ForeignFile, ServerGroup};
 
-pub(crate) fn read(source: &mut Source<'_>) -> Result<(), Fault> {
+pub(crate) fn read(source: &mut ForeignFile<'_>) -> Result<(), ConfigError> {
     let root: toml::Table = toml::from_str(source.text).map_err(|error| {
-        let position = error.span().map(|span| Position::of(source.text, span.start));
+        let position = error.span().map(|span| Position::at_byte(source.text, span.start));
         // Only the first line: the rest quotes the text, which may hold secrets.
         let what = error.message().lines().next().unwrap_or("this is not TOML").to_owned();
-        Fault::new("", Problem::Syntax { what }).at(position)
+        ConfigError::new("", ConfigErrorKind::Syntax { what }).at(position)
     })?;
     let servers = root.get("mcp_servers").map(json);
-    let project = source.project(".codex");
-    source.group(
+    let project = source.project_of_folder(".codex");
+    source.read_servers(
         servers.as_ref().map(Node::from_json).as_ref(),
-        &Group { at: "mcp_servers", project, translate: &translate },
+        &ServerGroup { at: "mcp_servers", project, translate: &translate },
     )
 }
 
-fn translate(sheet: &mut Sheet) {
-    sheet.keep(&["command", "args", "env", "cwd", "url", "required"]);
-    sheet.rename("http_headers", "headers");
-    env_vars(sheet);
-    headers(sheet);
-    sheet.invert("enabled", "disabled");
-    sheet.seconds("startup_timeout_sec", "startupTimeout");
-    sheet.rename("startup_timeout_ms", "startupTimeout");
-    sheet.seconds("tool_timeout_sec", "timeout");
-    sheet.rename("enabled_tools", "allowTools");
-    sheet.rename("disabled_tools", "denyTools");
-    sheet.drop_because("bearer_token", "not carried over: name a variable in `bearer_token_env_var` instead");
-    sheet.drop_because("http_headers_helper", "not carried over: put the header into a variable");
+fn translate(fields: &mut FieldTranslator) {
+    fields.copy(&["command", "args", "env", "cwd", "url", "required"]);
+    fields.rename("http_headers", "headers");
+    env_vars(fields);
+    headers(fields);
+    fields.invert("enabled", "disabled");
+    fields.seconds("startup_timeout_sec", "startupTimeout");
+    fields.rename("startup_timeout_ms", "startupTimeout");
+    fields.seconds("tool_timeout_sec", "timeout");
+    fields.rename("enabled_tools", "allowTools");
+    fields.rename("disabled_tools", "denyTools");
+    fields.drop_because("bearer_token", "not imported: name a variable in `bearer_token_env_var` instead");
+    fields.drop_because("http_headers_helper", "not imported: put the header into a variable");
     for key in ["default_tools_approval_mode", "tools"] {
-        sheet.drop_because(key, "not carried over: write rules for what may be called");
+        fields.drop_because(key, "not imported: write rules for what may be called");
     }
     for key in ["oauth", "oauth_resource", "scopes"] {
-        sheet.drop_because(key, "not carried over: log in here anew");
+        fields.drop_because(key, "not imported: log in here anew");
     }
 }
 
 /// Names of variables that are handed on; newer files have objects with a `name`.
-fn env_vars(sheet: &mut Sheet) {
-    let Some(member) = sheet.take("env_vars") else { return };
+fn env_vars(fields: &mut FieldTranslator) {
+    let Some(member) = fields.take("env_vars") else { return };
     let Value::List(items) = &member.node.value else {
-        return sheet.warn("env_vars", "not carried over: it is no list");
+        return fields.warn("env_vars", "not imported: it is no list");
     };
     let names: Vec<&str> = items
         .iter()
         .filter_map(|item| item.text().or_else(|| item.get("name").and_then(Node::text)))
         .collect();
-    sheet.put("inheritEnv", &json!(names));
+    fields.put("inheritEnv", &json!(names));
 }
 
 /// Headers whose values are variables.
-fn headers(sheet: &mut Sheet) {
+fn headers(fields: &mut FieldTranslator) {
     for member in
-        sheet.take("env_http_headers").as_ref().and_then(|member| member.node.members()).unwrap_or_default()
+        fields.take("env_http_headers").as_ref().and_then(|member| member.node.members()).unwrap_or_default()
     {
         if let Some(variable) = member.node.text() {
-            sheet.put_into("headers", &member.key, &format!("${{{variable}}}"));
+            fields.put_into("headers", &member.key, &format!("${{{variable}}}"));
         }
     }
-    if let Some(variable) = sheet.take("bearer_token_env_var").as_ref().and_then(|member| member.node.text())
+    if let Some(variable) = fields.take("bearer_token_env_var").as_ref().and_then(|member| member.node.text())
     {
-        sheet.put_into("headers", "Authorization", &format!("Bearer ${{{variable}}}"));
+        fields.put_into("headers", "Authorization", &format!("Bearer ${{{variable}}}"));
     }
 }
 

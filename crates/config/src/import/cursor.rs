@@ -1,25 +1,25 @@
 //! Cursor: `mcpServers` with the editors' references.
 
-use crate::fault::Fault;
-use crate::import::imported::{Group, Source};
-use crate::import::reference::{Editor, editor};
-use crate::import::sheet::Sheet;
+use crate::error::ConfigError;
+use crate::import::field_translator::FieldTranslator;
+use crate::import::imported_file::{ForeignFile, ServerGroup};
+use crate::import::reference::{EditorVariables, rewrite_editor};
 
-pub(crate) fn read(source: &mut Source<'_>) -> Result<(), Fault> {
+pub(crate) fn read(source: &mut ForeignFile<'_>) -> Result<(), ConfigError> {
     let root = source.json()?;
-    let project = source.project(".cursor");
-    let known = Editor { workspace: project.as_deref(), inputs: &[] };
-    let translate = |sheet: &mut Sheet| translate(sheet, known);
-    source.group(
+    let project = source.project_of_folder(".cursor");
+    let known = EditorVariables { workspace: project.as_deref(), inputs: &[] };
+    let translate = |fields: &mut FieldTranslator| translate(fields, known);
+    source.read_servers(
         root.get("mcpServers"),
-        &Group { at: "mcpServers", project: project.clone(), translate: &translate },
+        &ServerGroup { at: "mcpServers", project: project.clone(), translate: &translate },
     )
 }
 
-fn translate(sheet: &mut Sheet, known: Editor<'_>) {
-    sheet.keep(&["type", "command", "args", "env", "cwd", "url", "headers", "disabled"]);
-    sheet.drop_because("envFile", "not carried over: put its variables under `env`");
-    sheet.drop_because("auth", "not carried over: log in here anew");
-    sheet.drop_because("autoApprove", "not carried over: write rules for what may be called");
-    sheet.rewrite(&|text| editor(text, known));
+fn translate(fields: &mut FieldTranslator, known: EditorVariables<'_>) {
+    fields.copy(&["type", "command", "args", "env", "cwd", "url", "headers", "disabled"]);
+    fields.drop_because("envFile", "not imported: put its variables under `env`");
+    fields.drop_because("auth", "not imported: log in here anew");
+    fields.drop_because("autoApprove", "not imported: write rules for what may be called");
+    fields.rewrite(&|text| rewrite_editor(text, known));
 }

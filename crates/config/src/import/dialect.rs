@@ -1,10 +1,10 @@
-//! The programs whose files are read, and how to tell them apart.
+//! Programs whose files can be imported, and detection of the program.
 
 use std::path::{Path, PathBuf};
 
 use crate::document::{Node, Syntax, Value};
 
-/// A program whose files are read.
+/// A program whose configuration files can be imported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Dialect {
@@ -29,7 +29,7 @@ pub enum Dialect {
 }
 
 impl Dialect {
-    /// All of them.
+    /// All programs.
     pub const ALL: [Self; 9] = [
         Self::ClaudeDesktop,
         Self::ClaudeCode,
@@ -42,7 +42,7 @@ impl Dialect {
         Self::Windsurf,
     ];
 
-    /// What the program is called.
+    /// Returns the name of the program.
     pub fn name(self) -> &'static str {
         match self {
             Self::ClaudeDesktop => "Claude Desktop",
@@ -57,8 +57,8 @@ impl Dialect {
         }
     }
 
-    /// The name of the program in one word, as a command line takes it.
-    pub fn word(self) -> &'static str {
+    /// Returns the name of the program for command lines.
+    pub fn id(self) -> &'static str {
         match self {
             Self::ClaudeDesktop => "claude-desktop",
             Self::ClaudeCode => "claude-code",
@@ -72,8 +72,8 @@ impl Dialect {
         }
     }
 
-    /// Where the program keeps its servers: for the user, and for a project.
-    pub fn places(self, home: &Path, project: &Path) -> Vec<PathBuf> {
+    /// Returns the paths of the configuration files of the user and of a project.
+    pub fn config_paths(self, home: &Path, project: &Path) -> Vec<PathBuf> {
         match self {
             Self::ClaudeDesktop => vec![
                 home.join(".config/Claude/claude_desktop_config.json"),
@@ -99,7 +99,7 @@ impl Dialect {
         }
     }
 
-    /// Which program wrote this, by where it stands, else by what it says.
+    /// Detects the program of a file, by path or else by contents.
     pub fn detect(path: &Path, text: &str) -> Option<Self> {
         Self::of_path(path).or_else(|| match Node::parse(text, Syntax::Relaxed) {
             Ok(root) => Self::of_contents(&root),
@@ -154,7 +154,7 @@ impl Dialect {
         } else if any(&has_editor_reference) {
             Some(Self::Cursor)
         } else {
-            // The same words in both, and Claude Code's are a superset.
+            // Claude Desktop has a subset of the fields of Claude Code.
             Some(Self::ClaudeCode)
         }
     }

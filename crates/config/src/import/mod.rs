@@ -1,24 +1,24 @@
-//! Servers from the files of other programs.
+//! Import of servers from the configuration files of other programs.
 //!
-//! Each program has a file here that knows its dialect: the key servers stand under, the names of the fields, how a
-//! variable is written. It turns an object of that dialect into one of ours, which is then read as any other, so that
-//! faults point into the other program's file. What cannot be carried over is said, never dropped in silence.
+//! One file per program knows its dialect: the key of the servers, the names of the fields, the syntax of variables. It
+//! translates an object of that dialect into ours, which is then read as usual, so errors point into the other program's
+//! file. A field that cannot be imported is a warning.
 //!
-//! Nothing is written and nothing is started: the caller shows what was found and stores what is wanted.
+//! Nothing is written and nothing is started: the caller shows the result and stores what the user selects.
 
 mod claude_code;
 mod claude_desktop;
 mod codex;
 mod cursor;
 mod dialect;
+mod field_translator;
 mod gemini;
-mod imported;
+mod imported_file;
 mod opencode;
 mod reference;
-mod sheet;
 mod vscode;
 mod windsurf;
 mod zed;
 
 pub use dialect::Dialect;
-pub use imported::{Imported, ImportedServer, Need, Place};
+pub use imported_file::{ImportLocation, ImportedFile, ImportedServer, RequiredVariable};

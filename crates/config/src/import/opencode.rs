@@ -3,12 +3,12 @@
 use serde_json::json;
 
 use crate::document::{Node, Value};
-use crate::fault::Fault;
-use crate::import::imported::{Group, Source};
-use crate::import::reference::braces;
-use crate::import::sheet::Sheet;
+use crate::error::ConfigError;
+use crate::import::field_translator::FieldTranslator;
+use crate::import::imported_file::{ForeignFile, ServerGroup};
+use crate::import::reference::rewrite_braces;
 
-pub(crate) fn read(source: &mut Source<'_>) -> Result<(), Fault> {
+pub(crate) fn read(source: &mut ForeignFile<'_>) -> Result<(), ConfigError> {
     let root = source.json()?;
     let mcp = root.get("mcp");
     // A server could be called `servers`; then it has a type.
@@ -17,63 +17,61 @@ pub(crate) fn read(source: &mut Source<'_>) -> Result<(), Fault> {
         Some(servers) => (Some(servers), "mcp.servers"),
         None => (mcp, "mcp"),
     };
-    let project = source.folder().filter(|folder| !folder.ends_with("opencode"));
-    source.group(servers, &Group { at, project, translate: &translate })
+    let project = source.project_of_root().filter(|folder| !folder.ends_with("opencode"));
+    source.read_servers(servers, &ServerGroup { at, project, translate: &translate })
 }
 
-fn translate(sheet: &mut Sheet) {
-    match sheet.text("type").as_deref() {
+fn translate(fields: &mut FieldTranslator) {
+    match fields.text("type").as_deref() {
         Some("local") => {
-            sheet.put("type", &json!("stdio"));
-            command(sheet);
-            sheet.rename("environment", "env");
-            sheet.keep(&["cwd"]);
+            fields.put("type", &json!("stdio"));
+            command(fields);
+            fields.rename("environment", "env");
+            fields.copy(&["cwd"]);
         }
         Some("remote") => {
-            sheet.put("type", &json!("http"));
-            sheet.keep(&["url", "headers"]);
+            fields.put("type", &json!("http"));
+            fields.copy(&["url", "headers"]);
         }
         // With neither it only turns on or off what an organisation offers.
-        None => return sheet.skip("it has no type, so it is defined elsewhere"),
-        Some(_) => sheet.keep(&["type"]),
+        None => return fields.skip("it has no type, so it is defined elsewhere"),
+        Some(_) => fields.copy(&["type"]),
     }
-    sheet.drop_silently(&["type"]);
-    sheet.keep(&["disabled"]);
-    sheet.invert("enabled", "disabled");
-    timeout(sheet);
-    sheet.drop_because("oauth", "not carried over: log in here anew");
-    sheet.rewrite(&braces);
+    fields.drop_silently(&["type"]);
+    fields.copy(&["disabled"]);
+    fields.invert("enabled", "disabled");
+    timeout(fields);
+    fields.drop_because("oauth", "not imported: log in here anew");
+    fields.rewrite(&rewrite_braces);
 }
 
-fn command(sheet: &mut Sheet) {
-    let Some(member) = sheet.take("command") else { return };
+fn command(fields: &mut FieldTranslator) {
+    let Some(member) = fields.take("command") else { return };
     match &member.node.value {
         Value::List(words) => {
             let words: Vec<serde_json::Value> = words.iter().map(Node::to_json).collect();
             if let Some((program, args)) = words.split_first() {
-                sheet.put("command", program);
-                sheet.put("args", &json!(args));
+                fields.put("command", program);
+                fields.put("args", &json!(args));
             }
         }
-        _ => sheet.put("command", &member.node.to_json()),
+        _ => fields.put("command", &member.node.to_json()),
     }
 }
 
 /// Milliseconds for each request, or one each for starting and for requests.
-fn timeout(sheet: &mut Sheet) {
-    let Some(member) = sheet.take("timeout") else { return };
+fn timeout(fields: &mut FieldTranslator) {
+    let Some(member) = fields.take("timeout") else { return };
     match member.node.members() {
         Some(members) => {
             for member in members {
                 match member.key.as_str() {
-                    "startup" => sheet.put("startupTimeout", &member.node.to_json()),
-                    "request" => sheet.put("timeout", &member.node.to_json()),
-                    other => {
-                        sheet.warn(&format!("timeout.{other}"), "not carried over: it has no meaning here")
-                    }
+                    "startup" => fields.put("startupTimeout", &member.node.to_json()),
+                    "request" => fields.put("timeout", &member.node.to_json()),
+                    other => fields.warn(&format!("timeout.{other}"), "not imported: it has no meaning here"),
                 }
             }
         }
-        None => sheet.put("timeout", &member.node.to_json()),
+        None => fields.put("timeout", &member.node.to_json()),
     }
 }

@@ -1,31 +1,31 @@
-//! How other programs write a variable, rewritten as we do.
+//! Rewrites references to variables from the syntax of other programs into ours.
 
 use std::path::Path;
 
-use crate::import::imported::Need;
+use crate::import::imported_file::RequiredVariable;
 
-/// A text with its references rewritten.
+/// A text with rewritten references.
 #[derive(Debug, Default, PartialEq)]
-pub(crate) struct Rewritten {
+pub(crate) struct ReferenceRewrite {
     pub(crate) text: String,
-    /// Values somebody has to set now.
-    pub(crate) needs: Vec<Need>,
-    /// References that could not be rewritten.
-    pub(crate) odd: Vec<String>,
+    /// Variables that have to be set.
+    pub(crate) needs: Vec<RequiredVariable>,
+    /// Warnings about references that cannot be rewritten.
+    pub(crate) unsupported: Vec<String>,
 }
 
-/// What the editors' references stand for.
+/// The values of an editor's predefined variables.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Editor<'a> {
-    /// `${workspaceFolder}`.
+pub(crate) struct EditorVariables<'a> {
+    /// The value of `${workspaceFolder}`.
     pub(crate) workspace: Option<&'a Path>,
     /// The descriptions of the inputs, by id.
     pub(crate) inputs: &'a [(String, String)],
 }
 
-/// `${env:X}`, `${input:x}`, `${workspaceFolder}` and their like.
-pub(crate) fn editor(text: &str, editor: Editor<'_>) -> Rewritten {
-    let mut out = Rewritten::default();
+/// Rewrites `${env:X}`, `${input:x}`, `${workspaceFolder}` and similar references of editors.
+pub(crate) fn rewrite_editor(text: &str, editor: EditorVariables<'_>) -> ReferenceRewrite {
+    let mut out = ReferenceRewrite::default();
     let mut rest = text;
     while let Some(start) = rest.find("${") {
         out.text.push_str(&rest[..start]);
@@ -53,9 +53,9 @@ pub(crate) fn editor(text: &str, editor: Editor<'_>) -> Rewritten {
                 ("pathSeparator" | "/", _) => out.text.push('/'),
                 (inside, _) => {
                     out.text.push_str(&reference[..=end]);
-                    // `${X}` and `${X:-d}` are our own.
+                    // `${X}` and `${X:-d}` are our own syntax.
                     if inside.contains(':') && !inside.contains(":-") || inside.starts_with("workspace") {
-                        out.odd.push(format!("`${{{inside}}}` means nothing here; write its value"));
+                        out.unsupported.push(format!("`${{{inside}}}` is not supported; write its value"));
                     }
                 }
             },
@@ -66,8 +66,8 @@ pub(crate) fn editor(text: &str, editor: Editor<'_>) -> Rewritten {
     out
 }
 
-/// The variable that stands for an input: `github-token` is `GITHUB_TOKEN`.
-fn need(id: &str, inputs: &[(String, String)]) -> Need {
+/// Returns the variable for an input: `github-token` becomes `GITHUB_TOKEN`.
+fn need(id: &str, inputs: &[(String, String)]) -> RequiredVariable {
     let mut variable: String = id
         .chars()
         .map(|char| if char.is_ascii_alphanumeric() { char.to_ascii_uppercase() } else { '_' })
@@ -76,12 +76,12 @@ fn need(id: &str, inputs: &[(String, String)]) -> Need {
         variable.insert_str(0, "INPUT_");
     }
     let what = inputs.iter().find(|(known, _)| known == id).map(|(_, what)| what.clone());
-    Need { variable, what: what.unwrap_or_else(|| id.to_owned()) }
+    RequiredVariable { variable, description: what.unwrap_or_else(|| id.to_owned()) }
 }
 
-/// opencode's `{env:X}`; its `{file:path}` has no counterpart.
-pub(crate) fn braces(text: &str) -> Rewritten {
-    let mut out = Rewritten::default();
+/// Rewrites `{env:X}` of opencode; its `{file:path}` has no counterpart.
+pub(crate) fn rewrite_braces(text: &str) -> ReferenceRewrite {
+    let mut out = ReferenceRewrite::default();
     let mut rest = text;
     while let Some(start) = rest.find('{') {
         out.text.push_str(&rest[..start]);
@@ -92,8 +92,7 @@ pub(crate) fn braces(text: &str) -> Rewritten {
             None => {
                 out.text.push_str(&reference[..end]);
                 if reference.starts_with("{file:") {
-                    out.odd
-                        .push("a value from a file is not carried over; put it into a variable".to_owned());
+                    out.unsupported.push("a value from a file is not imported; use a variable".to_owned());
                 }
             }
         }
@@ -103,8 +102,8 @@ pub(crate) fn braces(text: &str) -> Rewritten {
     out
 }
 
-/// Gemini's `$X`, beside `${X}`.
-pub(crate) fn dollar(text: &str) -> Rewritten {
+/// Rewrites `$X` of Gemini, which also has `${X}`.
+pub(crate) fn rewrite_dollar(text: &str) -> ReferenceRewrite {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(start) = rest.find('$') {
@@ -119,7 +118,7 @@ pub(crate) fn dollar(text: &str) -> Rewritten {
         rest = &after[length..];
     }
     out.push_str(rest);
-    Rewritten { text: out, ..Rewritten::default() }
+    ReferenceRewrite { text: out, ..ReferenceRewrite::default() }
 }
 
 #[cfg(test)]
@@ -127,9 +126,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn references_of_editors_become_ours() {
+    fn references_of_editors_are_rewritten() {
         let inputs = [("github-token".to_owned(), "A token".to_owned())];
-        let known = Editor { workspace: Some(Path::new("/w")), inputs: &inputs };
+        let known = EditorVariables { workspace: Some(Path::new("/w")), inputs: &inputs };
         for (text, expected) in [
             ("plain $X", "plain $X"),
             ("${env:A}-${B}-${C:-d}", "${A}-${B}-${C:-d}"),
@@ -138,25 +137,30 @@ mod tests {
             ("${userHome}", "${HOME}"),
             ("${unclosed", "${unclosed"),
         ] {
-            let rewritten = editor(text, known);
-            assert_eq!((rewritten.text.as_str(), rewritten.odd.len()), (expected, 0), "{text}");
+            let rewritten = rewrite_editor(text, known);
+            assert_eq!((rewritten.text.as_str(), rewritten.unsupported.len()), (expected, 0), "{text}");
         }
-        let needs = editor("${input:github-token}${input:9}", known).needs;
-        let found: Vec<_> = needs.iter().map(|need| (need.variable.as_str(), need.what.as_str())).collect();
+        let needs = rewrite_editor("${input:github-token}${input:9}", known).needs;
+        let found: Vec<_> =
+            needs.iter().map(|need| (need.variable.as_str(), need.description.as_str())).collect();
         assert_eq!(found, [("GITHUB_TOKEN", "A token"), ("INPUT_9", "9")]);
-        for odd in ["${command:x}", "${config:y}", "${workspaceFolder}"] {
-            assert_eq!(editor(odd, Editor::default()).odd.len(), 1, "{odd}");
+        for unsupported in ["${command:x}", "${config:y}", "${workspaceFolder}"] {
+            assert_eq!(
+                rewrite_editor(unsupported, EditorVariables::default()).unsupported.len(),
+                1,
+                "{unsupported}"
+            );
         }
     }
 
     #[test]
-    fn references_of_the_command_lines_become_ours() {
-        assert_eq!(braces("Bearer {env:A} {\"json\": 1} {").text, "Bearer ${A} {\"json\": 1} {");
-        assert_eq!(braces("{file:~/.key}").odd.len(), 1);
+    fn references_of_command_line_programs_are_rewritten() {
+        assert_eq!(rewrite_braces("Bearer {env:A} {\"json\": 1} {").text, "Bearer ${A} {\"json\": 1} {");
+        assert_eq!(rewrite_braces("{file:~/.key}").unsupported.len(), 1);
         for (text, expected) in
             [("$A", "${A}"), ("x$A/y", "x${A}/y"), ("${A}", "${A}"), ("$", "$"), ("$5", "$5")]
         {
-            assert_eq!(dollar(text).text, expected);
+            assert_eq!(rewrite_dollar(text).text, expected);
         }
     }
 }

@@ -1,36 +1,39 @@
 //! VS Code: `servers` and `inputs` in `mcp.json`, or the same under `mcp` in `settings.json`; with comments.
 
 use crate::document::{Node, Value};
-use crate::fault::Fault;
-use crate::import::imported::{Group, Source};
-use crate::import::reference::{Editor, editor};
-use crate::import::sheet::Sheet;
+use crate::error::ConfigError;
+use crate::import::field_translator::FieldTranslator;
+use crate::import::imported_file::{ForeignFile, ServerGroup};
+use crate::import::reference::{EditorVariables, rewrite_editor};
 
-pub(crate) fn read(source: &mut Source<'_>) -> Result<(), Fault> {
+pub(crate) fn read(source: &mut ForeignFile<'_>) -> Result<(), ConfigError> {
     let root = source.json()?;
     let (root, at) = match root.get("mcp") {
         Some(mcp) if root.get("servers").is_none() => (mcp, "mcp.servers"),
         _ => (&root, "servers"),
     };
-    let project = source.project(".vscode");
+    let project = source.project_of_folder(".vscode");
     let inputs = inputs(root);
-    let known = Editor { workspace: project.as_deref(), inputs: &inputs };
+    let known = EditorVariables { workspace: project.as_deref(), inputs: &inputs };
     if root.get("sandbox").is_some() {
-        source.warn("sandbox", "not carried over: servers are not sandboxed here");
+        source.warn("sandbox", "not imported: servers are not sandboxed here");
     }
-    let translate = |sheet: &mut Sheet| translate(sheet, known);
-    source.group(root.get("servers"), &Group { at, project: project.clone(), translate: &translate })
+    let translate = |fields: &mut FieldTranslator| translate(fields, known);
+    source.read_servers(
+        root.get("servers"),
+        &ServerGroup { at, project: project.clone(), translate: &translate },
+    )
 }
 
-fn translate(sheet: &mut Sheet, known: Editor<'_>) {
-    if sheet.text("url").is_some_and(|url| url.starts_with("unix:") || url.starts_with("pipe:")) {
-        return sheet.skip("sockets and pipes are not reached here");
+fn translate(fields: &mut FieldTranslator, known: EditorVariables<'_>) {
+    if fields.text("url").is_some_and(|url| url.starts_with("unix:") || url.starts_with("pipe:")) {
+        return fields.skip("sockets and pipes are not reached here");
     }
-    sheet.keep(&["type", "command", "args", "env", "cwd", "url", "headers", "disabled"]);
-    sheet.drop_because("envFile", "not carried over: put its variables under `env`");
-    sheet.drop_because("sandboxEnabled", "not carried over: servers are not sandboxed here");
-    sheet.drop_silently(&["dev", "gallery", "version"]);
-    sheet.rewrite(&|text| editor(text, known));
+    fields.copy(&["type", "command", "args", "env", "cwd", "url", "headers", "disabled"]);
+    fields.drop_because("envFile", "not imported: put its variables under `env`");
+    fields.drop_because("sandboxEnabled", "not imported: servers are not sandboxed here");
+    fields.drop_silently(&["dev", "gallery", "version"]);
+    fields.rewrite(&|text| rewrite_editor(text, known));
 }
 
 /// The ids of the inputs and what they ask for.

@@ -1,19 +1,22 @@
 //! Windsurf: `mcpServers` with the editors' references, where `serverUrl` is the address of a server.
 
-use crate::fault::Fault;
-use crate::import::imported::{Group, Source};
-use crate::import::reference::{Editor, editor};
-use crate::import::sheet::Sheet;
+use crate::error::ConfigError;
+use crate::import::field_translator::FieldTranslator;
+use crate::import::imported_file::{ForeignFile, ServerGroup};
+use crate::import::reference::{EditorVariables, rewrite_editor};
 
-pub(crate) fn read(source: &mut Source<'_>) -> Result<(), Fault> {
+pub(crate) fn read(source: &mut ForeignFile<'_>) -> Result<(), ConfigError> {
     let root = source.json()?;
-    source.group(root.get("mcpServers"), &Group { at: "mcpServers", project: None, translate: &translate })
+    source.read_servers(
+        root.get("mcpServers"),
+        &ServerGroup { at: "mcpServers", project: None, translate: &translate },
+    )
 }
 
-fn translate(sheet: &mut Sheet) {
-    sheet.rename("serverUrl", "url");
-    sheet.rename("disabledTools", "denyTools");
-    sheet.keep(&["type", "command", "args", "env", "cwd", "url", "headers", "disabled"]);
-    sheet.drop_because("alwaysAllow", "not carried over: write rules for what may be called");
-    sheet.rewrite(&|text| editor(text, Editor { workspace: None, inputs: &[] }));
+fn translate(fields: &mut FieldTranslator) {
+    fields.rename("serverUrl", "url");
+    fields.rename("disabledTools", "denyTools");
+    fields.copy(&["type", "command", "args", "env", "cwd", "url", "headers", "disabled"]);
+    fields.drop_because("alwaysAllow", "not imported: write rules for what may be called");
+    fields.rewrite(&|text| rewrite_editor(text, EditorVariables { workspace: None, inputs: &[] }));
 }

@@ -1,43 +1,45 @@
 //! Zed: `context_servers` in `settings.json`, with comments; older files have the command as an object.
 
 use crate::document::{Member, Node, Value};
-use crate::fault::Fault;
-use crate::import::imported::{Group, Source};
-use crate::import::sheet::Sheet;
+use crate::error::ConfigError;
+use crate::import::field_translator::FieldTranslator;
+use crate::import::imported_file::{ForeignFile, ServerGroup};
 
-pub(crate) fn read(source: &mut Source<'_>) -> Result<(), Fault> {
+pub(crate) fn read(source: &mut ForeignFile<'_>) -> Result<(), ConfigError> {
     let root = source.json()?;
-    let project = source.project(".zed");
-    source
-        .group(root.get("context_servers"), &Group { at: "context_servers", project, translate: &translate })
+    let project = source.project_of_folder(".zed");
+    source.read_servers(
+        root.get("context_servers"),
+        &ServerGroup { at: "context_servers", project, translate: &translate },
+    )
 }
 
-fn translate(sheet: &mut Sheet) {
-    let is_extension = sheet.text("source").as_deref() == Some("extension");
-    if is_extension || (sheet.peek("command").is_none() && sheet.peek("url").is_none()) {
-        return sheet.skip("an extension of Zed starts it, which nobody else can");
+fn translate(fields: &mut FieldTranslator) {
+    let is_extension = fields.text("source").as_deref() == Some("extension");
+    if is_extension || (fields.peek("command").is_none() && fields.peek("url").is_none()) {
+        return fields.skip("an extension of Zed starts it, which nobody else can");
     }
-    if let Some(Value::Object(_)) = sheet.peek("command").map(|command| &command.value) {
-        older(sheet);
+    if let Some(Value::Object(_)) = fields.peek("command").map(|command| &command.value) {
+        older(fields);
     }
-    sheet.keep(&["command", "args", "env", "url", "headers"]);
-    sheet.invert("enabled", "disabled");
-    sheet.drop_silently(&["source", "remote"]);
-    sheet.drop_because("settings", "not carried over: only extensions read it");
-    sheet.drop_because("timeout", "not carried over: write it in milliseconds as `timeout`");
-    sheet.drop_because("oauth", "not carried over: log in here anew");
+    fields.copy(&["command", "args", "env", "url", "headers"]);
+    fields.invert("enabled", "disabled");
+    fields.drop_silently(&["source", "remote"]);
+    fields.drop_because("settings", "not imported: only extensions read it");
+    fields.drop_because("timeout", "not imported: write it in milliseconds as `timeout`");
+    fields.drop_because("oauth", "not imported: log in here anew");
 }
 
 /// `"command": {"path": …, "args": …, "env": …}`.
-fn older(sheet: &mut Sheet) {
-    let Some(Member { node: Node { value: Value::Object(members), .. }, .. }) = sheet.take("command") else {
+fn older(fields: &mut FieldTranslator) {
+    let Some(Member { node: Node { value: Value::Object(members), .. }, .. }) = fields.take("command") else {
         return;
     };
     for member in members {
         let key = if member.key == "path" { "command" } else { member.key.as_str() };
         match key {
-            "command" | "args" | "env" => sheet.put(key, &member.node.to_json()),
-            other => sheet.warn(&format!("command.{other}"), "not carried over: it has no meaning here"),
+            "command" | "args" | "env" => fields.put(key, &member.node.to_json()),
+            other => fields.warn(&format!("command.{other}"), "not imported: it has no meaning here"),
         }
     }
 }

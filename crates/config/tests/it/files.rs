@@ -7,8 +7,8 @@ use std::path::Path;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use switchboard_config::{
-    Approval, Approvals, Configured, Fault, File, Kind, Layer, Locations, Off, Problem, Resolved, Scope,
-    ServerConfig, Start,
+    Approval, Approvals, ConfigError, ConfigErrorKind, ConfigFile, ConfiguredServer, Layer, Locations,
+    OffReason, ResolvedConfig, Scope, ServerConfig, StartPolicy, TransportConfig,
 };
 use tempfile::TempDir;
 
@@ -34,8 +34,8 @@ impl Stage {
         fs::set_permissions(path, fs::Permissions::from_mode(0o600)).unwrap();
     }
 
-    fn resolve(&self) -> Resolved {
-        Resolved::read(&self.at, &[], &variables)
+    fn resolve(&self) -> ResolvedConfig {
+        ResolvedConfig::read(&self.at, &[], &variables)
     }
 }
 
@@ -47,15 +47,17 @@ fn mode(path: &Path) -> u32 {
     fs::metadata(path).unwrap().permissions().mode() & 0o777
 }
 
-fn open_text(text: &str) -> Result<File, Fault> {
+fn open_text(text: &str) -> Result<ConfigFile, ConfigError> {
     let root = tempfile::tempdir().unwrap();
     let path = root.path().join("mcp.json");
     fs::write(&path, text).unwrap();
-    File::open_shared(path)
+    ConfigFile::open_shared(path)
 }
 
-fn arguments(server: &Configured) -> &[String] {
-    let Kind::Stdio { args, .. } = &server.plan.as_ref().unwrap().kind else { panic!("{server:?}") };
+fn arguments(server: &ConfiguredServer) -> &[String] {
+    let TransportConfig::Stdio { args, .. } = &server.plan.as_ref().unwrap().transport else {
+        panic!("{server:?}")
+    };
     args
 }
 
@@ -67,10 +69,10 @@ fn a_fault_points_at_file_line_column_and_field() {
         ("{\"mcpServers\": []}", (1, 16), "mcpServers"),
         ("{\"mcpServers\": {}, \"mcpServers\": {}}", (1, 20), "mcpServers"),
     ] {
-        let fault = open_text(text).unwrap_err();
-        let position = fault.position().unwrap();
-        assert_eq!(((position.line, position.column), fault.field()), (place, field), "{fault}");
-        assert!(fault.to_string().contains(&format!("mcp.json:{}:{}: ", place.0, place.1)), "{fault}");
+        let error = open_text(text).unwrap_err();
+        let position = error.position().unwrap();
+        assert_eq!(((position.line, position.column), error.field()), (place, field), "{error}");
+        assert!(error.to_string().contains(&format!("mcp.json:{}:{}: ", place.0, place.1)), "{error}");
     }
 }
 
@@ -93,19 +95,21 @@ fn one_bad_entry_harms_no_other_and_says_where_it_stands() {
     let file = open_text(text).unwrap();
     let names: Vec<&str> = file.servers().iter().map(|server| server.name.as_str()).collect();
     assert_eq!(names, ["good", "bad", "worse", "twice", "odd", "double"]);
-    let fault = |index: usize| file.servers()[index].entry.as_ref().unwrap_err().to_string();
+    let error = |index: usize| file.servers()[index].entry.as_ref().unwrap_err().to_string();
     assert!(file.servers()[0].entry.is_ok() && file.servers()[4].entry.is_ok());
-    assert!(fault(1).ends_with(
-        "mcp.json:6:21: mcpServers.bad.args[1]: expected a text in double quotes, found a number"
+    assert!(error(1).ends_with(
+        "mcp.json:6:21: mcpServers.bad.args[1]: expected a string in double quotes, found a number"
     ));
-    assert!(fault(2).ends_with("mcp.json:8:14: mcpServers.worse: a server of type `http` needs a `url`"));
-    assert!(fault(3).ends_with("mcp.json:11:5: mcpServers.twice: this key stands twice; take one out"));
+    assert!(error(2).ends_with("mcp.json:8:14: mcpServers.worse: a server of type `http` needs a `url`"));
+    assert!(error(3).ends_with("mcp.json:11:5: mcpServers.twice: duplicate key; remove one of the two"));
     assert!(
-        fault(5).ends_with("mcp.json:12:32: mcpServers.double.command: this key stands twice; take one out")
+        error(5).ends_with("mcp.json:12:32: mcpServers.double.command: duplicate key; remove one of the two")
     );
     let warnings: Vec<String> = file.warnings().iter().map(ToString::to_string).collect();
     assert_eq!(warnings.len(), 2);
-    assert!(warnings[0].ends_with("mcp.json:10:29: mcpServers.odd.comand: not known, so kept and not used"));
+    assert!(
+        warnings[0].ends_with("mcp.json:10:29: mcpServers.odd.comand: unknown field: kept, but not used")
+    );
     assert!(warnings[1].contains("mcpServers.odd.headers: a server of type `stdio` does not use this"));
 }
 
@@ -114,7 +118,7 @@ fn a_change_keeps_every_other_byte() {
     let stage = Stage::new();
     let text = "{\n    \"$schema\": \"x\",\n    \"mcpServers\": {\n        \"b\": { \"command\":\"x\", \"vendor\": [1,2] },\n        \"a\": {\n            \"url\": \"https://h\"\n        }\n    },\n    \"other\": {\"z\": 1,  \"a\": 2}\n}\n";
     fs::write(&stage.at.project_file, text).unwrap();
-    let mut file = File::open_shared(&stage.at.project_file).unwrap();
+    let mut file = ConfigFile::open_shared(&stage.at.project_file).unwrap();
     file.set_disabled("a", true).unwrap();
     file.set_disabled("b", true).unwrap();
     file.add("c", &ServerConfig::stdio("y", ["-v"])).unwrap();
@@ -134,16 +138,16 @@ fn a_change_keeps_every_other_byte() {
 #[test]
 fn a_file_is_made_from_nothing_and_is_private() {
     let stage = Stage::new();
-    let mut file = File::open(&stage.at.user_file).unwrap();
+    let mut file = ConfigFile::open(&stage.at.user_file).unwrap();
     assert!(file.servers().is_empty());
     let entry = ServerConfig::http("https://example.com/mcp").with_header("Authorization", "Bearer s3cr3t");
     file.add("remote", &entry).unwrap();
-    assert_eq!(file.add("remote", &entry).unwrap_err().problem(), &Problem::Exists);
-    assert_eq!(file.remove("other").unwrap_err().problem(), &Problem::NoServer);
+    assert_eq!(file.add("remote", &entry).unwrap_err().kind(), &ConfigErrorKind::AlreadyExists);
+    assert_eq!(file.remove("other").unwrap_err().kind(), &ConfigErrorKind::UnknownServer);
     file.write().unwrap();
     assert_eq!(mode(&stage.at.user_file), 0o600);
     assert_eq!(mode(stage.at.user_file.parent().unwrap()), 0o700);
-    let again = File::open(&stage.at.user_file).unwrap();
+    let again = ConfigFile::open(&stage.at.user_file).unwrap();
     assert_eq!(again.servers()[0].entry.as_ref().unwrap(), &entry);
     assert!(!format!("{again:?}").contains("s3cr3t"));
     // Only the file is there: no draft was left.
@@ -154,22 +158,23 @@ fn a_file_is_made_from_nothing_and_is_private() {
 fn s7_edits_of_two_programs_are_both_kept() {
     let stage = Stage::new();
     stage.put(&stage.at.user_file, &json!({}));
-    let mut ours = File::open(&stage.at.user_file).unwrap();
-    let mut theirs = File::open(&stage.at.user_file).unwrap();
+    let mut ours = ConfigFile::open(&stage.at.user_file).unwrap();
+    let mut theirs = ConfigFile::open(&stage.at.user_file).unwrap();
     theirs.add("theirs", &ServerConfig::sdk("x")).unwrap();
     theirs.write().unwrap();
     ours.add("ours", &ServerConfig::sdk("y")).unwrap();
     ours.write().unwrap();
-    let names = |file: &File| file.servers().iter().map(|server| server.name.clone()).collect::<Vec<_>>();
+    let names =
+        |file: &ConfigFile| file.servers().iter().map(|server| server.name.clone()).collect::<Vec<_>>();
     assert_eq!(names(&ours), ["theirs", "ours"]);
-    assert_eq!(names(&File::open(&stage.at.user_file).unwrap()), ["theirs", "ours"]);
+    assert_eq!(names(&ConfigFile::open(&stage.at.user_file).unwrap()), ["theirs", "ours"]);
     // An edit that no longer applies is refused, and nothing is stored.
     theirs.remove("theirs").unwrap();
     ours.remove("theirs").unwrap();
     ours.add("more", &ServerConfig::sdk("z")).unwrap();
     theirs.write().unwrap();
     assert!(ours.write().unwrap_err().to_string().contains("no server of that name"));
-    assert_eq!(names(&File::open(&stage.at.user_file).unwrap()), ["ours"]);
+    assert_eq!(names(&ConfigFile::open(&stage.at.user_file).unwrap()), ["ours"]);
 }
 
 #[test]
@@ -179,11 +184,11 @@ fn a_link_is_written_through_and_a_shared_file_keeps_its_mode() {
     fs::write(&real, "{}").unwrap();
     fs::set_permissions(&real, fs::Permissions::from_mode(0o664)).unwrap();
     symlink(&real, &stage.at.project_file).unwrap();
-    let mut file = File::open_shared(&stage.at.project_file).unwrap();
+    let mut file = ConfigFile::open_shared(&stage.at.project_file).unwrap();
     file.add("a", &ServerConfig::sdk("a")).unwrap();
     file.write().unwrap();
     assert!(fs::symlink_metadata(&stage.at.project_file).unwrap().is_symlink());
-    assert_eq!((mode(&real), File::open_shared(&real).unwrap().servers().len()), (0o664, 1));
+    assert_eq!((mode(&real), ConfigFile::open_shared(&real).unwrap().servers().len()), (0o664, 1));
 }
 
 #[test]
@@ -191,12 +196,12 @@ fn what_is_no_configuration_is_not_read() {
     let stage = Stage::new();
     let path = stage.root.path().join("x.json");
     fs::write(&path, vec![b' '; 1024 * 1024 + 1]).unwrap();
-    assert_eq!(File::open(&path).unwrap_err().problem(), &Problem::TooLarge { most: 1024 * 1024 });
+    assert_eq!(ConfigFile::open(&path).unwrap_err().kind(), &ConfigErrorKind::TooLarge { max: 1024 * 1024 });
     fs::write(&path, vec![b' '; 1024 * 1024]).unwrap();
-    assert!(File::open(&path).unwrap().servers().is_empty());
+    assert!(ConfigFile::open(&path).unwrap().servers().is_empty());
     fs::write(&path, b"{\"a\": \"\xff\"}").unwrap();
-    assert!(File::open(&path).unwrap_err().to_string().contains("byte 7 is not UTF-8"));
-    assert!(matches!(File::open(stage.root.path()).unwrap_err().problem(), Problem::File { .. }));
+    assert!(ConfigFile::open(&path).unwrap_err().to_string().contains("byte 7 is not UTF-8"));
+    assert!(matches!(ConfigFile::open(stage.root.path()).unwrap_err().kind(), ConfigErrorKind::Io { .. }));
     let foreign = open_text("{\"servers\": {\"a\": {}}}").unwrap();
     assert_eq!(foreign.warnings()[0].field(), "servers");
 }
@@ -217,9 +222,9 @@ fn the_whole_entry_of_the_strongest_scope_wins_and_the_others_are_named() {
     );
     let connectors =
         Layer::new(Scope::ClaudeAi, ["d", "e"].map(|name| (name.to_owned(), ServerConfig::sdk(name))));
-    let resolved = Resolved::read(at, &[connectors], &variables);
+    let resolved = ResolvedConfig::read(at, &[connectors], &variables);
     let servers: Vec<_> =
-        resolved.servers.iter().map(|server| (server.name.as_str(), server.scope.word())).collect();
+        resolved.servers.iter().map(|server| (server.name.as_str(), server.scope.as_str())).collect();
     assert_eq!(
         servers,
         [
@@ -231,8 +236,11 @@ fn the_whole_entry_of_the_strongest_scope_wins_and_the_others_are_named() {
             ("e", "claudeai")
         ]
     );
-    let shadowed: Vec<_> =
-        resolved.shadowed.iter().map(|one| (one.name.as_str(), one.scope.word(), one.by.word())).collect();
+    let shadowed: Vec<_> = resolved
+        .shadowed
+        .iter()
+        .map(|one| (one.name.as_str(), one.scope.as_str(), one.by.as_str()))
+        .collect();
     assert_eq!(
         shadowed,
         [
@@ -243,7 +251,9 @@ fn the_whole_entry_of_the_strongest_scope_wins_and_the_others_are_named() {
             ("d", "claudeai", "user"),
         ]
     );
-    let Kind::Stdio { command, env, .. } = &resolved.server("a").unwrap().plan.as_ref().unwrap().kind else {
+    let TransportConfig::Stdio { command, env, .. } =
+        &resolved.server("a").unwrap().plan.as_ref().unwrap().transport
+    else {
         panic!()
     };
     assert_eq!((command.as_str(), env.len()), ("managed", 0));
@@ -260,7 +270,7 @@ fn a_file_that_cannot_be_read_harms_no_other() {
     );
     fs::write(&stage.at.project_file, "{").unwrap();
     let resolved = stage.resolve();
-    assert_eq!(resolved.faults.len(), 1);
+    assert_eq!(resolved.errors.len(), 1);
     assert_eq!(resolved.server("a").unwrap().plan.as_ref().unwrap_err().field(), "a.args[0]");
     assert!(resolved.server("b").unwrap().plan.is_ok());
 }
@@ -275,7 +285,7 @@ fn T04_a_project_server_is_inert_until_its_exact_entry_is_approved() {
     let pending = stage.resolve();
     let server = pending.server("a").unwrap();
     assert_eq!(server.approval, Some(Approval::New));
-    assert_eq!(server.plan.as_ref().unwrap().start, Start::Off(Off::Unapproved));
+    assert_eq!(server.plan.as_ref().unwrap().start, StartPolicy::Off(OffReason::Unapproved));
     assert_eq!(arguments(server), ["${TOKEN}"]);
 
     let mut approvals = Approvals::open(&at.approvals).unwrap();
@@ -283,13 +293,13 @@ fn T04_a_project_server_is_inert_until_its_exact_entry_is_approved() {
     assert_eq!(mode(&at.approvals), 0o600);
     let approved = stage.resolve();
     let server_now = approved.server("a").unwrap();
-    assert_eq!(server_now.plan.as_ref().unwrap().start, Start::AtOnce);
+    assert_eq!(server_now.plan.as_ref().unwrap().start, StartPolicy::AtOnce);
     assert_eq!(arguments(server_now), ["s3cr3t"]);
 
     // Not under another name, nor in another project.
     let entry = server.entry.as_ref().unwrap();
-    assert_eq!(approvals.of(&at.project, "b", entry), Approval::New);
-    assert_eq!(approvals.of(&at.project.join("sub"), "a", entry), Approval::New);
+    assert_eq!(approvals.approval_of(&at.project, "b", entry), Approval::New);
+    assert_eq!(approvals.approval_of(&at.project.join("sub"), "a", entry), Approval::New);
 
     Approvals::open(&at.approvals).unwrap().revoke(&at.project, "a").unwrap();
     assert_eq!(stage.resolve().server("a").unwrap().approval, Some(Approval::New));
@@ -317,7 +327,7 @@ fn T04_any_change_of_what_would_run_needs_a_new_approval() {
             Some((parent, key)) => entry.pointer_mut(parent).unwrap()[key] = value,
             None => unreachable!(),
         }
-        approvals.of(project, name, &read(&entry))
+        approvals.approval_of(project, name, &read(&entry))
     };
     for (pointer, value) in [
         ("/command", json!("y")),
@@ -372,7 +382,7 @@ fn T04_a_project_can_neither_approve_nor_trust_itself() {
     fs::write(&stage.at.project_file, text.to_string()).unwrap();
     let resolved = stage.resolve();
     let server = resolved.server("a").unwrap();
-    assert_eq!(server.plan.as_ref().unwrap().start, Start::Off(Off::Unapproved));
+    assert_eq!(server.plan.as_ref().unwrap().start, StartPolicy::Off(OffReason::Unapproved));
     assert!(!server.trust);
     assert!(resolved.warnings.iter().any(|warning| warning.field() == "a.trust"));
 
@@ -389,8 +399,8 @@ fn T04_a_file_others_could_have_written_is_not_read() {
         fs::set_permissions(&stage.at.user_file, fs::Permissions::from_mode(bits)).unwrap();
         let resolved = stage.resolve();
         assert!(resolved.servers.is_empty());
-        assert!(matches!(resolved.faults[0].problem(), Problem::Exposed { .. }));
-        assert!(resolved.faults[0].to_string().contains("chmod go-w"));
+        assert!(matches!(resolved.errors[0].kind(), ConfigErrorKind::InsecureFile { .. }));
+        assert!(resolved.errors[0].to_string().contains("chmod go-w"));
     }
     fs::set_permissions(&stage.at.user_file, fs::Permissions::from_mode(0o644)).unwrap();
     assert_eq!(stage.resolve().servers.len(), 1);
@@ -423,12 +433,12 @@ fn T10_packages_without_a_version_are_warned_about() {
         ("npx", vec![], false),
         ("node", vec!["server.js"], false),
     ] {
-        let cautions = ServerConfig::stdio(command, args.clone()).cautions(Scope::User);
+        let cautions = ServerConfig::stdio(command, args.clone()).risk_warnings(Scope::User);
         assert_eq!(!cautions.is_empty(), warned, "{command} {args:?}");
     }
     let entry = ServerConfig::stdio("${SHELL}", ["x"]).with_env("LD_PRELOAD", "./evil.so");
     let fields: Vec<String> =
-        entry.cautions(Scope::Project).iter().map(|warning| warning.field().to_owned()).collect();
+        entry.risk_warnings(Scope::Project).iter().map(|warning| warning.field().to_owned()).collect();
     assert_eq!(fields, ["command", "env.LD_PRELOAD"]);
 }
 
@@ -441,8 +451,8 @@ fn approvals_of_two_programs_do_not_undo_each_other() {
     one.approve(&stage.at.project, "a", &entry).unwrap();
     two.approve(&stage.at.project, "b", &entry).unwrap();
     let both = Approvals::open(&stage.at.approvals).unwrap();
-    assert_eq!(both.of(&stage.at.project, "a", &entry), Approval::Approved);
-    assert_eq!(both.of(&stage.at.project, "b", &entry), Approval::Approved);
+    assert_eq!(both.approval_of(&stage.at.project, "a", &entry), Approval::Approved);
+    assert_eq!(both.approval_of(&stage.at.project, "b", &entry), Approval::Approved);
     fs::write(&stage.at.approvals, "[]").unwrap();
     assert!(one.approve(&stage.at.project, "c", &entry).unwrap_err().to_string().contains("move it away"));
 }
@@ -453,11 +463,11 @@ fn approvals_of_two_programs_do_not_undo_each_other() {
 fn T41_what_a_terminal_would_obey_is_written_out() {
     let text = json!({"mcpServers": {"\u{1b}[2J\u{202e}x": {"type": "\u{1b}]52;c;x\u{7}", "\u{9b}1m": 1}, "y\n": {"command": "x", "\u{1b}c": 1}}});
     let file = open_text(&text.to_string()).unwrap();
-    let fault = file.servers()[0].entry.as_ref().unwrap_err();
-    for told in [fault.to_string(), file.warnings()[0].to_string()] {
+    let error = file.servers()[0].entry.as_ref().unwrap_err();
+    for told in [error.to_string(), file.warnings()[0].to_string()] {
         assert!(!told.contains(|char: char| char.is_control() || char == '\u{202e}'), "{told:?}");
     }
-    assert!(fault.to_string().contains("mcpServers.\\u{1b}[2J\\u{202e}x.type: "));
+    assert!(error.to_string().contains("mcpServers.\\u{1b}[2J\\u{202e}x.type: "));
 }
 
 /// What is done to a file.
@@ -494,7 +504,7 @@ proptest! {
         let root = tempfile::tempdir().unwrap();
         let path = root.path().join("mcp.json");
         fs::write(&path, before).unwrap();
-        let mut file = File::open_shared(&path).unwrap();
+        let mut file = ConfigFile::open_shared(&path).unwrap();
         let mut model: std::collections::BTreeMap<String, (ServerConfig, bool)> = file
             .servers()
             .iter()
@@ -518,7 +528,7 @@ proptest! {
             }
         }
         file.write().unwrap();
-        let again = File::open_shared(&path).unwrap();
+        let again = ConfigFile::open_shared(&path).unwrap();
         let found: std::collections::BTreeMap<String, (ServerConfig, bool)> = again
             .servers()
             .iter()

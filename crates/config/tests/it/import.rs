@@ -4,8 +4,8 @@ use std::fs;
 use std::path::Path;
 
 use serde_json::{Value, json};
-use switchboard_config::Problem;
-use switchboard_config::import::{Dialect, Imported, Place};
+use switchboard_config::ConfigErrorKind;
+use switchboard_config::import::{Dialect, ImportLocation, ImportedFile};
 
 const HOME: &str = "/people/ada";
 
@@ -13,7 +13,7 @@ const HOME: &str = "/people/ada";
 fn import(path: &str, text: &str) -> (Dialect, Value, Vec<String>) {
     let imported = read(path, text);
     let servers = imported.servers.iter().map(|server| {
-        let entry = server.entry.as_ref().unwrap_or_else(|fault| panic!("{}: {fault}", server.name));
+        let entry = server.entry.as_ref().unwrap_or_else(|error| panic!("{}: {error}", server.name));
         (server.name.clone(), serde_json::to_value(entry).unwrap())
     });
     let servers = Value::Object(servers.collect());
@@ -21,10 +21,10 @@ fn import(path: &str, text: &str) -> (Dialect, Value, Vec<String>) {
     (imported.dialect, servers, warned)
 }
 
-fn read(path: &str, text: &str) -> Imported {
+fn read(path: &str, text: &str) -> ImportedFile {
     let path = Path::new(path);
     let dialect = Dialect::detect(path, text).unwrap();
-    Imported::read(dialect, Place { path, home: Some(Path::new(HOME)) }, text).unwrap()
+    ImportedFile::read(dialect, ImportLocation { path, home: Some(Path::new(HOME)) }, text).unwrap()
 }
 
 #[test]
@@ -76,7 +76,7 @@ fn claude_code_for_the_user_and_for_each_project() {
         .map(|server| (server.name.as_str(), server.project.as_deref().and_then(Path::to_str)))
         .collect();
     assert_eq!(found, [("context7", None), ("sentry", None), ("db", Some("/people/ada/shop"))]);
-    assert_eq!(imported.servers[1].entry.as_ref().unwrap().kind.word(), "sse");
+    assert_eq!(imported.servers[1].entry.as_ref().unwrap().transport.type_name(), "sse");
     assert_eq!(imported.warnings[0].field(), "mcpServers.sentry.oauth");
 
     let project = read("/people/ada/shop/.mcp.json", r#"{"mcpServers": {"a": {"command": "x"}}}"#);
@@ -114,7 +114,7 @@ fn vs_code_with_comments_inputs_and_references() {
     assert_eq!(warned, ["servers.local.envFile", "servers.local.args[3]", "servers.socket"]);
     let imported = read("/people/ada/shop/.vscode/mcp.json", text);
     let need = &imported.servers[0].needs[0];
-    assert_eq!((need.variable.as_str(), need.what.as_str()), ("GITHUB_TOKEN", "GitHub token"));
+    assert_eq!((need.variable.as_str(), need.description.as_str()), ("GITHUB_TOKEN", "GitHub token"));
     assert_eq!(imported.servers[0].project.as_deref(), Some(Path::new("/people/ada/shop")));
 
     // The older place, in settings.
@@ -187,8 +187,9 @@ required = true
         ["mcp_servers.docs.default_tools_approval_mode", "mcp_servers.docs.supports_parallel_tool_calls"]
     );
     let path = Path::new("config.toml");
-    let fault = Imported::read(Dialect::Codex, Place { path, home: None }, "a = 1\nb = = 2\n").unwrap_err();
-    assert_eq!(fault.position().unwrap().line, 2);
+    let error = ImportedFile::read(Dialect::Codex, ImportLocation { path, home: None }, "a = 1\nb = = 2\n")
+        .unwrap_err();
+    assert_eq!(error.position().unwrap().line, 2);
 }
 
 #[test]
@@ -297,7 +298,7 @@ fn a_dialect_is_told_by_what_a_file_says_when_its_place_does_not() {
         assert_eq!(Dialect::detect(Path::new("pasted.txt"), text), dialect, "{text}");
     }
     for dialect in Dialect::ALL {
-        for place in dialect.places(Path::new("/h"), Path::new("/p")) {
+        for place in dialect.config_paths(Path::new("/h"), Path::new("/p")) {
             // VS Code's profile has nothing of its own in the path.
             if !place.ends_with("User/mcp.json") {
                 assert_eq!(Dialect::detect(&place, "{}"), Some(dialect), "{}", place.display());
@@ -310,13 +311,16 @@ fn a_dialect_is_told_by_what_a_file_says_when_its_place_does_not() {
 fn one_server_that_cannot_be_read_harms_no_other_and_points_into_the_file() {
     let text = "{\n  \"servers\": {\n    \"bad\": {\"command\": \"x\", \"args\": [1]},\n    \"good\": {\"command\": \"x\"},\n    \"text\": \"x\"\n  }\n}";
     let imported = read("/people/ada/shop/.vscode/mcp.json", text);
-    let fault = imported.servers[0].entry.as_ref().unwrap_err();
+    let error = imported.servers[0].entry.as_ref().unwrap_err();
     assert_eq!(
-        fault.to_string(),
-        "/people/ada/shop/.vscode/mcp.json:3:38: servers.bad.args[0]: expected a text in double quotes, found a number"
+        error.to_string(),
+        "/people/ada/shop/.vscode/mcp.json:3:38: servers.bad.args[0]: expected a string in double quotes, found a number"
     );
     assert!(imported.servers[1].entry.is_ok());
-    assert!(matches!(imported.servers[2].entry.as_ref().unwrap_err().problem(), Problem::Mismatch { .. }));
+    assert!(matches!(
+        imported.servers[2].entry.as_ref().unwrap_err().kind(),
+        ConfigErrorKind::Mismatch { .. }
+    ));
 }
 
 #[test]
@@ -324,15 +328,15 @@ fn what_is_not_there_or_nobodys_is_said() {
     let root = tempfile::tempdir().unwrap();
     let path = root.path().join("x.json");
     assert!(
-        Imported::open(&path, None)
-            .unwrap_err()
-            .to_string()
-            .ends_with("cannot read it: there is no such file")
+        ImportedFile::open(&path, None).unwrap_err().to_string().ends_with("cannot read it: no such file")
     );
     fs::write(&path, "{}").unwrap();
     assert!(
-        Imported::open(&path, None).unwrap_err().to_string().contains("Claude Desktop, Claude Code, VS Code")
+        ImportedFile::open(&path, None)
+            .unwrap_err()
+            .to_string()
+            .contains("Claude Desktop, Claude Code, VS Code")
     );
     fs::write(&path, r#"{"mcpServers": {"a": {"command": "x"}}}"#).unwrap();
-    assert_eq!(Imported::open(&path, None).unwrap().servers.len(), 1);
+    assert_eq!(ImportedFile::open(&path, None).unwrap().servers.len(), 1);
 }

@@ -6,7 +6,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use switchboard_config::name::{NameLimit, QualifiedName};
 
 fn name(server: &str, tool: &str) -> String {
-    QualifiedName::of(server, tool, NameLimit::DEFAULT).to_string()
+    QualifiedName::new(server, tool, NameLimit::DEFAULT).to_string()
 }
 
 #[test]
@@ -37,7 +37,7 @@ fn what_is_not_plain_ends_in_a_hash_and_shows_what_it_can() {
         ("сервер", "поиск", "mcp_______"),
         ("a&calc", "x", "mcp__a_calc__x_"),
     ] {
-        let name = QualifiedName::of(server, tool, NameLimit::DEFAULT);
+        let name = QualifiedName::new(server, tool, NameLimit::DEFAULT);
         assert!(name.is_hashed(), "{name}");
         assert_eq!(&name.as_str()[..name.as_str().len() - 13], visible, "{server:?} {tool:?}");
     }
@@ -61,19 +61,19 @@ fn names_keep_to_their_limit_and_its_least() {
     for characters in [0, 31, 32, 63, 64, 128] {
         let limit = NameLimit::new(characters);
         for (server, tool) in [(long.as_str(), "t"), ("s", long.as_str()), (&long, &long)] {
-            let name = QualifiedName::of(server, tool, limit);
+            let name = QualifiedName::new(server, tool, limit);
             assert!(name.as_str().len() <= characters.max(32), "{name}");
         }
     }
     // Both stay visible, the tool more of it.
-    let name = QualifiedName::of(&"s".repeat(50), &"t".repeat(50), NameLimit::DEFAULT).to_string();
+    let name = QualifiedName::new(&"s".repeat(50), &"t".repeat(50), NameLimit::DEFAULT).to_string();
     assert_eq!(name.len(), 64);
     assert_eq!(name.matches('s').count().min(14), 14);
     assert!(name.matches('t').count() >= 29);
     // At the limit to the character: verbatim; one more: not.
     let tool = "t".repeat(64 - "mcp__s__".len());
-    assert!(!QualifiedName::of("s", &tool, NameLimit::DEFAULT).is_hashed());
-    assert!(QualifiedName::of("s", &format!("{tool}t"), NameLimit::DEFAULT).is_hashed());
+    assert!(!QualifiedName::new("s", &tool, NameLimit::DEFAULT).is_hashed());
+    assert!(QualifiedName::new("s", &format!("{tool}t"), NameLimit::DEFAULT).is_hashed());
 }
 
 /// Names are written into transcripts, permission rules and prompt caches, so they must not change between releases.
@@ -98,7 +98,7 @@ fn T40_no_two_pairs_share_a_name_whatever_the_order() {
     while pairs.len() < count {
         let (server, tool) = pair(seed);
         if pairs.insert(fingerprint(&(&server, &tool))) {
-            let name = QualifiedName::of(&server, &tool, NameLimit::DEFAULT);
+            let name = QualifiedName::new(&server, &tool, NameLimit::DEFAULT);
             let text = name.as_str();
             assert!(text.len() <= 64, "{text}");
             // Looking at every character of every name would be most of the time.
@@ -118,7 +118,7 @@ fn T40_no_two_pairs_share_a_name_whatever_the_order() {
     // Backwards, a part of them again: a name has no memory of what was named before.
     for again in (0..seed).rev().step_by(101) {
         let (server, tool) = pair(again);
-        let name = QualifiedName::of(&server, &tool, NameLimit::DEFAULT);
+        let name = QualifiedName::new(&server, &tool, NameLimit::DEFAULT);
         assert!(names.contains_key(&fingerprint(name.as_str())), "{name} was another before");
     }
 }

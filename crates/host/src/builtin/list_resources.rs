@@ -1,4 +1,4 @@
-//! `ListMcpResources`: what can be read, of one server or of all.
+//! The tool `ListMcpResources`: lists the resources of one server or of all servers.
 
 use std::sync::Weak;
 
@@ -7,33 +7,33 @@ use serde_json::json;
 use switchboard_protocol::{CallToolResult, Raw, Tool, ToolAnnotations};
 use switchboard_session::link::BoxFuture;
 
-use crate::builtin::both;
-use crate::call::failure;
+use crate::builtin::structured_result;
+use crate::call::error_result;
 use crate::error::HostError;
 use crate::local_tool::LocalTool;
 use crate::run::Run;
-use crate::set::Inner;
+use crate::set::HostState;
 
-/// The tool.
+/// The tool `ListMcpResources`.
 pub(crate) struct ListResources {
-    pub(crate) host: Weak<Inner>,
+    pub(crate) host: Weak<HostState>,
 }
 
 #[derive(Deserialize)]
-struct Arguments {
+struct ListArguments {
     server: Option<String>,
 }
 
 #[derive(Serialize)]
-struct Listed {
-    resources: Vec<Entry>,
+struct ResourceList {
+    resources: Vec<ResourceEntry>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     errors: Vec<String>,
 }
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Entry {
+struct ResourceEntry {
     server: String,
     uri: String,
     name: String,
@@ -59,25 +59,26 @@ impl LocalTool for ListResources {
 
     fn call<'a>(&'a self, arguments: Raw, _: Option<&'a Run>) -> BoxFuture<'a, CallToolResult> {
         Box::pin(async move {
-            let Some(host) = self.host.upgrade() else { return failure(&HostError::Closed) };
-            let server = match arguments.decode::<Arguments>() {
+            let Some(host) = self.host.upgrade() else { return error_result(&HostError::Closed) };
+            let server = match arguments.decode::<ListArguments>() {
                 Ok(arguments) => arguments.server,
                 Err(error) => return CallToolResult::error(error.to_string()),
             };
-            let gathered = host.gather(server.as_deref(), |session| Box::pin(session.list_resources())).await;
-            let gathered = match gathered {
-                Ok(gathered) => gathered,
-                Err(error) => return failure(&error),
+            let merged =
+                host.merge_lists(server.as_deref(), |session| Box::pin(session.list_resources())).await;
+            let merged = match merged {
+                Ok(merged) => merged,
+                Err(error) => return error_result(&error),
             };
-            let resources = gathered.items.into_iter().map(|of| Entry {
+            let resources = merged.items.into_iter().map(|of| ResourceEntry {
                 server: of.server.to_string(),
                 uri: of.item.uri,
                 name: of.item.name,
                 mime_type: of.item.mime_type,
                 description: of.item.description,
             });
-            let errors = gathered.errors.iter().map(|(_, error)| error.to_string()).collect();
-            both(&Listed { resources: resources.collect(), errors })
+            let errors = merged.errors.iter().map(|(_, error)| error.to_string()).collect();
+            structured_result(&ResourceList { resources: resources.collect(), errors })
         })
     }
 }

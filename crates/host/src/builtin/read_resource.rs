@@ -1,4 +1,4 @@
-//! `ReadMcpResource`: one resource of one server.
+//! The tool `ReadMcpResource`: reads one resource of a server.
 
 use std::sync::Weak;
 
@@ -7,20 +7,20 @@ use serde_json::json;
 use switchboard_protocol::{CallToolResult, Raw, Tool, ToolAnnotations};
 use switchboard_session::link::BoxFuture;
 
-use crate::builtin::both;
-use crate::call::failure;
+use crate::builtin::structured_result;
+use crate::call::error_result;
 use crate::error::HostError;
 use crate::local_tool::LocalTool;
 use crate::run::Run;
-use crate::set::Inner;
+use crate::set::HostState;
 
-/// The tool.
+/// The tool `ReadMcpResource`.
 pub(crate) struct ReadResource {
-    pub(crate) host: Weak<Inner>,
+    pub(crate) host: Weak<HostState>,
 }
 
 #[derive(Deserialize)]
-struct Arguments {
+struct ReadArguments {
     server: String,
     uri: String,
 }
@@ -43,14 +43,14 @@ impl LocalTool for ReadResource {
 
     fn call<'a>(&'a self, arguments: Raw, _: Option<&'a Run>) -> BoxFuture<'a, CallToolResult> {
         Box::pin(async move {
-            let Some(host) = self.host.upgrade() else { return failure(&HostError::Closed) };
-            let Arguments { server, uri } = match arguments.decode() {
+            let Some(host) = self.host.upgrade() else { return error_result(&HostError::Closed) };
+            let ReadArguments { server, uri } = match arguments.decode() {
                 Ok(arguments) => arguments,
                 Err(error) => return CallToolResult::error(error.to_string()),
             };
             match host.read_resource(&server, &uri).await {
-                Ok(read) => both(&json!({ "contents": read.contents })),
-                Err(error) => failure(&error),
+                Ok(read) => structured_result(&json!({ "contents": read.contents })),
+                Err(error) => error_result(&error),
             }
         })
     }

@@ -1,17 +1,17 @@
-//! The one path of a tool call: resolve, check the arguments, permit, call, shape.
+//! The path of a tool call: resolve, validate, decide, send, spill.
 //!
 //! ```text
-//!   name ── resolve ──▶ CatalogTool ── validate ── permit ──▶ session ──▶ result
+//!   name ── resolve ──▶ CatalogTool ── validate ── decide ──▶ session ──▶ result
 //!                          ▲                                 │
-//!                       catalogue              shape: output, spill, errors for the model
+//!                       catalog                output check, spill, errors for the model
 //! ```
 
+mod error_result;
 mod repair;
 mod resolve;
-mod shape;
 mod span;
 mod tool_call;
 
-pub(crate) use resolve::Which;
-pub(crate) use shape::failure;
+pub(crate) use error_result::error_result;
+pub(crate) use resolve::ToolSelector;
 pub use tool_call::ToolCall;

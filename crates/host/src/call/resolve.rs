@@ -1,33 +1,33 @@
-//! From the name of a tool to the tool, or to why there is none.
+//! Resolves a tool selector to a tool of the catalog.
 
 use std::sync::Arc;
 
 use crate::error::{HostError, not_ready};
-use crate::policy::AmbiguousNames;
-use crate::registry::{Catalog, CatalogTool, Part, Target, Why};
-use crate::set::Inner;
+use crate::policy::AmbiguousNamePolicy;
+use crate::registry::{CallTarget, Catalog, CatalogPart, CatalogTool, ToolExplanation};
+use crate::set::HostState;
 use crate::slot::Switch;
 use crate::status::Status;
 
-/// Which tool is meant.
+/// Selects a tool.
 #[derive(Clone, Debug)]
-pub(crate) enum Which {
-    /// A tool of a server, under the server's name for it.
+pub(crate) enum ToolSelector {
+    /// A tool of a server, by its name on the server.
     Pair { server: String, tool: String },
-    /// Either of its names.
+    /// The qualified name, or the name on the server.
     Name(String),
-    /// One that was looked up.
+    /// A tool that was looked up earlier.
     Listed(Arc<CatalogTool>),
-    /// One that was looked up and may be used, in a catalogue of this revision.
+    /// A tool that was resolved in the catalog of this revision.
     Resolved(Arc<CatalogTool>, u64),
 }
 
-impl Which {
-    /// A tool of a server. Looked up at once, which is all there is to do while the catalogue stays what it is.
+impl ToolSelector {
+    /// Selects a tool of a server. Resolves it at once, which suffices as long as the catalog does not change.
     pub(crate) fn pair(catalog: &Catalog, server: &str, tool: &str) -> Self {
         let resolve = || {
             let part = catalog.part(server)?;
-            allowed(catalog, part, catalog.of_part(part, tool)?).ok()
+            check_available(catalog, part, catalog.tool_of_part(part, tool)?).ok()
         };
         match resolve() {
             Some(listed) => Self::Resolved(listed, catalog.revision()),
@@ -35,7 +35,7 @@ impl Which {
         }
     }
 
-    /// The tool, as it was asked for.
+    /// Returns the requested name.
     pub(super) fn name(&self) -> &str {
         match self {
             Self::Pair { tool, .. } => tool,
@@ -45,77 +45,81 @@ impl Which {
     }
 }
 
-/// Finds the tool; waits for a server that has just been started, or has to be.
-pub(super) async fn resolve(host: &Inner, which: &Which) -> Result<Arc<CatalogTool>, HostError> {
+/// Resolves the selector; waits for a server that is starting or has to be started.
+pub(super) async fn resolve(host: &HostState, which: &ToolSelector) -> Result<Arc<CatalogTool>, HostError> {
     let catalog = host.shared.registry.snapshot();
     match which {
-        Which::Resolved(listed, revision) if *revision == catalog.revision() => Ok(Arc::clone(listed)),
-        Which::Listed(listed) | Which::Resolved(listed, _) => {
+        ToolSelector::Resolved(listed, revision) if *revision == catalog.revision() => Ok(Arc::clone(listed)),
+        ToolSelector::Listed(listed) | ToolSelector::Resolved(listed, _) => {
             let Some(part) = catalog.part(&listed.server) else {
                 return Err(not_ready(&listed.server, Status::Stopped));
             };
-            // What was looked up earlier may be another by now, or gone.
-            match catalog.of_part(part, &listed.tool.name) {
-                Some(now) => allowed(&catalog, part, now),
-                None => Err(unknown(&catalog, &listed.tool.name)),
+            // The tool may have changed or disappeared since the lookup.
+            match catalog.tool_of_part(part, &listed.tool.name) {
+                Some(now) => check_available(&catalog, part, now),
+                None => Err(unknown_tool(&catalog, &listed.tool.name)),
             }
         }
-        Which::Name(name) => match catalog.find(name) {
+        ToolSelector::Name(name) => match catalog.find(name) {
             Some(found) if found.others.is_empty() => Ok(found.tool),
             Some(found) => match host.settings.ambiguous {
-                AmbiguousNames::FirstServer => Ok(found.tool),
-                AmbiguousNames::Refuse => {
+                AmbiguousNamePolicy::FirstServer => Ok(found.tool),
+                AmbiguousNamePolicy::Refuse => {
                     let servers = std::iter::once(Arc::clone(&found.tool.server)).chain(found.others);
                     let example = Arc::clone(&found.tool.qualified);
                     Err(HostError::Ambiguous { tool: name.clone(), servers: servers.collect(), example })
                 }
             },
-            None => Err(missing(host, &catalog, name)),
+            None => Err(missing_tool(host, &catalog, name)),
         },
-        Which::Pair { server, tool } => {
+        ToolSelector::Pair { server, tool } => {
             let Some(part) = catalog.part(server) else { return Err(host.not_connected(server)) };
-            if let Some(listed) = catalog.of_part(part, tool) {
-                return allowed(&catalog, part, listed);
+            if let Some(listed) = catalog.tool_of_part(part, tool) {
+                return check_available(&catalog, part, listed);
             }
             let Some(slot) = part.slot.clone() else { return Err(host.not_connected(server)) };
             slot.session().await.map_err(|status| not_ready(&slot.name, status))?;
             let catalog = host.shared.registry.snapshot();
-            let found = catalog.part(server).and_then(|part| Some((part, catalog.of_part(part, tool)?)));
+            let found = catalog.part(server).and_then(|part| Some((part, catalog.tool_of_part(part, tool)?)));
             match found {
-                Some((part, listed)) => allowed(&catalog, part, listed),
-                None => Err(unknown(&catalog, tool)),
+                Some((part, listed)) => check_available(&catalog, part, listed),
+                None => Err(unknown_tool(&catalog, tool)),
             }
         }
     }
 }
 
-/// Whether a tool is still what it was, and may still be used.
-pub(super) fn still(host: &Inner, listed: &CatalogTool) -> Result<(), HostError> {
-    if matches!(listed.target, Target::Local(_)) {
+/// Checks that a tool has not changed since it was resolved and is still available.
+pub(super) fn check_unchanged(host: &HostState, listed: &CatalogTool) -> Result<(), HostError> {
+    if matches!(listed.target, CallTarget::Local(_)) {
         return Ok(());
     }
     let catalog = host.shared.registry.snapshot();
     let Some(part) = catalog.part(&listed.server) else {
         return Err(not_ready(&listed.server, Status::Stopped));
     };
-    match catalog.of_part(part, &listed.tool.name) {
-        Some(now) if now.digest == listed.digest && now.target.is(&listed.target) => {
-            allowed(&catalog, part, now).map(drop)
+    match catalog.tool_of_part(part, &listed.tool.name) {
+        Some(now) if now.digest == listed.digest && now.target.is_same(&listed.target) => {
+            check_available(&catalog, part, now).map(drop)
         }
         Some(_) => Err(HostError::Refused {
             tool: Arc::clone(&listed.qualified),
-            reason: "it is another tool by now than the one that was permitted; call it again".to_owned(),
+            reason: "the tool changed after the call was approved; call it again".to_owned(),
         }),
-        None => Err(unknown(&catalog, &listed.tool.name)),
+        None => Err(unknown_tool(&catalog, &listed.tool.name)),
     }
 }
 
-fn unknown(catalog: &Catalog, tool: &str) -> HostError {
-    HostError::UnknownTool { tool: tool.to_owned(), near: catalog.near(tool) }
+fn unknown_tool(catalog: &Catalog, tool: &str) -> HostError {
+    HostError::UnknownTool { tool: tool.to_owned(), similar: catalog.similar_names(tool) }
 }
 
-/// The tool, if it may be used.
-fn allowed(catalog: &Catalog, part: &Part, listed: &Arc<CatalogTool>) -> Result<Arc<CatalogTool>, HostError> {
+/// Returns the tool, if it is available.
+fn check_available(
+    catalog: &Catalog,
+    part: &CatalogPart,
+    listed: &Arc<CatalogTool>,
+) -> Result<Arc<CatalogTool>, HostError> {
     if part.switch == Switch::Off {
         return Err(not_ready(&listed.server, Status::Disabled));
     }
@@ -129,15 +133,17 @@ fn allowed(catalog: &Catalog, part: &Part, listed: &Arc<CatalogTool>) -> Result<
     }
 }
 
-/// Why there is no tool of this name.
-fn missing(host: &Inner, catalog: &Catalog, name: &str) -> HostError {
+/// Returns the error for a name without an available tool.
+fn missing_tool(host: &HostState, catalog: &Catalog, name: &str) -> HostError {
     let tool = || name.to_owned();
-    match catalog.why(name, &host.statuses()) {
-        Why::Withheld { server, reason } => {
+    match catalog.explain(name, &host.statuses()) {
+        ToolExplanation::Withheld { server, reason } => {
             HostError::Withheld { server, tool: tool(), reason: Box::new(reason) }
         }
-        Why::Disabled { server } => not_ready(&server, Status::Disabled),
-        Why::Unknown { near, .. } => HostError::UnknownTool { tool: tool(), near },
-        Why::Shown { .. } | Why::Rejected { .. } => HostError::UnknownTool { tool: tool(), near: Vec::new() },
+        ToolExplanation::Disabled { server } => not_ready(&server, Status::Disabled),
+        ToolExplanation::Unknown { similar, .. } => HostError::UnknownTool { tool: tool(), similar },
+        ToolExplanation::Shown { .. } | ToolExplanation::Rejected { .. } => {
+            HostError::UnknownTool { tool: tool(), similar: Vec::new() }
+        }
     }
 }

@@ -1,17 +1,17 @@
-//! The tracing span of a call: what is called, over which transport, and how it failed.
+//! The tracing span of a call.
 
 use switchboard_session::CallError;
 use switchboard_session::link::LinkError;
 
 use crate::error::HostError;
-use crate::registry::{CatalogTool, Target};
+use crate::registry::{CallTarget, CatalogTool};
 use crate::transport::Transport;
 
-/// The span of one call, in the words of OpenTelemetry's conventions for MCP. Arguments and results are not in it.
+/// Creates the span of a call, by the OpenTelemetry conventions for MCP, without arguments and results.
 pub(crate) fn call_span(listed: &CatalogTool) -> tracing::Span {
     let transport = match &listed.target {
-        Target::Local(_) => None,
-        Target::Server(slot) => match slot.spec.transport {
+        CallTarget::Local(_) => None,
+        CallTarget::Server(slot) => match slot.spec.transport {
             Transport::Stdio(_) => Some("pipe"),
             Transport::Http(_) | Transport::Proxy { .. } => Some("tcp"),
             Transport::InProcess(_) | Transport::Registered { .. } => Some("inproc"),
@@ -31,7 +31,7 @@ pub(crate) fn call_span(listed: &CatalogTool) -> tracing::Span {
     )
 }
 
-/// What kind of failure a call had, in one word.
+/// Returns the value of `error.type`.
 pub(crate) fn error_type(error: &HostError) -> &'static str {
     match error {
         HostError::NotConnected { .. } | HostError::NotReady { .. } | HostError::Connect { .. } => {

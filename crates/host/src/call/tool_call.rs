@@ -1,4 +1,4 @@
-//! A call of a tool through the host, to be set up and awaited.
+//! A tool call through the host.
 
 use std::future::IntoFuture;
 use std::sync::Arc;
@@ -10,36 +10,41 @@ use switchboard_session::link::{BoxFuture, LinkError};
 use switchboard_session::{CallError, ClientSession};
 use tracing::Instrument;
 
-use crate::call::resolve::{Which, resolve, still};
+use crate::call::error_result::error_result;
+use crate::call::repair::repair_prompt;
+use crate::call::resolve::{ToolSelector, check_unchanged, resolve};
 use crate::call::span::{call_span, error_type};
-use crate::call::{repair, shape};
 use crate::error::{HostError, not_ready};
-use crate::policy::{CallDecision, ProposedCall, Replay};
-use crate::question_router::Silent;
-use crate::registry::{CatalogTool, Target};
+use crate::policy::{CallDecision, ProposedCall, ReplayPolicy};
+use crate::question_router::RejectingHandler;
+use crate::registry::{CallTarget, CatalogTool};
 use crate::run::{self, Run};
-use crate::set::Inner;
+use crate::set::HostState;
 use crate::slot::Slot;
-use crate::telemetry::Ending;
+use crate::telemetry::CallResultKind;
 use crate::validation::Validation;
 
-/// A call of a tool. Awaiting it makes it and gives a typed error or a result; [`execute`](Self::execute) makes it for
-/// a model, which gets every failure as a result. Dropping it while it runs cancels it.
+/// A tool call. Awaiting it returns the result or a typed error; [`execute`](Self::execute) runs it for a model and returns
+/// every failure as an error result. Dropping the future cancels the call.
 #[must_use = "a call does nothing until it is awaited"]
 pub struct ToolCall {
-    host: Arc<Inner>,
-    which: Which,
+    host: Arc<HostState>,
+    which: ToolSelector,
     arguments: Result<Raw, EncodeError>,
     run: Option<Run>,
     options: CallOptions,
 }
 
 impl ToolCall {
-    pub(crate) fn new(host: Arc<Inner>, which: Which, arguments: Result<Raw, EncodeError>) -> Self {
+    pub(crate) fn new(
+        host: Arc<HostState>,
+        which: ToolSelector,
+        arguments: Result<Raw, EncodeError>,
+    ) -> Self {
         Self { host, which, arguments, run: None, options: CallOptions::new() }
     }
 
-    /// Makes it part of a run: cancelled with it, and its questions answered by it.
+    /// Makes the call part of a run, which cancels it and answers requests of the server.
     pub fn within(mut self, run: &Run) -> Self {
         self.run = Some(run.clone());
         self
@@ -47,107 +52,112 @@ impl ToolCall {
 
     switchboard_session::call_option_setters!(timeout, idle_timeout, on_progress, meta);
 
-    /// Makes the call for a model: every failure is a result that says so, with the next step, and a result too large
-    /// for a model goes to a file where the host's policy says so.
+    /// Runs the call for a model: every failure is an error result with the next step, and a large result is spilled to a
+    /// file if the host is configured so.
     pub fn execute(mut self) -> BoxFuture<'static, CallToolResult> {
         Box::pin(async move {
-            match self.make().await {
-                Ok(Made { raw, result }) => match &self.host.settings.spill {
-                    Some(spill) => spill.clone().shaped(raw, result).await,
+            match self.run_call().await {
+                Ok(CallOutput { raw, result }) => match &self.host.settings.spill {
+                    Some(spill) => spill.clone().apply(raw, result).await,
                     None => result,
                 },
-                Err(error) => shape::failure(&error),
+                Err(error) => error_result(&error),
             }
         })
     }
 
-    /// Makes the call and gives its result as the server wrote it.
+    /// Runs the call and returns the result as the server wrote it.
     ///
     /// # Errors
-    /// As awaiting it.
+    /// As awaiting the call.
     pub fn raw(mut self) -> BoxFuture<'static, Result<Raw, HostError>> {
         Box::pin(async move {
-            let Made { raw, result } = self.make().await?;
-            // A tool of the application wrote nothing: what it means is written now, which does not fail.
+            let CallOutput { raw, result } = self.run_call().await?;
+            // The result of a local tool has no JSON text yet; encoding it does not fail.
             Ok(raw.unwrap_or_else(|| Raw::encode(&result).unwrap_or_else(|_| Raw::null())))
         })
     }
 
-    /// Makes the call until it is done or its run is cancelled. This is the only place where a cancelled run ends a call:
+    /// Runs the call until it is done or its run is cancelled. This is the only place where a cancelled run ends a call:
     /// dropping the future drops whatever it waits for, and a request in flight cancels itself (path A).
-    async fn make(&mut self) -> Result<Made, HostError> {
+    async fn run_call(&mut self) -> Result<CallOutput, HostError> {
         let run = self.run.clone();
         let mut progress = CallProgress::default();
         let outcome = match run.as_ref().is_some_and(Run::is_cancelled) {
             true => None,
             false => tokio::select! {
                 biased;
-                done = self.make_uncancelled(&mut progress) => Some(done),
+                done = self.run_uncancelled(&mut progress) => Some(done),
                 () = cancelled(run.as_ref()) => None,
             },
         };
         let outcome = outcome.unwrap_or_else(|| Err(progress.cancel(self.which.name())));
         match &outcome {
-            Ok(made) if made.result.is_error => _ = progress.span.record("error.type", "tool_error"),
+            Ok(output) if output.result.is_error => _ = progress.span.record("error.type", "tool_error"),
             Ok(_) => {}
             Err(error) => _ = progress.span.record("error.type", error_type(error)),
         }
         outcome
     }
 
-    async fn make_uncancelled(&mut self, progress: &mut CallProgress) -> Result<Made, HostError> {
+    async fn run_uncancelled(&mut self, progress: &mut CallProgress) -> Result<CallOutput, HostError> {
         let listed = resolve(&self.host, &self.which).await?;
         progress.tool = Some(Arc::clone(&listed));
         let arguments = match std::mem::replace(&mut self.arguments, Ok(Raw::null())) {
             Ok(arguments) if arguments.is_object() => arguments,
             Ok(arguments) if arguments.is_null() => Raw::empty_object(),
-            Ok(_) => return Err(unfit(&listed, "the arguments are a JSON object".to_owned())),
-            Err(error) => return Err(unfit(&listed, error.to_string())),
+            Ok(_) => {
+                return Err(invalid_arguments(&listed, "the arguments must be a JSON object".to_owned()));
+            }
+            Err(error) => return Err(invalid_arguments(&listed, error.to_string())),
         };
         progress.span = call_span(&listed);
         if progress.span.is_disabled() {
-            return self.made(&listed, &arguments, progress).await;
+            return self.run_resolved(&listed, &arguments, progress).await;
         }
         let span = progress.span.clone();
-        self.made(&listed, &arguments, progress).instrument(span).await
+        self.run_resolved(&listed, &arguments, progress).instrument(span).await
     }
 
-    /// Everything between the tool and its result.
-    async fn made(
+    /// Runs the call of a resolved tool: validate, decide, send, check the output.
+    async fn run_resolved(
         &mut self,
         listed: &CatalogTool,
         arguments: &Raw,
         progress: &mut CallProgress,
-    ) -> Result<Made, HostError> {
+    ) -> Result<CallOutput, HostError> {
         let validation = self.host.settings.validation;
         if validation == Validation::On {
-            listed.checks.arguments(&listed.tool, arguments).map_err(|problem| unfit(listed, problem))?;
+            listed
+                .checks
+                .arguments(&listed.tool, arguments)
+                .map_err(|problem| invalid_arguments(listed, problem))?;
         }
         if let Some(policy) = &self.host.settings.policy {
             let proposed = ProposedCall::new(&listed.server, &listed.tool, &listed.qualified, arguments);
             if let CallDecision::Deny { reason } = policy.decide(&proposed).await {
                 return Err(HostError::Refused { tool: Arc::clone(&listed.qualified), reason });
             }
-            // It may have taken minutes: what was permitted is what was listed then.
-            still(&self.host, listed)?;
+            // The decision may have taken minutes.
+            check_unchanged(&self.host, listed)?;
         }
-        let made = match &listed.target {
-            Target::Local(own) => {
+        let output = match &listed.target {
+            CallTarget::Local(tool) => {
                 progress.sent = true;
-                Made { raw: None, result: own.call(arguments.clone(), self.run.as_ref()).await }
+                CallOutput { raw: None, result: tool.call(arguments.clone(), self.run.as_ref()).await }
             }
-            Target::Server(slot) => {
+            CallTarget::Server(slot) => {
                 let began = Instant::now();
                 progress.began = Some(began);
                 let outcome = self.send(listed, slot, arguments, &mut progress.sent).await;
                 progress.began = None;
-                slot.meter.called(began.elapsed(), ending(&outcome));
+                slot.meter.record_call(began.elapsed(), call_outcome(&outcome));
                 outcome?
             }
         };
         if validation == Validation::On
-            && let Some(structured) = &made.result.structured_content
-            && !made.result.is_error
+            && let Some(structured) = &output.result.structured_content
+            && !output.result.is_error
         {
             let tool = Arc::clone(&listed.qualified);
             listed
@@ -155,73 +165,73 @@ impl ToolCall {
                 .output(&listed.tool, structured)
                 .map_err(|problem| HostError::Output { tool, problem })?;
         }
-        Ok(made)
+        Ok(output)
     }
 
-    /// Sends it, and again where that cannot do harm. `sent` says whether the server may have received it.
+    /// Sends the call, and repeats it once where that is safe. `sent` is set once the server may have received it.
     async fn send(
         &mut self,
         listed: &CatalogTool,
         slot: &Slot,
         arguments: &Raw,
         sent: &mut bool,
-    ) -> Result<Made, HostError> {
-        let _turn =
-            slot.turns.take().await.map_err(|_| HostError::Busy { server: Arc::clone(&slot.name) })?;
-        let session = match slot.at_hand() {
+    ) -> Result<CallOutput, HostError> {
+        let _permit =
+            slot.limiter.acquire().await.map_err(|_| HostError::Busy { server: Arc::clone(&slot.name) })?;
+        let session = match slot.ready_session() {
             Some(session) => session,
             None => slot.session().await.map_err(|status| not_ready(&slot.name, status))?,
         };
-        let opened = slot.opened();
+        let opened = slot.session_count();
         *sent = true;
-        let error = match self.once(listed, slot, &session, arguments).await {
+        let error = match self.send_once(listed, slot, &session, arguments).await {
             Err(HostError::Call { error, .. }) => error,
             other => return other,
         };
-        slot.note(&error);
+        slot.report_call_error(&error);
         let never_left = matches!(*error, CallError::Link(LinkError::Lost { sent: false, .. }));
         let may_repeat = error.outcome_unknown()
             && matches!(*error, CallError::Link(_) | CallError::Closed)
-            && self.host.settings.replay == Replay::Idempotent
+            && self.host.settings.replay == ReplayPolicy::Idempotent
             && listed.effects().is_idempotent();
         if !never_left && !may_repeat {
-            return Err(failed(listed, *error));
+            return Err(call_failed(listed, *error));
         }
         *sent = error.outcome_unknown();
-        // Boxed: what happens seldom must not make every call larger.
+        // Boxed: a rare path must not enlarge the future of every call.
         match Box::pin(slot.session_after(opened)).await {
             Some(session) => {
                 *sent = true;
-                Box::pin(self.once(listed, slot, &session, arguments)).await
+                Box::pin(self.send_once(listed, slot, &session, arguments)).await
             }
-            None => Err(failed(listed, *error)),
+            None => Err(call_failed(listed, *error)),
         }
     }
 
-    async fn once(
+    async fn send_once(
         &mut self,
         listed: &CatalogTool,
         slot: &Slot,
         session: &ClientSession,
         arguments: &Raw,
-    ) -> Result<Made, HostError> {
+    ) -> Result<CallOutput, HostError> {
         let (id, answers) = match &self.run {
-            Some(run) => (run.id(), run.answers()),
+            Some(run) => (run.id(), run.handler()),
             None => (run::next_id(), None),
         };
         let active_call = slot.questions.register_call(id, answers);
         let mut options = self.options.clone();
         self.add_trace(&mut options);
         if active_call.is_some() {
-            options.handler = Some(answers.cloned().unwrap_or_else(|| Arc::new(Silent)));
+            options.handler = Some(answers.cloned().unwrap_or_else(|| Arc::new(RejectingHandler)));
         }
-        let call = session.call_tool_raw(listed.wire.clone(), arguments.clone()).options(options);
-        // Boxed: two small pieces of memory are at hand where a large one would have to be looked for.
-        let raw = Box::pin(call.raw()).await.map_err(|error| failed(listed, error))?;
+        let call = session.call_tool_raw(listed.wire_name.clone(), arguments.clone()).options(options);
+        // Boxed: two small allocations are cheaper than a large one.
+        let raw = Box::pin(call.raw()).await.map_err(|error| call_failed(listed, error))?;
         let result = CallToolResult::from_raw(&raw).map_err(|error| {
-            failed(listed, CallError::Protocol { method: "tools/call".to_owned(), error })
+            call_failed(listed, CallError::Protocol { method: "tools/call".to_owned(), error })
         })?;
-        Ok(Made { raw: Some(raw), result })
+        Ok(CallOutput { raw: Some(raw), result })
     }
 
     fn add_trace(&self, options: &mut CallOptions) {
@@ -246,11 +256,11 @@ async fn cancelled(run: Option<&Run>) {
     }
 }
 
-/// How far a call has come.
+/// The progress of a call, for its telemetry and for the error of a cancelled call.
 struct CallProgress {
     tool: Option<Arc<CatalogTool>>,
     span: tracing::Span,
-    /// When it began to be sent, until that has ended.
+    /// When sending started; `None` before and after.
     began: Option<Instant>,
     /// Whether the server may have received it.
     sent: bool,
@@ -263,42 +273,42 @@ impl Default for CallProgress {
 }
 
 impl CallProgress {
-    /// Counts a call that was cancelled, and returns its error. `name` is the name it was called by.
+    /// Records a cancelled call and returns its error. `name` is the name the caller used.
     fn cancel(&self, name: &str) -> HostError {
         let tool = self.tool.as_ref();
-        if let (Some(Target::Server(slot)), Some(began)) = (tool.map(|tool| &tool.target), self.began) {
-            slot.meter.called(began.elapsed(), Ending::Failure);
+        if let (Some(CallTarget::Server(slot)), Some(began)) = (tool.map(|tool| &tool.target), self.began) {
+            slot.meter.record_call(began.elapsed(), CallResultKind::Failure);
         }
         HostError::Cancelled { tool: tool.map_or(name, |tool| &tool.tool.name).to_owned(), sent: self.sent }
     }
 }
 
-/// What a call gave.
-struct Made {
-    /// As the server wrote it.
+/// The output of a call.
+struct CallOutput {
+    /// The result as the server wrote it; `None` for a local tool.
     raw: Option<Raw>,
     result: CallToolResult,
 }
 
-fn ending(outcome: &Result<Made, HostError>) -> Ending {
+fn call_outcome(outcome: &Result<CallOutput, HostError>) -> CallResultKind {
     match outcome {
-        Ok(made) if made.result.is_error => Ending::ToolError,
-        Ok(_) => Ending::Result,
-        Err(_) => Ending::Failure,
+        Ok(output) if output.result.is_error => CallResultKind::ToolError,
+        Ok(_) => CallResultKind::Result,
+        Err(_) => CallResultKind::Failure,
     }
 }
 
-fn unfit(listed: &CatalogTool, problem: String) -> HostError {
-    let (tool, repair) = (Arc::clone(&listed.qualified), repair::prompt(&listed.tool));
+fn invalid_arguments(listed: &CatalogTool, problem: String) -> HostError {
+    let (tool, repair) = (Arc::clone(&listed.qualified), repair_prompt(&listed.tool));
     HostError::Arguments { tool, problem, repair }
 }
 
-fn failed(listed: &CatalogTool, error: CallError) -> HostError {
+fn call_failed(listed: &CatalogTool, error: CallError) -> HostError {
     let refused = error.remote().is_some_and(|remote| remote.code == ErrorCode::INVALID_PARAMS);
     HostError::Call {
         server: Arc::clone(&listed.server),
         tool: listed.tool.name.clone(),
-        repair: refused.then(|| repair::prompt(&listed.tool)),
+        repair: refused.then(|| repair_prompt(&listed.tool)),
         error: Box::new(error),
     }
 }
@@ -308,7 +318,7 @@ impl IntoFuture for ToolCall {
     type IntoFuture = BoxFuture<'static, Self::Output>;
 
     fn into_future(mut self) -> Self::IntoFuture {
-        Box::pin(async move { self.make().await.map(|made| made.result) })
+        Box::pin(async move { self.run_call().await.map(|output| output.result) })
     }
 }
 

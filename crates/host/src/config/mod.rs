@@ -1,14 +1,16 @@
-//! Configuration files, from the crate `switchboard_config`, and [`Watch`], which follows them while they change.
+//! Configuration files, from the crate `switchboard_config`, and [`ConfigWatcher`], which rereads them when they change.
 //!
-//! A server is written as a [`ServerConfig`]; [`Resolved`] is the set that all files make; a
-//! [`ServerSpec`](crate::ServerSpec) is made from the [`ServerPlan`] of each of its servers.
+//! A server is written as a [`ServerConfig`]; [`ResolvedConfig`] is the merged set of all files; a
+//! [`ServerSpec`](crate::ServerSpec) is created from the [`ServerPlan`] of each server.
 
 mod watch;
 
 pub use switchboard_config::{
-    Approval, Approvals, Binding, Configured, Consent, ConsentChange, Fault, File, Kind, Layer, Locations,
-    Lookup, Off, Position, Previous, Problem, RESTARTS, ResolveContext, Resolved, Restart, STARTUP, Scope,
-    ServerConfig, ServerPlan, Settings, Shadowed, Start, Warning, Written, expand_variables, import,
+    Approval, Approvals, Binding, ConfigError, ConfigErrorKind, ConfigFile, ConfiguredServer, ConsentLine,
+    ConsentScreen, DEFAULT_MAX_FAILURES, DEFAULT_STARTUP_TIMEOUT, Layer, Locations, OffReason, Position,
+    PreviousApproval, ResolveContext, ResolvedConfig, RestartPolicy, Scope, ServerConfig, ServerEntry,
+    ServerPlan, Settings, ShadowedServer, StartPolicy, TransportConfig, VariableLookup, Warning,
+    expand_variables, import,
 };
-pub(crate) use switchboard_config::{canonical, disk, mask, update, visible};
-pub use watch::Watch;
+pub(crate) use switchboard_config::{canonical, disk, escape, mask, update};
+pub use watch::ConfigWatcher;

@@ -1,70 +1,70 @@
-//! Files that change while they are used.
+//! Watches configuration files by polling.
 //!
-//! Invariants: a file that becomes unreadable keeps its last servers, so a mistake while typing stops nothing; a change
-//! is reported once, and only if it changes what was resolved. Nothing is watched between polls, so nothing has to be
-//! cleaned up.
+//! Invariants: a file that becomes invalid keeps its last servers, so a mistake while editing stops nothing; a change is
+//! reported once, and only if it changes the resolved configuration.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
-use switchboard_config::{Approvals, Fault, Layer, Locations, ResolveContext, Resolved, Scope};
+use switchboard_config::{Approvals, ConfigError, Layer, Locations, ResolveContext, ResolvedConfig, Scope};
 use tokio::time::{Instant, sleep_until};
 
-/// How often files are looked at: a person does not notice, and five `stat`s cost nothing.
-const EVERY: Duration = Duration::from_millis(500);
-/// Two changes closer than the clock of a file system are told apart by looking again.
-const UNSETTLED: Duration = Duration::from_millis(50);
+/// The default polling interval.
+const DEFAULT_INTERVAL: Duration = Duration::from_millis(500);
+/// A file changed this recently is read again: the time stamps of a file system may not distinguish two changes.
+const MTIME_GRANULARITY: Duration = Duration::from_millis(50);
 
-/// Watches the files of a configuration and resolves them anew when they change.
-pub struct Watch {
+/// Watches the configuration files and resolves them again when they change.
+pub struct ConfigWatcher {
     at: Locations,
     added: Vec<Layer>,
     variables: Variables,
-    every: Duration,
-    sources: Vec<Source>,
-    approvals: (Approvals, Stamp, Option<Fault>),
-    last: Resolved,
+    interval: Duration,
+    sources: Vec<WatchedFile>,
+    approvals: (Approvals, FileStamp, Option<ConfigError>),
+    last: ResolvedConfig,
 }
 
 type Variables = Box<dyn Fn(&str) -> Option<String> + Send + Sync>;
 
-/// What a look found: what changed, and nothing of what did not.
-struct Looked {
-    sources: Vec<Option<(Stamp, Result<Layer, Fault>)>>,
-    approvals: Option<(Stamp, Result<Approvals, Fault>)>,
+/// The files that changed since the last poll.
+struct PollResult {
+    sources: Vec<Option<(FileStamp, Result<Layer, ConfigError>)>>,
+    approvals: Option<(FileStamp, Result<Approvals, ConfigError>)>,
 }
 
-/// One file, and what it last said.
+/// One file and its last valid contents.
 #[derive(Debug)]
-struct Source {
-    stamp: Stamp,
+struct WatchedFile {
+    stamp: FileStamp,
     layer: Option<Layer>,
-    fault: Option<Fault>,
+    error: Option<ConfigError>,
 }
 
-impl Watch {
-    /// Reads the files there for the first time; `variables` are looked up again with every change.
+impl ConfigWatcher {
+    /// Reads the files; `variables` are looked up again with every change.
     pub fn new(at: Locations, variables: impl Fn(&str) -> Option<String> + Send + Sync + 'static) -> Self {
-        let sources = Scope::files(&at).map(|_| Source { stamp: Stamp::Unseen, layer: None, fault: None });
-        let approvals = (Approvals::none(), Stamp::Unseen, None);
+        let sources =
+            Scope::files(&at).map(|_| WatchedFile { stamp: FileStamp::Unseen, layer: None, error: None });
+        let approvals = (Approvals::empty(), FileStamp::Unseen, None);
         let mut watch = Self {
             at,
             added: Vec::new(),
             variables: Box::new(variables),
-            every: EVERY,
+            interval: DEFAULT_INTERVAL,
             sources: sources.into(),
             approvals,
-            last: Resolved::default(),
+            last: ResolvedConfig::default(),
         };
-        let found = look(&watch.at, &watch.stamps());
-        watch.take(found);
+        let found = poll_files(&watch.at, &watch.stamps());
+        watch.apply(found);
         watch.last = watch.resolve();
         watch
     }
 
-    /// With what the application adds, such as connectors.
+    /// Sets the layers of the application, such as connectors.
     #[must_use]
     pub fn with_added(mut self, layers: Vec<Layer>) -> Self {
         self.added = layers;
@@ -72,33 +72,34 @@ impl Watch {
         self
     }
 
-    /// Looking this often.
+    /// Sets the polling interval.
     #[must_use]
-    pub fn with_interval(mut self, every: Duration) -> Self {
-        self.every = every;
+    pub fn with_interval(mut self, interval: Duration) -> Self {
+        self.interval = interval;
         self
     }
 
-    /// What the files said when they were last looked at.
-    pub fn current(&self) -> &Resolved {
+    /// Returns the configuration of the last poll.
+    pub fn current(&self) -> &ResolvedConfig {
         &self.last
     }
 
-    /// Waits for the next set that differs from the last. Files are read on the blocking pool.
+    /// Waits for the next change of the resolved configuration. Files are read on the blocking pool.
     ///
     /// # Cancellation
-    /// May be dropped at any point; a change is then found by the next wait.
-    pub async fn changed(&mut self) -> &Resolved {
+    /// Safe to drop at any point; a change is then found by the next call.
+    pub async fn changed(&mut self) -> &ResolvedConfig {
         loop {
-            sleep_until(Instant::now() + self.every).await;
+            sleep_until(Instant::now() + self.interval).await;
             let (at, before) = (self.at.clone(), self.stamps());
-            // Nothing of ours is moved there, so that a wait that is dropped loses nothing.
-            let found = tokio::task::spawn_blocking(move || look(&at, &before)).await;
-            let Ok(found) = found.inspect_err(|error| tracing::warn!(%error, "files could not be looked at"))
+            // Works on copies, so a dropped wait loses nothing.
+            let found = tokio::task::spawn_blocking(move || poll_files(&at, &before)).await;
+            let Ok(found) =
+                found.inspect_err(|error| tracing::warn!(%error, "configuration files not polled"))
             else {
                 continue;
             };
-            if self.take(found) {
+            if self.apply(found) {
                 let resolved = self.resolve();
                 if resolved != self.last {
                     self.last = resolved;
@@ -108,35 +109,35 @@ impl Watch {
         }
     }
 
-    /// The stamps of the files and of the approvals when they were last looked at.
-    fn stamps(&self) -> (Vec<Stamp>, Stamp) {
+    /// Returns the stamps of the files and of the approvals at the last poll.
+    fn stamps(&self) -> (Vec<FileStamp>, FileStamp) {
         (self.sources.iter().map(|source| source.stamp.clone()).collect(), self.approvals.1.clone())
     }
 
-    /// Takes over what a look found; whether that was anything.
-    fn take(&mut self, found: Looked) -> bool {
+    /// Applies the result of a poll. Returns whether anything changed.
+    fn apply(&mut self, found: PollResult) -> bool {
         let mut changed = false;
         for (source, found) in self.sources.iter_mut().zip(found.sources) {
             let Some((stamp, layer)) = found else { continue };
             changed = true;
             source.stamp = stamp;
             match layer {
-                Ok(layer) => (source.layer, source.fault) = (Some(layer), None),
-                Err(fault) => source.fault = Some(fault),
+                Ok(layer) => (source.layer, source.error) = (Some(layer), None),
+                Err(error) => source.error = Some(error),
             }
         }
         if let Some((stamp, approvals)) = found.approvals {
             changed = true;
-            // Unreadable approvals approve nothing: what was approved must not outlive its being taken back.
+            // Invalid approvals approve nothing: a revoked approval must not stay in effect.
             self.approvals = match approvals {
                 Ok(approvals) => (approvals, stamp, None),
-                Err(fault) => (Approvals::none(), stamp, Some(fault)),
+                Err(error) => (Approvals::empty(), stamp, Some(error)),
             };
         }
         changed
     }
 
-    fn resolve(&self) -> Resolved {
+    fn resolve(&self) -> ResolvedConfig {
         let mut layers = self.added.clone();
         layers.extend(self.sources.iter().filter_map(|source| source.layer.clone()));
         let context = ResolveContext {
@@ -144,33 +145,37 @@ impl Watch {
             approvals: &self.approvals.0,
             variables: &*self.variables,
         };
-        let mut resolved = Resolved::of(&layers, context);
-        resolved.faults.extend(self.sources.iter().filter_map(|source| source.fault.clone()));
-        resolved.faults.extend(self.approvals.2.clone());
+        let mut resolved = ResolvedConfig::from_layers(&layers, context);
+        resolved.errors.extend(self.sources.iter().filter_map(|source| source.error.clone()));
+        resolved.errors.extend(self.approvals.2.clone());
         resolved
     }
 }
 
-impl std::fmt::Debug for Watch {
+impl std::fmt::Debug for ConfigWatcher {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Watch").field("at", &self.at).field("every", &self.every).finish_non_exhaustive()
+        f.debug_struct("ConfigWatcher")
+            .field("at", &self.at)
+            .field("interval", &self.interval)
+            .finish_non_exhaustive()
     }
 }
 
-/// Reads the files whose stamps have changed. Waits for the disk.
-fn look(at: &Locations, (sources, approvals): &(Vec<Stamp>, Stamp)) -> Looked {
-    let newer = |file: &Path, before: &Stamp| Some(Stamp::of(file)).filter(|now| now.tells_more_than(before));
+/// Reads the files whose stamps have changed. Blocking.
+fn poll_files(at: &Locations, (sources, approvals): &(Vec<FileStamp>, FileStamp)) -> PollResult {
+    let newer =
+        |file: &Path, before: &FileStamp| Some(FileStamp::of(file)).filter(|now| now.is_newer_than(before));
     let read = |(scope, file), before| Some((newer(file, before)?, Layer::read(scope, file)));
-    Looked {
+    PollResult {
         sources: Scope::files(at).into_iter().zip(sources).map(|(file, before)| read(file, before)).collect(),
         approvals: newer(&at.approvals, approvals).map(|stamp| (stamp, Approvals::open(&at.approvals))),
     }
 }
 
-/// What tells a file from its later self without reading it.
+/// Identifies the version of a file without reading it.
 #[derive(Clone, Debug, PartialEq)]
-enum Stamp {
-    /// Not looked at yet.
+enum FileStamp {
+    /// Not polled yet.
     Unseen,
     Absent,
     /// Inode, length, and when contents or mode last changed.
@@ -182,7 +187,7 @@ enum Stamp {
     },
 }
 
-impl Stamp {
+impl FileStamp {
     fn of(path: &Path) -> Self {
         let Ok(about) = fs::metadata(path) else { return Self::Absent };
         let age = about.modified().ok().and_then(|time| SystemTime::now().duration_since(time).ok());
@@ -190,11 +195,11 @@ impl Stamp {
             inode: about.ino(),
             length: about.len(),
             changed: (about.ctime(), about.ctime_nsec()),
-            settled: age.is_some_and(|age| age > UNSETTLED),
+            settled: age.is_some_and(|age| age > MTIME_GRANULARITY),
         }
     }
 
-    fn tells_more_than(&self, before: &Self) -> bool {
+    fn is_newer_than(&self, before: &Self) -> bool {
         self != before || matches!(before, Self::Present { settled: false, .. })
     }
 }

@@ -1,4 +1,4 @@
-//! From the description of a server to its dial.
+//! Creates the [`Dial`] of a server from its spec.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -16,48 +16,48 @@ use switchboard_transport::stdio::Stdio;
 
 use crate::server_spec::ServerSpec;
 use crate::slot::ChildSlot;
-use crate::status::Failure;
+use crate::status::ConnectionError;
 use crate::transport::Transport;
 
-/// Gives tokens for connectors, by their id.
+/// Provides bearer tokens of claude.ai connectors.
 pub trait TokenSource: Send + Sync + fmt::Debug {
-    /// The token of now. Asked for every request, so it should keep what it has.
+    /// Returns the current token of a connector. Called for every request, so it should cache.
     ///
     /// # Errors
     /// [`AuthorizeError::NeedsLogin`] when the user has to log in.
     fn token<'a>(&'a self, id: &'a str) -> BoxFuture<'a, Result<Secret, AuthorizeError>>;
 }
 
-/// Gives the credentials of servers that are reached over HTTP.
+/// Provides credentials of HTTP servers.
 pub trait CredentialProvider: Send + Sync + fmt::Debug {
-    /// Whoever authorizes requests to this server; none when it needs no login.
+    /// Returns the authorizer of requests to this server; `None` if it needs no login.
     fn authorizer(&self, server: &str, spec: &ServerSpec) -> Option<Arc<dyn Authorizer>>;
 }
 
-/// Makes the dial of any server: registered servers, tokens and credentials.
+/// Creates dials: has the registered servers, the token source and the credentials.
 #[derive(Debug, Default)]
 pub(crate) struct Connectors {
-    /// Servers in this program. Held for a lookup, never across an await.
+    /// Registered servers. Locked for a lookup, never across an await.
     pub(crate) in_process: RwLock<BTreeMap<String, Arc<Server>>>,
     pub(crate) tokens: Option<Arc<dyn TokenSource>>,
     pub(crate) credentials: Option<Arc<dyn CredentialProvider>>,
 }
 
 impl Connectors {
-    /// Returns the dial of a server. The process of one that is started here is shown through `child`.
+    /// Returns the dial of a server. The process of a stdio server is put into `child`.
     pub(crate) async fn dial(
         &self,
         server: &str,
         spec: &ServerSpec,
         child: &Arc<ChildSlot>,
-    ) -> Result<Arc<dyn Dial>, Failure> {
+    ) -> Result<Arc<dyn Dial>, ConnectionError> {
         match &spec.transport {
             Transport::Stdio(stdio) => {
-                Ok(Arc::new(Started { command: stdio.as_ref().clone(), child: Arc::clone(child) }))
+                Ok(Arc::new(StdioDial { command: stdio.as_ref().clone(), child: Arc::clone(child) }))
             }
             Transport::Http(http) => {
                 let mut http = http.as_ref().clone();
-                http.check().map_err(Failure::Endpoint)?;
+                http.check().map_err(ConnectionError::Endpoint)?;
                 if let Some(credentials) = self.credentials.as_ref().filter(|_| !http.has_authorizer())
                     && let Some(authorizer) = credentials.authorizer(server, spec)
                 {
@@ -68,34 +68,35 @@ impl Connectors {
             Transport::InProcess(server) => Ok(Arc::new(server.clone())),
             Transport::Registered { name } => {
                 let registered = self.in_process.read();
-                let found = registered.get(name).ok_or_else(|| Failure::NotRegistered {
+                let found = registered.get(name).ok_or_else(|| ConnectionError::NotRegistered {
                     name: name.clone(),
                     known: registered.keys().cloned().collect(),
                 })?;
                 Ok(Arc::new(InProcess::new(found)))
             }
             Transport::Proxy { url, id } => {
-                let tokens = self.tokens.as_ref().ok_or_else(|| Failure::NoTokenSource { id: id.clone() })?;
+                let tokens =
+                    self.tokens.as_ref().ok_or_else(|| ConnectionError::NoTokenSource { id: id.clone() })?;
                 let http = Http::new(url);
-                http.check().map_err(Failure::Endpoint)?;
-                // Asked once before anything is connected: without a token there is nothing to connect for.
-                tokens.token(id).await.map_err(Failure::Token)?;
-                let authorizer = Arc::new(Connector { id: id.clone(), tokens: Arc::clone(tokens) });
+                http.check().map_err(ConnectionError::Endpoint)?;
+                // Without a token connecting is pointless.
+                tokens.token(id).await.map_err(ConnectionError::Token)?;
+                let authorizer = Arc::new(ConnectorAuthorizer { id: id.clone(), tokens: Arc::clone(tokens) });
                 Ok(Arc::new(http.authorizer(authorizer)))
             }
             Transport::Custom(dial) => Ok(Arc::clone(dial)),
-            Transport::Invalid(fault) => Err(Failure::Config(fault.clone())),
+            Transport::Invalid(error) => Err(ConnectionError::Config(error.clone())),
         }
     }
 }
 
-/// A program that is started for each first rung; one that lives is asked again in the older way.
-struct Started {
+/// Starts a child process for the first rung; the legacy rung reuses it if it is still running.
+struct StdioDial {
     command: Stdio,
     child: Arc<ChildSlot>,
 }
 
-impl Started {
+impl StdioDial {
     fn link(&self, rung: DialStep, previous: Option<Arc<dyn Link>>) -> Result<Arc<dyn Link>, LinkError> {
         match (rung, previous) {
             (DialStep::Legacy, Some(link)) if link.ended().is_none() => Ok(link),
@@ -108,7 +109,7 @@ impl Started {
     }
 }
 
-impl Dial for Started {
+impl Dial for StdioDial {
     fn dial(
         &self,
         rung: DialStep,
@@ -118,19 +119,19 @@ impl Dial for Started {
     }
 }
 
-/// Authorizes requests to one connector.
-struct Connector {
+/// Authorizes the requests of one connector.
+struct ConnectorAuthorizer {
     id: String,
     tokens: Arc<dyn TokenSource>,
 }
 
-impl Connector {
+impl ConnectorAuthorizer {
     async fn bearer(&self, address: &Address) -> Result<Option<HeaderValue>, AuthorizeError> {
         Bearer::new(&self.tokens.token(&self.id).await?)?.authorize(address).await
     }
 }
 
-impl Authorizer for Connector {
+impl Authorizer for ConnectorAuthorizer {
     fn authorize<'a>(
         &'a self,
         address: &'a Address,
@@ -138,7 +139,7 @@ impl Authorizer for Connector {
         Box::pin(self.bearer(address))
     }
 
-    /// Worth another try only with another token.
+    /// Retries only if the token has changed.
     fn handle_unauthorized<'a>(
         &'a self,
         response: UnauthorizedResponse<'a>,
@@ -150,8 +151,8 @@ impl Authorizer for Connector {
     }
 }
 
-impl fmt::Debug for Connector {
+impl fmt::Debug for ConnectorAuthorizer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Connector").field("id", &self.id).finish_non_exhaustive()
+        f.debug_struct("ConnectorAuthorizer").field("id", &self.id).finish_non_exhaustive()
     }
 }

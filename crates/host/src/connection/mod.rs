@@ -1,4 +1,4 @@
-//! Connection tasks: one for each server. Connects, lists tools, reconnects with backoff.
+//! Connection tasks, one per server: connect, list tools, reconnect with backoff.
 //!
 //! ```text
 //!   ServerSpec ── connectors ──▶ Dial ──▶ session ──▶ lists ──▶ registry
@@ -7,15 +7,15 @@
 //! ```
 
 mod connectors;
+mod handle;
 mod refresh;
-mod resume;
 mod retry;
-mod running;
 mod shared_state;
+mod sleep_watcher;
 mod task;
 
 pub(crate) use connectors::Connectors;
 pub use connectors::{CredentialProvider, TokenSource};
-pub(crate) use resume::Sentinel;
-pub(crate) use running::Running;
+pub(crate) use handle::ConnectionHandle;
 pub(crate) use shared_state::SharedState;
+pub(crate) use sleep_watcher::SleepWatcher;

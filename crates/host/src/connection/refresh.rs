@@ -1,142 +1,142 @@
-//! When a list is asked for again: soon after a change, not for every change, and ever more seldom when the changes
-//! are our own doing.
+//! Schedules refreshes of a tool list after change notifications, with coalescing and backoff.
 //!
-//! Invariants: at most one refresh runs and one waits; at most one begins each second; a server that announces a change
-//! whenever it is asked, with nothing changed, is asked ever more seldom.
+//! Invariants: at most one refresh runs and one is scheduled; at most one starts per second; a server that announces a
+//! change after every refresh, without a change, is refreshed with exponential backoff.
 
 use std::time::Duration;
 
 use tokio::time::Instant;
 
-use crate::registry::Novelty;
+use crate::registry::ListChange;
 
-/// The least time between the beginnings of two refreshes.
-const APART: Duration = Duration::from_secs(1);
-/// The most a server that cries wolf is made to wait.
-const LONGEST: Duration = Duration::from_secs(60);
+/// The least time between the starts of two refreshes.
+const MIN_INTERVAL: Duration = Duration::from_secs(1);
+/// The greatest interval for a server that announces changes without any.
+const MAX_INTERVAL: Duration = Duration::from_secs(60);
 
-/// When one list is asked for again.
+/// The refresh schedule of one list.
 #[derive(Debug)]
 pub(crate) struct Refresh {
-    /// When the last one began.
-    began: Instant,
-    /// Whether a change was told since, and whether it came on the heels of our asking.
-    told: Told,
-    apart: Duration,
+    /// The start of the last refresh.
+    started: Instant,
+    /// The pending change notification.
+    pending: PendingChange,
+    interval: Duration,
 }
 
+/// A change notification since the start of the last refresh.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Told {
-    Nothing,
-    /// While or right after we asked: our asking may be what caused it.
-    OnOurHeels,
+enum PendingChange {
+    None,
+    /// During or right after a refresh, which may have caused it.
+    AfterRefresh,
     Change,
 }
 
 impl Refresh {
-    /// The list was asked for just now.
+    /// Creates the schedule of a list that is fetched now.
     pub(crate) fn new(now: Instant) -> Self {
-        Self { began: now, told: Told::Nothing, apart: APART }
+        Self { started: now, pending: PendingChange::None, interval: MIN_INTERVAL }
     }
 
-    /// The server says the list has changed.
-    pub(crate) fn change(&mut self, now: Instant) {
-        if self.told == Told::Nothing && now < self.began + APART {
-            self.told = Told::OnOurHeels;
-        } else if now >= self.began + APART {
-            self.told = Told::Change;
+    /// Records a change notification.
+    pub(crate) fn note_change(&mut self, now: Instant) {
+        if self.pending == PendingChange::None && now < self.started + MIN_INTERVAL {
+            self.pending = PendingChange::AfterRefresh;
+        } else if now >= self.started + MIN_INTERVAL {
+            self.pending = PendingChange::Change;
         }
     }
 
-    /// When the next refresh begins, if one is due.
+    /// Returns when the next refresh is due, if one is scheduled.
     pub(crate) fn due(&self) -> Option<Instant> {
-        match self.told {
-            Told::Nothing => None,
-            Told::Change => Some(self.began + APART),
-            Told::OnOurHeels => Some(self.began + self.apart),
+        match self.pending {
+            PendingChange::None => None,
+            PendingChange::Change => Some(self.started + MIN_INTERVAL),
+            PendingChange::AfterRefresh => Some(self.started + self.interval),
         }
     }
 
-    /// A refresh begins.
-    pub(crate) fn begin(&mut self, now: Instant) -> Cause {
-        let cause = Cause(self.told);
-        self.began = now;
-        self.told = Told::Nothing;
+    /// Records the start of a refresh.
+    pub(crate) fn begin(&mut self, now: Instant) -> RefreshCause {
+        let cause = RefreshCause(self.pending);
+        self.started = now;
+        self.pending = PendingChange::None;
         cause
     }
 
-    /// A refresh is done, and brought this.
-    pub(crate) fn done(&mut self, cause: Cause, novelty: Novelty) {
-        self.apart = match (cause.0, novelty) {
-            (Told::OnOurHeels, Novelty::Same) => (self.apart * 2).min(LONGEST),
-            _ => APART,
+    /// Records the result of a refresh.
+    pub(crate) fn done(&mut self, cause: RefreshCause, list_change: ListChange) {
+        self.interval = match (cause.0, list_change) {
+            (PendingChange::AfterRefresh, ListChange::Unchanged) => (self.interval * 2).min(MAX_INTERVAL),
+            _ => MIN_INTERVAL,
         };
     }
 
-    /// The list could not be had: it is asked for again, ever more seldom.
+    /// Records a failed refresh, which is retried with backoff.
     pub(crate) fn failed(&mut self) {
-        self.apart = (self.apart * 2).min(LONGEST);
-        if self.told == Told::Nothing {
-            self.told = Told::OnOurHeels;
+        self.interval = (self.interval * 2).min(MAX_INTERVAL);
+        if self.pending == PendingChange::None {
+            self.pending = PendingChange::AfterRefresh;
         }
     }
 }
 
-/// Why a refresh was made.
+/// The cause of a refresh.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Cause(Told);
+pub(crate) struct RefreshCause(PendingChange);
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[tokio::test(start_paused = true)]
-    async fn ten_thousand_changes_cost_few_lists() {
+    async fn ten_thousand_changes_cause_few_refreshes() {
         let mut now = Instant::now();
         let mut refresh = Refresh::new(now - Duration::from_secs(10));
         let mut lists = 0;
         for _ in 0..10_000 {
-            refresh.change(now);
+            refresh.note_change(now);
             now += Duration::from_micros(100);
             if refresh.due().is_some_and(|due| due <= now) {
                 let cause = refresh.begin(now);
-                refresh.done(cause, Novelty::Changed);
+                refresh.done(cause, ListChange::Changed);
                 lists += 1;
             }
         }
         assert!(lists <= 2, "{lists} in one second");
-        assert!(refresh.due().is_some(), "and the last change is not forgotten");
+        assert!(refresh.due().is_some(), "the last change is still scheduled");
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_server_that_announces_changes_when_it_is_asked_is_asked_ever_more_seldom() {
+    async fn a_server_that_announces_a_change_after_every_refresh_is_backed_off() {
         let start = Instant::now();
         let mut now = start;
         let mut refresh = Refresh::new(now);
         let mut lists = 0;
         while now < start + Duration::from_secs(600) {
-            // Its answer is followed by an announcement, and nothing has changed.
-            refresh.change(now + Duration::from_millis(1));
-            now = refresh.due().expect("a change was told");
+            // Every response is followed by a notification, although nothing has changed.
+            refresh.note_change(now + Duration::from_millis(1));
+            now = refresh.due().expect("a change was announced");
             let cause = refresh.begin(now);
-            refresh.done(cause, Novelty::Same);
+            refresh.done(cause, ListChange::Unchanged);
             lists += 1;
         }
         assert!(lists <= 16, "{lists} in ten minutes");
-        // A change that comes by itself is heeded at once.
+        // An unprompted change is refreshed at once.
         now += Duration::from_secs(5);
-        refresh.change(now);
+        refresh.note_change(now);
         assert!(refresh.due().is_some_and(|due| due <= now));
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_list_that_cannot_be_had_is_asked_for_ever_more_seldom() {
+    async fn a_failed_refresh_is_retried_with_backoff() {
         let start = Instant::now();
         let mut refresh = Refresh::new(start);
         let mut asked = Vec::new();
         for _ in 0..8 {
             refresh.failed();
-            let due = refresh.due().expect("it is asked for again");
+            let due = refresh.due().expect("a retry is scheduled");
             asked.push((due - start).as_secs());
             refresh.begin(due);
         }

@@ -1,73 +1,78 @@
-//! When a lost server is tried again, and when it is given up.
+//! Reconnection policy: full-jitter exponential backoff, and when to give up.
 //!
-//! Pauses are drawn from zero to a bound that doubles (full jitter), so that many who lost the same server do not come
-//! back together. Knows no clock and no dice: both are handed in.
+//! The pause is random between zero and a bound that doubles, so that many clients that lost the same server do not
+//! reconnect together. Pure: clock and randomness are passed in.
 
 use std::time::Duration;
 
-use crate::config::Restart;
-use crate::status::Failure;
+use crate::config::RestartPolicy;
+use crate::status::ConnectionError;
 
-/// The bound of the first pause; it doubles with every failure in a row.
-const FIRST: Duration = Duration::from_millis(500);
-/// The largest bound.
-const LONGEST: Duration = Duration::from_secs(30);
-/// A server that ends this soon after its start was not lost: it does not work.
-const STILLBORN: Duration = Duration::from_secs(1);
-/// A server that stayed up this long has put its failures behind it.
+/// The first upper bound of the pause; it doubles with every consecutive failure.
+const INITIAL_BOUND: Duration = Duration::from_millis(500);
+/// The greatest upper bound.
+const MAX_BOUND: Duration = Duration::from_secs(30);
+/// A server that exits this soon after its start is broken.
+const EARLY_EXIT: Duration = Duration::from_secs(1);
+/// A connection that lasted this long resets the failure count.
 pub(crate) const STABLE: Duration = Duration::from_secs(60);
 
-/// The failures of one server, in a row.
+/// The consecutive failures of one server.
 #[derive(Debug)]
-pub(crate) struct Retry {
-    restart: Restart,
+pub(crate) struct RetryState {
+    restart: RestartPolicy,
     failures: u32,
-    /// How it ended the last time, if that was at once.
-    stillborn: Option<(Option<i32>, Option<i32>)>,
+    /// The exit status of the last process, if it exited early.
+    early_exit: Option<(Option<i32>, Option<i32>)>,
 }
 
 /// What follows a failure.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Next {
-    /// Another attempt, after this.
+pub(crate) enum RetryDecision {
+    /// Another attempt after this pause.
     After(Duration),
-    /// Nothing, until somebody asks.
+    /// No attempt until a reconnect is requested.
     GiveUp,
 }
 
-impl Retry {
-    pub(crate) fn new(restart: Restart) -> Self {
-        Self { restart, failures: 0, stillborn: None }
+impl RetryState {
+    pub(crate) fn new(restart: RestartPolicy) -> Self {
+        Self { restart, failures: 0, early_exit: None }
     }
 
-    /// How many failed in a row.
+    /// Returns the number of consecutive failures.
     pub(crate) fn failures(&self) -> u32 {
         self.failures
     }
 
-    /// The server stayed up for [`STABLE`].
-    pub(crate) fn stayed_up(&mut self) {
+    /// Resets the failures, after the connection lasted for [`STABLE`].
+    pub(crate) fn reset(&mut self) {
         self.failures = 0;
-        self.stillborn = None;
+        self.early_exit = None;
     }
 
-    /// Counts a failure of a server that lived this long. `dice` is between 0 and 1.
-    pub(crate) fn failed(&mut self, failure: &Failure, lived: Duration, dice: f64) -> Next {
+    /// Records a failure after this uptime. `jitter` is between 0 and 1.
+    pub(crate) fn failed(
+        &mut self,
+        failure: &ConnectionError,
+        uptime: Duration,
+        jitter: f64,
+    ) -> RetryDecision {
         self.failures = self.failures.saturating_add(1);
-        let stillborn = failure.exit().filter(|_| lived < STILLBORN);
-        let twice_alike = stillborn.is_some() && stillborn == self.stillborn;
-        self.stillborn = stillborn;
-        let most = match self.restart {
-            Restart::Never => return Next::GiveUp,
-            Restart::WithBackoff { most } => most,
+        let early_exit = failure.exit().filter(|_| uptime < EARLY_EXIT);
+        let is_repeated = early_exit.is_some() && early_exit == self.early_exit;
+        self.early_exit = early_exit;
+        let max_failures = match self.restart {
+            RestartPolicy::Never => return RetryDecision::GiveUp,
+            RestartPolicy::WithBackoff { max_failures } => max_failures,
         };
-        if failure.is_for_good() || twice_alike || self.failures >= most {
-            return Next::GiveUp;
+        if failure.is_permanent() || is_repeated || self.failures >= max_failures {
+            return RetryDecision::GiveUp;
         }
         let doublings = (self.failures - 1).min(16);
-        let bound = FIRST.saturating_mul(1 << doublings).min(LONGEST);
-        let pause = bound.mul_f64(dice.clamp(0.0, 1.0));
-        Next::After(pause.max(failure.asks_to_wait().unwrap_or_default()))
+        let bound = INITIAL_BOUND.saturating_mul(1 << doublings).min(MAX_BOUND);
+        let pause = bound.mul_f64(jitter.clamp(0.0, 1.0));
+        RetryDecision::After(pause.max(failure.retry_after_hint().unwrap_or_default()))
     }
 }
 
@@ -79,73 +84,73 @@ mod tests {
 
     use super::*;
 
-    const BACKOFF: Restart = Restart::WithBackoff { most: 5 };
+    const BACKOFF: RestartPolicy = RestartPolicy::WithBackoff { max_failures: 5 };
     const LONG: Duration = Duration::from_secs(10);
 
-    fn lost() -> Failure {
+    fn lost() -> ConnectionError {
         LinkError::lost("gone").into()
     }
 
-    fn exited(code: i32) -> Failure {
+    fn exited(code: i32) -> ConnectionError {
         LinkError::Exited(Arc::new(ServerExit::new(Some(code), None, ""))).into()
     }
 
     #[test]
-    fn pauses_double_up_to_a_bound_and_the_fifth_failure_ends_it() {
-        let mut retry = Retry::new(BACKOFF);
-        let pauses: Vec<Next> = (0..5).map(|_| retry.failed(&lost(), LONG, 1.0)).collect();
-        let millis = |ms| Next::After(Duration::from_millis(ms));
-        assert_eq!(pauses, [millis(500), millis(1000), millis(2000), millis(4000), Next::GiveUp]);
-        let mut patient = Retry::new(Restart::WithBackoff { most: u32::MAX });
+    fn pauses_double_up_to_a_bound_and_the_fifth_failure_gives_up() {
+        let mut retry = RetryState::new(BACKOFF);
+        let pauses: Vec<RetryDecision> = (0..5).map(|_| retry.failed(&lost(), LONG, 1.0)).collect();
+        let millis = |ms| RetryDecision::After(Duration::from_millis(ms));
+        assert_eq!(pauses, [millis(500), millis(1000), millis(2000), millis(4000), RetryDecision::GiveUp]);
+        let mut patient = RetryState::new(RestartPolicy::WithBackoff { max_failures: u32::MAX });
         let last = (0..100).map(|_| patient.failed(&lost(), LONG, 1.0)).last();
-        assert_eq!(last, Some(Next::After(LONGEST)), "and nothing overflows");
+        assert_eq!(last, Some(RetryDecision::After(MAX_BOUND)), "and nothing overflows");
     }
 
     #[test]
-    fn the_pause_is_drawn_from_zero() {
-        let mut retry = Retry::new(BACKOFF);
-        assert_eq!(retry.failed(&lost(), LONG, 0.0), Next::After(Duration::ZERO));
-        assert_eq!(retry.failed(&lost(), LONG, 0.5), Next::After(Duration::from_millis(500)));
+    fn the_pause_is_scaled_by_the_jitter() {
+        let mut retry = RetryState::new(BACKOFF);
+        assert_eq!(retry.failed(&lost(), LONG, 0.0), RetryDecision::After(Duration::ZERO));
+        assert_eq!(retry.failed(&lost(), LONG, 0.5), RetryDecision::After(Duration::from_millis(500)));
     }
 
     #[test]
-    fn two_exits_alike_at_once_are_a_mistake_not_a_crash() {
-        let mut retry = Retry::new(BACKOFF);
+    fn two_equal_early_exits_give_up() {
+        let mut retry = RetryState::new(BACKOFF);
         let soon = Duration::from_millis(300);
-        assert!(matches!(retry.failed(&exited(2), soon, 0.0), Next::After(_)));
-        assert_eq!(retry.failed(&exited(2), soon, 0.0), Next::GiveUp);
-        let mut retry = Retry::new(BACKOFF);
+        assert!(matches!(retry.failed(&exited(2), soon, 0.0), RetryDecision::After(_)));
+        assert_eq!(retry.failed(&exited(2), soon, 0.0), RetryDecision::GiveUp);
+        let mut retry = RetryState::new(BACKOFF);
         for code in [1, 2, 1, 2] {
-            assert!(matches!(retry.failed(&exited(code), soon, 0.0), Next::After(_)), "not alike");
+            assert!(matches!(retry.failed(&exited(code), soon, 0.0), RetryDecision::After(_)), "not alike");
         }
-        let mut retry = Retry::new(BACKOFF);
+        let mut retry = RetryState::new(BACKOFF);
         for _ in 0..4 {
-            assert!(matches!(retry.failed(&exited(2), LONG, 0.0), Next::After(_)), "not at once");
+            assert!(matches!(retry.failed(&exited(2), LONG, 0.0), RetryDecision::After(_)), "not at once");
         }
     }
 
     #[test]
-    fn staying_up_forgets_and_never_means_never() {
-        let mut retry = Retry::new(BACKOFF);
+    fn a_reset_clears_failures_and_never_gives_up_at_once() {
+        let mut retry = RetryState::new(BACKOFF);
         for _ in 0..20 {
-            assert!(matches!(retry.failed(&lost(), LONG, 0.0), Next::After(_)));
-            retry.stayed_up();
+            assert!(matches!(retry.failed(&lost(), LONG, 0.0), RetryDecision::After(_)));
+            retry.reset();
         }
-        assert_eq!(Retry::new(Restart::Never).failed(&lost(), LONG, 0.0), Next::GiveUp);
+        assert_eq!(RetryState::new(RestartPolicy::Never).failed(&lost(), LONG, 0.0), RetryDecision::GiveUp);
     }
 
     #[test]
-    fn what_must_be_mended_is_not_tried_again() {
+    fn a_permanent_error_is_not_retried() {
         let missing = LinkError::NotStarted(Arc::new(StartError::new("x", StartErrorKind::NotFound)));
-        assert_eq!(Retry::new(BACKOFF).failed(&missing.into(), LONG, 0.0), Next::GiveUp);
+        assert_eq!(RetryState::new(BACKOFF).failed(&missing.into(), LONG, 0.0), RetryDecision::GiveUp);
         let full = LinkError::NotStarted(Arc::new(StartError::new("x", StartErrorKind::OutOfResources)));
-        assert!(matches!(Retry::new(BACKOFF).failed(&full.into(), LONG, 0.0), Next::After(_)));
+        assert!(matches!(RetryState::new(BACKOFF).failed(&full.into(), LONG, 0.0), RetryDecision::After(_)));
     }
 
     #[test]
-    fn the_server_may_ask_for_a_longer_pause() {
+    fn retry_after_extends_the_pause() {
         let busy = LinkError::RateLimited { retry_after: Some(Duration::from_secs(120)) };
-        let next = Retry::new(BACKOFF).failed(&busy.into(), LONG, 1.0);
-        assert_eq!(next, Next::After(Duration::from_secs(120)));
+        let next = RetryState::new(BACKOFF).failed(&busy.into(), LONG, 1.0);
+        assert_eq!(next, RetryDecision::After(Duration::from_secs(120)));
     }
 }

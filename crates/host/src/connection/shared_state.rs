@@ -9,22 +9,22 @@ use switchboard_session::client::Limits;
 use tokio::sync::watch;
 
 use crate::connection::Connectors;
-use crate::event::Announcer;
+use crate::event::EventSender;
 use crate::registry::Registry;
 
-/// What all tasks of a host share.
+/// The state that all connection tasks of a host share.
 #[derive(Debug)]
 pub(crate) struct SharedState {
     pub(crate) connectors: Connectors,
     pub(crate) registry: Registry,
-    pub(crate) events: Announcer,
-    /// What every session is opened with.
+    pub(crate) events: EventSender,
+    /// The client of all sessions.
     pub(crate) client: Client,
     pub(crate) limits: Limits,
     /// The roots that servers receive from `roots/list`. Held for a clone, never across an await.
     pub(crate) roots: RwLock<Option<Vec<Root>>>,
-    /// How often the machine has woken up.
-    pub(crate) woken: watch::Sender<u64>,
-    /// Whether supervisors stop their servers without being waited for: the program is about to end.
+    /// The number of system resumes.
+    pub(crate) resumes: watch::Sender<u64>,
+    /// Whether closing does not wait for the supervisors, because the process is about to exit.
     pub(crate) detaches: AtomicBool,
 }

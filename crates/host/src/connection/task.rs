@@ -13,46 +13,46 @@ use switchboard_session::{CallError, ClientSession, EraHint, SessionInfo, Timeou
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until};
 
-use crate::config::Off;
+use crate::config::OffReason;
 use crate::connection::SharedState;
-use crate::connection::refresh::{Cause, Refresh};
-use crate::connection::retry::{Next, Retry, STABLE};
-use crate::event::Event;
-use crate::registry::{Novelty, Unread};
-use crate::slot::{DesiredState, Run, Slot};
-use crate::status::{Failure, Status};
+use crate::connection::refresh::{Refresh, RefreshCause};
+use crate::connection::retry::{RetryDecision, RetryState, STABLE};
+use crate::event::HostEvent;
+use crate::registry::{ListChange, ListDefects};
+use crate::slot::{DesiredState, RunState, Slot};
+use crate::status::{ConnectionError, Status};
 
-/// How long the tools of a lost server stay listed.
+/// How long the tools of a disconnected server stay listed.
 const GRACE_PERIOD: Duration = Duration::from_secs(10 * 60);
-/// What an error carries of a server's stderr.
-const LAST_WORDS: usize = 4 * 1024;
-/// How long a server whose calls failed may take to say that it is alive.
-const PROBE: Duration = Duration::from_secs(10);
+/// How much stderr output an error includes.
+const MAX_STDERR_BYTES: usize = 4 * 1024;
+/// The timeout of the ping after a failed call.
+const PROBE_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Runs the connection task of a slot until the slot is removed.
 pub(crate) async fn run(slot: Arc<Slot>, shared: Arc<SharedState>) {
     let desired = slot.desired();
-    ConnectionTask { slot, shared, desired, verdict: None, lost_at: None, opened: 0 }.run().await;
+    ConnectionTask { slot, shared, desired, era_hint: None, lost_at: None, opened: 0 }.run().await;
 }
 
 struct ConnectionTask {
     slot: Arc<Slot>,
     shared: Arc<SharedState>,
     desired: watch::Receiver<DesiredState>,
-    /// What an earlier session found out about the server.
-    verdict: Option<EraHint>,
+    /// The era that an earlier session detected.
+    era_hint: Option<EraHint>,
     /// When the connection was lost; its tools stay listed for a grace period after that.
     lost_at: Option<Instant>,
-    /// How often it was opened.
+    /// The number of sessions opened so far.
     opened: u64,
 }
 
 /// A session that has just been opened.
-struct Opened {
+struct OpenSession {
     session: ClientSession,
     changes: ChangeStream,
-    /// Held for what its drop does: a modern server tells only who listens.
-    listening: Option<Subscription>,
+    /// Unsubscribes on drop. A modern server sends changes only to subscribers.
+    subscription: Option<Subscription>,
     tools: ToolListResult,
 }
 
@@ -71,14 +71,14 @@ impl ConnectionTask {
         loop {
             let DesiredState { round, run } = *self.desired.borrow_and_update();
             match run {
-                Run::Held => {}
-                Run::Off(Off::Disabled) => self.tell(round, Status::Disabled),
-                Run::Off(Off::Unapproved) => self.tell(round, Status::AwaitingApproval),
-                Run::Asleep => self.tell(round, Status::Asleep),
-                Run::Gone => return self.tell(u64::MAX, Status::Stopped),
-                Run::Up => {
-                    // Somebody asked, so nothing that failed before counts.
-                    self.verdict = None;
+                RunState::Undecided => {}
+                RunState::Off(OffReason::Disabled) => self.publish_status(round, Status::Disabled),
+                RunState::Off(OffReason::Unapproved) => self.publish_status(round, Status::AwaitingApproval),
+                RunState::Asleep => self.publish_status(round, Status::Asleep),
+                RunState::Removed => return self.publish_status(u64::MAX, Status::Stopped),
+                RunState::Running => {
+                    // An explicit start: earlier failures do not count.
+                    self.era_hint = None;
                     Box::pin(self.run_until_changed(round)).await;
                     continue;
                 }
@@ -91,15 +91,15 @@ impl ConnectionTask {
 
     /// Connects and serves the session until the desired state changes.
     async fn run_until_changed(&mut self, round: u64) {
-        let mut retry = Retry::new(self.slot.spec.restart);
+        let mut retry = RetryState::new(self.slot.spec.restart);
         loop {
             let began = Instant::now();
-            self.tell(round, Status::Starting { since: began, attempt: retry.failures() + 1 });
-            let opening = open(Arc::clone(&self.slot), Arc::clone(&self.shared), self.verdict);
+            self.publish_status(round, Status::Starting { since: began, attempt: retry.failures() + 1 });
+            let connecting = open(Arc::clone(&self.slot), Arc::clone(&self.shared), self.era_hint);
             let opened = tokio::select! {
                 biased;
                 _ = self.desired.changed() => return,
-                opened = Box::pin(opening) => opened,
+                opened = Box::pin(connecting) => opened,
             };
             let (failure, session) = match opened {
                 Ok(opened) => match Box::pin(self.serve_session(round, opened, &mut retry)).await {
@@ -111,12 +111,12 @@ impl ConnectionTask {
             tracing::debug!(server = %self.slot.name, error = %failure, "connection lost");
             self.lost_at.get_or_insert_with(Instant::now);
             let next = match failure.challenge() {
-                Some(_) => Next::GiveUp,
+                Some(_) => RetryDecision::GiveUp,
                 None => retry.failed(&failure, began.elapsed(), jitter()),
             };
-            let (status, until) = after(next, failure, retry.failures());
-            self.tell(round, status);
-            // Said first: what is lost may take its time to be left.
+            let (status, until) = status_after_failure(next, failure, retry.failures());
+            self.publish_status(round, status);
+            // After the status: closing may take a while.
             if let Some(session) = session {
                 close(&session, &self.shared).await;
             }
@@ -129,14 +129,14 @@ impl ConnectionTask {
     /// Waits for the desired state to change, at most until then; removes the tools when the grace period is over.
     async fn wait(&mut self, until: Option<Instant>) -> WaitOutcome {
         loop {
-            let forget = self.lost_at.map(|since| since + GRACE_PERIOD);
+            let grace_end = self.lost_at.map(|since| since + GRACE_PERIOD);
             tokio::select! {
                 biased;
                 _ = self.desired.changed() => return WaitOutcome::DesiredStateChanged,
-                () = at(until) => return WaitOutcome::Elapsed,
-                () = at(forget) => {
+                () = sleep_until_some(until) => return WaitOutcome::Elapsed,
+                () = sleep_until_some(grace_end) => {
                     self.lost_at = None;
-                    self.shared.registry.forget(self.slot.id);
+                    self.shared.registry.remove_tools(self.slot.id);
                 }
             }
         }
@@ -146,166 +146,173 @@ impl ConnectionTask {
     async fn serve_session(
         &mut self,
         round: u64,
-        opened: Opened,
-        retry: &mut Retry,
-    ) -> (Option<Failure>, ClientSession) {
-        let Opened { session, changes, listening, tools } = opened;
-        let terms = match session.info() {
-            Ok(terms) => Arc::new(terms.clone()),
+        opened: OpenSession,
+        retry: &mut RetryState,
+    ) -> (Option<ConnectionError>, ClientSession) {
+        let OpenSession { session, changes, subscription, tools } = opened;
+        let session_info = match session.info() {
+            Ok(session_info) => Arc::new(session_info.clone()),
             Err(error) => return (Some(error.into()), session),
         };
         self.slot.health_signal().clear();
-        self.verdict = session.era_hint().ok();
+        self.era_hint = session.era_hint().ok();
         self.lost_at = None;
         self.opened += 1;
         if self.opened > 1 {
-            self.slot.meter.reconnected();
+            self.slot.meter.record_reconnect();
         }
-        let mut health = Health { terms, round, refresh: Refresh::new(Instant::now()), ill: None };
-        let listed = self.take_in(tools);
+        let mut health =
+            Health { session_info, round, refresh: Refresh::new(Instant::now()), list_error: None };
+        let listed = self.update_catalog(tools);
         self.slot.set_session(Some(session.clone()));
-        self.say(&mut health, listed);
-        let outcome = Box::pin(self.hear(&session, changes, &mut health, retry)).await;
+        self.publish_list_outcome(&mut health, listed);
+        let outcome = Box::pin(self.run_session(&session, changes, &mut health, retry)).await;
         self.slot.set_session(None);
-        drop(listening);
+        drop(subscription);
         (outcome, session)
     }
 
-    async fn hear(
+    /// Runs the event loop of an open session. Returns the failure; `None` if the desired state changed.
+    async fn run_session(
         &mut self,
         session: &ClientSession,
         mut changes: ChangeStream,
         health: &mut Health,
-        retry: &mut Retry,
-    ) -> Option<Failure> {
+        retry: &mut RetryState,
+    ) -> Option<ConnectionError> {
         let slot = Arc::clone(&self.slot);
         let mut state = session.watch_state();
-        let mut woken = self.shared.woken.subscribe();
+        let mut resumes = self.shared.resumes.subscribe();
         let mut stable = Some(Instant::now() + STABLE);
-        let mut hears = true;
-        let mut listing: Option<(Cause, BoxFuture<'_, ToolListResult>)> = None;
+        let mut is_stream_open = true;
+        let mut listing: Option<(RefreshCause, BoxFuture<'_, ToolListResult>)> = None;
         let mut probing: Option<BoxFuture<'_, Result<(), CallError>>> = None;
         loop {
             let due = health.refresh.due().filter(|_| listing.is_none());
             tokio::select! {
                 biased;
                 _ = self.desired.changed() => return None,
-                failure = lost(&mut state) => return Some(failure),
+                failure = session_ended(&mut state) => return Some(failure),
                 error = slot.health_signal().next() => {
-                    let failure = Failure::from(error);
+                    let failure = ConnectionError::from(error);
                     if failure.challenge().is_some() {
                         return Some(failure);
                     }
-                    self.tell(health.round, Status::Degraded { terms: Arc::clone(&health.terms), failure });
+                    self.publish_status(health.round, Status::Degraded { session_info: Arc::clone(&health.session_info), failure });
                     probing.get_or_insert_with(|| Box::pin(probe(session)));
                 }
-                // The sender is in the shared state, which outlives this task.
-                Ok(()) = woken.changed() => {
+                // The sender lives in the shared state, which outlives this task.
+                Ok(()) = resumes.changed() => {
                     probing.get_or_insert_with(|| Box::pin(probe(session)));
                 }
                 alive = poll_if_some(&mut probing) => {
                     probing = None;
                     match alive {
-                        Ok(()) => self.tell(health.round, health.status()),
+                        Ok(()) => self.publish_status(health.round, health.status()),
                         Err(error) => return Some(error.into()),
                     }
                 }
-                change = changes.next(), if hears => match change {
-                    Some(change) => self.heard(change, &mut health.refresh),
-                    None => hears = false,
+                change = changes.next(), if is_stream_open => match change {
+                    Some(change) => self.handle_change(change, &mut health.refresh),
+                    None => is_stream_open = false,
                 },
-                tools = finish(&mut listing) => {
+                tools = poll_listing(&mut listing) => {
                     let cause = listing.take().map(|(cause, _)| cause);
-                    let listed = self.take_in(tools);
-                    if let (Some(cause), Ok(novelty)) = (cause, &listed) {
-                        health.refresh.done(cause, *novelty);
+                    let listed = self.update_catalog(tools);
+                    if let (Some(cause), Ok(list_change)) = (cause, &listed) {
+                        health.refresh.done(cause, *list_change);
                     }
-                    self.say(health, listed);
+                    self.publish_list_outcome(health, listed);
                 }
-                () = at(due) => {
+                () = sleep_until_some(due) => {
                     let cause = health.refresh.begin(Instant::now());
                     listing = Some((cause, Box::pin(session.refresh_tools())));
                 }
-                () = at(stable) => {
+                () = sleep_until_some(stable) => {
                     stable = None;
-                    retry.stayed_up();
+                    retry.reset();
                 }
             }
         }
     }
 
-    /// Takes in what the server listed. On failure the last good list stays.
-    fn take_in(&self, tools: ToolListResult) -> Result<Novelty, Failure> {
-        let listing = tools.map_err(Failure::from)?;
-        let unread = Unread { rejected: &listing.rejected, cut: listing.cut.clone() };
-        Ok(self.shared.registry.list(&self.slot, &listing, unread))
+    /// Updates the catalog with a new list. On failure the last good list stays.
+    fn update_catalog(&self, tools: ToolListResult) -> Result<ListChange, ConnectionError> {
+        let listing = tools.map_err(ConnectionError::from)?;
+        let defects = ListDefects { rejected: &listing.rejected, cut: listing.cut.clone() };
+        Ok(self.shared.registry.set_tools(&self.slot, &listing, defects))
     }
 
-    /// Says how the server is after its list came, or did not.
-    fn say(&self, health: &mut Health, listed: Result<Novelty, Failure>) {
-        health.ill = listed.err();
-        if health.ill.is_some() {
+    /// Publishes the status after a list was fetched or failed.
+    fn publish_list_outcome(&self, health: &mut Health, listed: Result<ListChange, ConnectionError>) {
+        health.list_error = listed.err();
+        if health.list_error.is_some() {
             health.refresh.failed();
         }
-        self.tell(health.round, health.status());
+        self.publish_status(health.round, health.status());
     }
 
-    fn heard(&self, change: Change, refresh: &mut Refresh) {
+    fn handle_change(&self, change: Change, refresh: &mut Refresh) {
         match change {
-            Change::Tools => refresh.change(Instant::now()),
+            Change::Tools => refresh.note_change(Instant::now()),
             change => {
                 if matches!(change, Change::Missed(_)) {
-                    // A change of the tools may be among them.
-                    refresh.change(Instant::now());
+                    // The missed changes may include a change of the tools.
+                    refresh.note_change(Instant::now());
                 }
-                self.shared.events.tell(Event::Told { server: Arc::clone(&self.slot.name), change });
+                self.shared
+                    .events
+                    .send(HostEvent::ServerChange { server: Arc::clone(&self.slot.name), change });
             }
         }
     }
 
-    fn tell(&self, round: u64, status: Status) {
-        self.slot.tell(round, status.clone());
-        self.shared.events.tell(Event::Status { server: Arc::clone(&self.slot.name), status });
+    fn publish_status(&self, round: u64, status: Status) {
+        self.slot.set_status(round, status.clone());
+        self.shared.events.send(HostEvent::Status { server: Arc::clone(&self.slot.name), status });
     }
 }
 
-/// How an open session is doing.
+/// The health of an open session.
 struct Health {
-    terms: Arc<SessionInfo>,
+    session_info: Arc<SessionInfo>,
     round: u64,
     refresh: Refresh,
-    /// Why its list is old.
-    ill: Option<Failure>,
+    /// Why the last refresh of the tools failed.
+    list_error: Option<ConnectionError>,
 }
 
 impl Health {
     fn status(&self) -> Status {
-        let terms = Arc::clone(&self.terms);
-        match self.ill.clone() {
-            None => Status::Ready(terms),
-            Some(failure) => Status::Degraded { terms, failure },
+        let session_info = Arc::clone(&self.session_info);
+        match self.list_error.clone() {
+            None => Status::Ready(session_info),
+            Some(failure) => Status::Degraded { session_info, failure },
         }
     }
 }
 
-/// How a server is after a failure, and until when.
-fn after(next: Next, failure: Failure, failures: u32) -> (Status, Option<Instant>) {
+/// Returns the status after a failure, and the time of the next attempt.
+fn status_after_failure(
+    next: RetryDecision,
+    failure: ConnectionError,
+    failures: u32,
+) -> (Status, Option<Instant>) {
     if let Some(challenge) = failure.challenge() {
         return (Status::NeedsAuth(challenge), None);
     }
     match next {
-        Next::After(pause) => {
+        RetryDecision::After(pause) => {
             let until = Instant::now() + pause;
             (Status::BackingOff { until, attempt: failures, failure }, Some(until))
         }
-        Next::GiveUp => (Status::Failed(failure), None),
+        RetryDecision::GiveUp => (Status::Failed(failure), None),
     }
 }
 
-/// Closes a session in order.
+/// Closes a session gracefully.
 async fn close(session: &ClientSession, shared: &SharedState) {
-    // What held the subscription takes it back when it runs next: a server that still thought itself listened to would
-    // take its time to leave.
+    // Lets the dropped subscription be cancelled first: a server with an open subscription takes longer to exit.
     tokio::task::yield_now().await;
     if shared.detaches.load(Ordering::Acquire) {
         session.close_detached().await;
@@ -318,11 +325,12 @@ async fn close(session: &ClientSession, shared: &SharedState) {
 async fn open(
     slot: Arc<Slot>,
     shared: Arc<SharedState>,
-    verdict: Option<EraHint>,
-) -> Result<Opened, Failure> {
+    era_hint: Option<EraHint>,
+) -> Result<OpenSession, ConnectionError> {
     let spec = &slot.spec;
-    let late = || CallError::TimedOut { kind: TimeoutKind::Startup, after: spec.startup_timeout, hint: None };
-    let opening = async {
+    let timed_out =
+        || CallError::TimedOut { kind: TimeoutKind::Startup, after: spec.startup_timeout, hint: None };
+    let connecting = async {
         let dial = shared.connectors.dial(&slot.name, spec, &slot.child).await?;
         let mut limits = shared.limits.clone();
         limits.startup = spec.startup_timeout;
@@ -332,65 +340,67 @@ async fn open(
             limits.call_idle = limits.call_idle.max(call);
         }
         let mut client = shared.client.clone().with_limits(limits).with_answers(Arc::clone(&slot.questions));
-        if let Some(verdict) = verdict {
-            client = client.with_era_hint(verdict);
+        if let Some(era_hint) = era_hint {
+            client = client.with_era_hint(era_hint);
         }
         if let Some(roots) = shared.roots.read().clone() {
             client = client.with_roots(roots);
         }
         let session = client.connect(dial).await?;
-        // Before the list, so that no change of it is missed.
+        // Before listing, so that no change is missed.
         let changes = session.changes()?;
-        let listening = listen(&session).await;
+        let subscription = subscribe(&session).await;
         let tools = session.list_tools().await;
         match tools {
             Err(error @ (CallError::Link(_) | CallError::Closed)) => Err(error.into()),
-            tools => Ok(Opened { session, changes, listening, tools }),
+            tools => Ok(OpenSession { session, changes, subscription, tools }),
         }
     };
-    // A little longer than the session's own bound, whose error says more.
+    // Slightly longer than the session's own timeout, whose error is more specific.
     let within = spec.startup_timeout.saturating_add(Duration::from_millis(100));
-    let opened = tokio::time::timeout(within, opening).await.unwrap_or_else(|_| Err(late().into()));
+    let opened = tokio::time::timeout(within, connecting).await.unwrap_or_else(|_| Err(timed_out().into()));
     opened.map_err(|failure| match failure {
-        Failure::Session(error @ CallError::TimedOut { .. }) => silent(error, &slot),
+        ConnectionError::Session(error @ CallError::TimedOut { .. }) => startup_timeout_error(error, &slot),
         other => other,
     })
 }
 
-/// A server that did not answer in time, with what it wrote instead.
-fn silent(error: CallError, slot: &Slot) -> Failure {
+/// Adds the stderr output of the server to a startup timeout.
+fn startup_timeout_error(error: CallError, slot: &Slot) -> ConnectionError {
     let stderr = slot.child.get().map(|child| child.stderr_tail()).unwrap_or_default();
     match stderr.is_empty() {
-        true => Failure::Session(error),
-        false => Failure::Silent { error, stderr: last(&stderr, LAST_WORDS).to_owned() },
+        true => ConnectionError::Session(error),
+        false => {
+            ConnectionError::StartupTimedOut { error, stderr: tail(&stderr, MAX_STDERR_BYTES).to_owned() }
+        }
     }
 }
 
-/// The end of a text, cut between characters.
-fn last(text: &str, most: usize) -> &str {
-    let mut from = text.len().saturating_sub(most);
+/// Returns the end of a text, cut at a character boundary.
+fn tail(text: &str, max_bytes: usize) -> &str {
+    let mut from = text.len().saturating_sub(max_bytes);
     while !text.is_char_boundary(from) {
         from += 1;
     }
     &text[from..]
 }
 
-/// Listens to the changes that the server says it tells.
-async fn listen(session: &ClientSession) -> Option<Subscription> {
-    let filter = filter(&session.info().ok()?.capabilities);
+/// Subscribes to the list changes that the server supports.
+async fn subscribe(session: &ClientSession) -> Option<Subscription> {
+    let filter = change_filter(&session.info().ok()?.capabilities);
     if filter.is_empty() {
         return None;
     }
     match session.listen(filter).await {
-        Ok(listening) => Some(listening),
+        Ok(subscription) => Some(subscription),
         Err(error) => {
-            tracing::debug!(%error, "changes of the lists will not be heard");
+            tracing::debug!(%error, "subscription to list changes failed");
             None
         }
     }
 }
 
-fn filter(offered: &ServerCapabilities) -> ListenFilter {
+fn change_filter(offered: &ServerCapabilities) -> ListenFilter {
     let mut filter = ListenFilter::new();
     filter.tools_list_changed = offered.tools.as_ref().is_some_and(|list| list.list_changed == Some(true));
     filter.prompts_list_changed =
@@ -400,8 +410,8 @@ fn filter(offered: &ServerCapabilities) -> ListenFilter {
     filter
 }
 
-/// Ready when the session is over, with the reason.
-async fn lost(state: &mut watch::Receiver<SessionState>) -> Failure {
+/// Waits for the end of the session and returns the reason.
+async fn session_ended(state: &mut watch::Receiver<SessionState>) -> ConnectionError {
     let over = state.wait_for(|state| matches!(state, SessionState::Failed(_) | SessionState::Closed)).await;
     match over.as_deref() {
         Ok(SessionState::Failed(error)) => error.clone().into(),
@@ -410,11 +420,11 @@ async fn lost(state: &mut watch::Receiver<SessionState>) -> Failure {
 }
 
 async fn probe(session: &ClientSession) -> Result<(), CallError> {
-    let late = CallError::TimedOut { kind: TimeoutKind::Idle, after: PROBE, hint: None };
-    tokio::time::timeout(PROBE, session.ping()).await.unwrap_or(Err(late))
+    let timed_out = CallError::TimedOut { kind: TimeoutKind::Idle, after: PROBE_TIMEOUT, hint: None };
+    tokio::time::timeout(PROBE_TIMEOUT, session.ping()).await.unwrap_or(Err(timed_out))
 }
 
-/// What a future comes to; never, without one.
+/// Awaits the future; pending forever without one.
 async fn poll_if_some<T>(future: &mut Option<BoxFuture<'_, T>>) -> T {
     match future {
         Some(future) => future.await,
@@ -422,15 +432,15 @@ async fn poll_if_some<T>(future: &mut Option<BoxFuture<'_, T>>) -> T {
     }
 }
 
-async fn finish<T>(listing: &mut Option<(Cause, BoxFuture<'_, T>)>) -> T {
+async fn poll_listing<T>(listing: &mut Option<(RefreshCause, BoxFuture<'_, T>)>) -> T {
     match listing {
         Some((_, future)) => future.await,
         None => std::future::pending().await,
     }
 }
 
-/// Waits until then; for ever, without a time.
-async fn at(time: Option<Instant>) {
+/// Sleeps until a time; pending forever without one.
+async fn sleep_until_some(time: Option<Instant>) {
     match time {
         Some(time) => sleep_until(time).await,
         None => std::future::pending().await,
@@ -440,7 +450,7 @@ async fn at(time: Option<Instant>) {
 /// Returns a random factor between 0 and 1 for the pause before a retry.
 fn jitter() -> f64 {
     let mut bytes = [0; 4];
-    // Without randomness the pause is merely the shortest.
+    // Without randomness the pause is zero.
     let _ = getrandom::fill(&mut bytes);
     f64::from(u32::from_le_bytes(bytes)) / f64::from(u32::MAX)
 }

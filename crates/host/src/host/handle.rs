@@ -1,15 +1,15 @@
-//! A tool to look at and to call.
+//! A handle of one tool.
 
 use std::sync::Arc;
 
 use serde::Serialize;
 use switchboard_protocol::{CallToolResult, Raw, Tool, ToolAnnotations};
 
-use crate::call::{ToolCall, Which};
+use crate::call::{ToolCall, ToolSelector};
 use crate::host::Host;
 use crate::registry::CatalogTool;
 
-/// A tool of the catalogue, with the host that calls it.
+/// A tool of the catalog and the host that calls it.
 #[derive(Clone, Debug)]
 pub struct ToolHandle {
     host: Host,
@@ -21,33 +21,33 @@ impl ToolHandle {
         Self { host, listed }
     }
 
-    /// The tool as the catalogue has it.
+    /// Returns the tool of the catalog.
     pub fn listed(&self) -> &Arc<CatalogTool> {
         &self.listed
     }
 
-    /// The tool as its server lists it.
+    /// Returns the tool as its server lists it.
     pub fn tool(&self) -> &Tool {
         self.listed.tool()
     }
 
-    /// The JSON Schema of its arguments.
+    /// Returns the JSON Schema of its arguments.
     pub fn schema(&self) -> &Raw {
         &self.listed.tool.input_schema
     }
 
-    /// What it says of its effects.
+    /// Returns its annotations.
     pub fn effects(&self) -> ToolAnnotations {
         self.listed.effects()
     }
 
-    /// Calls it; await for a typed error or a result.
+    /// Calls the tool; await the call for a result or a typed error.
     pub fn call(&self, arguments: impl Serialize) -> ToolCall {
-        let which = Which::Listed(Arc::clone(&self.listed));
+        let which = ToolSelector::Listed(Arc::clone(&self.listed));
         ToolCall::new(Arc::clone(&self.host.inner), which, Raw::encode(&arguments))
     }
 
-    /// Calls it for a model: every failure is a result that says so.
+    /// Calls the tool for a model: every failure is an error result.
     pub async fn execute(&self, arguments: impl Serialize) -> CallToolResult {
         self.call(arguments).execute().await
     }

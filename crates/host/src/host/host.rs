@@ -1,6 +1,6 @@
-//! The host: what an application does with many servers.
+//! The host: the API for many servers.
 //!
-//! Invariant: what is wanted of one server never waits for another.
+//! Invariant: operations on one server never wait for another.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -11,27 +11,29 @@ use switchboard_session::server::Server;
 use switchboard_transport::stdio::ChildHandle;
 use tokio::task::JoinSet;
 
-use crate::attempt::outcome;
-use crate::call::{ToolCall, Which};
-use crate::config::{Off, Start};
+use crate::attempt::connect_result;
+use crate::call::{ToolCall, ToolSelector};
+use crate::config::{OffReason, StartPolicy};
 use crate::error::{HostError, not_ready};
-use crate::event::{Event, Events};
+use crate::event::{HostEvent, HostEvents};
 use crate::host::{HostBuilder, ToolHandle};
 use crate::local_tool::LocalTool;
 use crate::manifest::Manifest;
 use crate::permission::Gate;
-use crate::registry::{Catalog, CatalogTool, DefinitionChange, Found, Pins, Target, Unlisted, Why};
-use crate::report::{ServerStatus, SetServers};
+use crate::registry::{
+    CallTarget, Catalog, CatalogTool, DefinitionChange, Pins, ToolExplanation, ToolListIssues, ToolMatch,
+};
+use crate::report::{ServerStatus, SetServersOutcome};
 use crate::server_spec::ServerSpec;
-use crate::set::{Changed, FIRST, Inner};
+use crate::set::{FIRST_ROUND, HostState, SetChange};
 use crate::slot::Switch;
 use crate::status::{Status, StatusKind};
 use crate::telemetry::CallMetrics;
 
-/// Many servers, and one catalogue of what they offer. Cheap to clone; the last clone to be dropped ends the servers.
+/// Many servers and one catalog of their tools. Cheap to clone; dropping the last clone ends the servers.
 #[derive(Clone)]
 pub struct Host {
-    pub(crate) inner: Arc<Inner>,
+    pub(crate) inner: Arc<HostState>,
 }
 
 impl Host {
@@ -40,32 +42,31 @@ impl Host {
         Self::builder().build()
     }
 
-    /// A host to be put together.
+    /// Returns a builder.
     pub fn builder() -> HostBuilder {
         HostBuilder::new()
     }
 
-    /// Registers a server in this program, to be reached by name.
+    /// Registers a server in this process by name.
     pub fn register(&self, name: impl Into<String>, server: &Arc<Server>) {
         self.inner.shared.connectors.in_process.write().insert(name.into(), Arc::clone(server));
     }
 
-    /// Sets the roots that every server is told, and tells those that are connected.
+    /// Sets the roots and notifies connected servers.
     pub fn set_roots(&self, roots: impl Into<Vec<Root>>) {
         let roots = roots.into();
         *self.inner.shared.roots.write() = Some(roots.clone());
         for session in self.inner.slots().iter().filter_map(|slot| slot.current()) {
-            // One that has just been lost is told when it is opened again.
+            // A session that has just ended receives the roots when it reconnects.
             let _ = session.set_roots(roots.clone());
         }
     }
 
-    /// Connects a server: one attempt, which is waited for.
+    /// Connects a server: waits for one attempt.
     ///
-    /// A failed attempt leaves the set of servers as it was. A server of the same name goes on until the new one is
-    /// ready, and is ended then; if it is described in the same way it is kept, and connected now if it is not. Once
-    /// connected, a server is reconnected as its description says. See [`Self::add`] for a server that is to be tried
-    /// until it is there.
+    /// A failed attempt leaves the set of servers unchanged. A server of the same name keeps running until the new one is
+    /// ready, and is ended then; if it has the same spec, it is kept, and connected now if it is not. Once connected, a
+    /// server is reconnected by its restart policy. [`Self::add`] retries in the background instead.
     ///
     /// ```no_run
     /// use switchboard::host::Host;
@@ -82,25 +83,25 @@ impl Host {
     /// ```
     ///
     /// # Errors
-    /// When the attempt fails, the server needs a login, or the host takes no more servers.
+    /// When the attempt fails, the server requires a login, or the limit of servers is reached.
     ///
     /// # Cancellation
-    /// Dropping the future ends the attempt and leaves the set as it was.
+    /// Dropping the future ends the attempt and leaves the set unchanged.
     pub async fn connect(
         &self,
         name: impl Into<String>,
         server: impl Into<ServerSpec>,
     ) -> Result<(), HostError> {
-        let attempt = self.inner.attempt(&name.into(), server.into())?;
+        let attempt = self.inner.begin_connect(&name.into(), server.into())?;
         attempt.finish().await
     }
 
-    /// Adds a server to the set and returns at once. It is connected in the background, and tried again as its
-    /// description says; [`Self::ready`] waits for it. One of the same name is replaced, unless it is described in the
-    /// same way: then it stays, and is tried again if it was given up.
+    /// Adds a server to the set and returns immediately. It connects in the background and retries by its restart policy;
+    /// [`Self::ready`] waits for it. A server of the same name is replaced, unless it has the same spec: then it stays, and
+    /// is retried if it had failed.
     ///
     /// # Errors
-    /// When the name cannot be used, the host takes no more servers, or it is closed.
+    /// When the name is invalid, the limit of servers is reached, or the host is closed.
     ///
     /// # Panics
     /// Outside a tokio runtime.
@@ -111,27 +112,27 @@ impl Host {
     /// Waits until a server is connected, or its current attempt has failed.
     ///
     /// # Errors
-    /// When there is no such server, or it did not connect. It may be tried further.
+    /// When there is no such server, or it did not connect. Retries may continue.
     pub async fn ready(&self, name: &str) -> Result<(), HostError> {
         let slot = self.inner.slot(name)?;
-        let status = slot.settled(FIRST).await;
-        outcome(&slot, status)
+        let status = slot.wait_until_settled(FIRST_ROUND).await;
+        connect_result(&slot, status)
     }
 
-    /// Takes a server out of the set and ends it.
+    /// Removes a server from the set and ends it.
     ///
     /// # Errors
     /// When there is no server of this name.
     ///
     /// # Cancellation
-    /// The server is ended at once.
+    /// The server is aborted.
     pub async fn disconnect(&self, name: &str) -> Result<(), HostError> {
-        let running = self.inner.take(name)?;
+        let running = self.inner.remove(name)?;
         running.close().await;
         Ok(())
     }
 
-    /// Ends a server and starts it anew; what failed before does not count.
+    /// Restarts a server; earlier failures do not count.
     ///
     /// # Errors
     /// When there is no such server, it may not be started, or its first attempt fails.
@@ -141,17 +142,17 @@ impl Host {
             return Err(not_ready(&slot.name, slot.status()));
         }
         let round = slot.start();
-        outcome(&slot, slot.settled(round).await)
+        connect_result(&slot, slot.wait_until_settled(round).await)
     }
 
-    /// Switches a server off: its tools are gone and its calls refused, its connection stays. Or on again; one that was
-    /// never started, because its entry says it is disabled, is started.
+    /// Enables or disables a server. The tools of a disabled server are not listed and its calls are rejected; its
+    /// connection stays. Enabling a server that was never started, because its configuration disables it, starts it.
     ///
     /// # Errors
-    /// When there is no such server, nobody has approved it, or it does not start.
+    /// When there is no such server, it was not approved, or it does not start.
     pub async fn toggle(&self, name: &str, enabled: bool) -> Result<(), HostError> {
         let slot = self.inner.slot(name)?;
-        if enabled && slot.spec.start == Start::Off(Off::Unapproved) {
+        if enabled && slot.spec.start == StartPolicy::Off(OffReason::Unapproved) {
             return Err(not_ready(&slot.name, Status::AwaitingApproval));
         }
         let switch = if enabled { Switch::On } else { Switch::Off };
@@ -159,29 +160,29 @@ impl Host {
         self.inner.shared.registry.switch(slot.id, switch);
         if !(enabled && slot.is_unstarted()) {
             let (server, status) = (Arc::clone(&slot.name), slot.status());
-            self.inner.shared.events.tell(Event::Status { server, status });
+            self.inner.shared.events.send(HostEvent::Status { server, status });
             return Ok(());
         }
         let round = slot.start();
-        outcome(&slot, slot.settled(round).await)
+        connect_result(&slot, slot.wait_until_settled(round).await)
     }
 
-    /// Makes the set of servers this one: keeps those that are described in the same way (and tries those anew that were given up),
-    /// ends the others, starts what is new, all at the same time. The order is that of the catalogue.
+    /// Replaces the set of servers: keeps those with the same spec (and retries those that had failed), ends the others and
+    /// starts new ones, all concurrently. The order is that of the catalog.
     ///
     /// # Cancellation
-    /// The set is changed all the same; servers go on starting.
+    /// The set is changed nevertheless; servers keep starting.
     pub async fn set_servers<N: Into<String>, D: Into<ServerSpec>>(
         &self,
         servers: impl IntoIterator<Item = (N, D)>,
-    ) -> SetServers {
+    ) -> SetServersOutcome {
         let wanted = servers.into_iter().map(|(name, desired)| (name.into(), desired.into())).collect();
-        let Changed { mut done, started, mut closing } = self.inner.set(wanted);
+        let SetChange { mut done, started, mut closing } = self.inner.set_servers(wanted);
         let mut starting = JoinSet::new();
         for (slot, round) in started {
             starting.spawn(async move {
-                let status = slot.settled(round).await;
-                outcome(&slot, status).err().map(|error| (slot.name.to_string(), error.to_string()))
+                let status = slot.wait_until_settled(round).await;
+                connect_result(&slot, status).err().map(|error| (slot.name.to_string(), error.to_string()))
             });
         }
         while let Some(failed) = starting.join_next().await {
@@ -194,35 +195,35 @@ impl Host {
     /// Waits until every required server is ready.
     ///
     /// # Errors
-    /// The first one, in order, that is not.
+    /// The error of the first one, in order, that is not.
     pub async fn required(&self) -> Result<(), HostError> {
         let slots = self.inner.slots();
         for slot in slots.into_iter().filter(|slot| slot.spec.required) {
-            let status = slot.settled(FIRST).await;
-            outcome(&slot, status)?;
+            let status = slot.wait_until_settled(FIRST_ROUND).await;
+            connect_result(&slot, status)?;
         }
         Ok(())
     }
 
-    /// The names of the servers that are connected now, in configured order.
+    /// Returns the names of the connected servers, in configured order.
     pub fn connected(&self) -> Vec<String> {
         let connected =
             self.inner.slots().into_iter().filter(|slot| slot.status().kind() == StatusKind::Connected);
         connected.map(|slot| slot.name.to_string()).collect()
     }
 
-    /// The names of all servers of the set, connected or not, in configured order.
+    /// Returns the names of all servers of the set, in configured order.
     pub fn servers(&self) -> Vec<String> {
         self.inner.names()
     }
 
-    /// How every server is doing, in configured order.
+    /// Returns the status reports of all servers, in configured order.
     pub fn status(&self) -> Vec<ServerStatus> {
         let catalog = self.catalog();
         self.inner.table.lock().entries.iter().map(|entry| entry.report(&catalog)).collect()
     }
 
-    /// How one server is doing.
+    /// Returns the status report of one server.
     ///
     /// # Errors
     /// When there is no such server.
@@ -235,7 +236,7 @@ impl Host {
         report.ok_or_else(|| self.inner.not_connected(name))
     }
 
-    /// How one server is doing, for programs.
+    /// Returns the detailed status of one server.
     ///
     /// # Errors
     /// When there is no such server.
@@ -243,7 +244,7 @@ impl Host {
         Ok(self.inner.slot(name)?.status())
     }
 
-    /// A look at the process of a server that runs here: its number, and the last it wrote to stderr.
+    /// Returns a handle of the child process of a stdio server: its process id and the end of its stderr output.
     ///
     /// # Errors
     /// When there is no such server.
@@ -251,7 +252,7 @@ impl Host {
         Ok(self.inner.slot(name)?.child.get())
     }
 
-    /// What to remember of a server, so that it need not be started next time before it is used.
+    /// Returns the manifest of a server, so that it need not be started next time before it is used.
     ///
     /// # Errors
     /// When there is no such server.
@@ -261,46 +262,46 @@ impl Host {
         let tools = catalog.part(name).map(|part| Arc::clone(&part.list)).unwrap_or_default();
         let mut manifest =
             Manifest::new(tools.tools.iter().map(|listed| listed.tool.clone()).collect::<Vec<_>>());
-        if let Some(terms) = slot.status().terms() {
-            manifest.server_info.clone_from(&terms.server);
-            manifest.instructions.clone_from(&terms.instructions);
+        if let Some(session_info) = slot.status().session_info() {
+            manifest.server_info.clone_from(&session_info.server);
+            manifest.instructions.clone_from(&session_info.instructions);
         }
         Ok(manifest)
     }
 
-    /// The catalogue of now: a snapshot that does not change.
+    /// Returns the current catalog, an immutable snapshot.
     pub fn catalog(&self) -> Arc<Catalog> {
         self.inner.shared.registry.snapshot()
     }
 
-    /// All tools that can be called now: first the application's own (among them the built-in ones that read resources, listed
-    /// under the server name `(application)`), then those of every server, in configured order. The same as those of the
-    /// [catalogue](Self::catalog) of now; [`Self::server_tools`] has those of servers only.
+    /// Returns all tools of the current [catalog](Self::catalog): first those of the application (including the built-in ones
+    /// that read resources, under the server name `(application)`), then those of every server, in configured order.
+    /// [`Self::server_tools`] returns only those of servers.
     pub fn all_tools(&self) -> Vec<Arc<CatalogTool>> {
         self.catalog().tools().to_vec()
     }
 
-    /// The tools of all servers, in configured order, without the application's own.
+    /// Returns the tools of all servers, in configured order, without those of the application.
     pub fn server_tools(&self) -> Vec<Arc<CatalogTool>> {
         let catalog = self.catalog();
-        let of_servers = catalog.tools().iter().filter(|tool| matches!(tool.target, Target::Server(_)));
+        let of_servers = catalog.tools().iter().filter(|tool| matches!(tool.target, CallTarget::Server(_)));
         of_servers.cloned().collect()
     }
 
-    /// The tool of this name: the one the model knows it by, or its server's. If several servers offer it, the first in
-    /// configured order; [`Found::others`] names the rest.
-    pub fn find_tool(&self, name: &str) -> Option<Found> {
+    /// Finds a tool by its qualified name, or else by its name on the server. If several servers have it, returns the first
+    /// in configured order; [`ToolMatch::others`] names the rest.
+    pub fn find_tool(&self, name: &str) -> Option<ToolMatch> {
         self.catalog().find(name)
     }
 
-    /// A tool to look at and to call, by the name the model knows it by.
+    /// Returns a handle of a tool by its qualified name.
     pub fn get(&self, name: &str) -> Option<ToolHandle> {
         let listed = Arc::clone(self.catalog().get(name)?);
         Some(ToolHandle::new(self.clone(), listed))
     }
 
-    /// Denies these tools of a server, by name or pattern, and no others beside those its description denies. Gives back those
-    /// that match nothing the server lists now: likely misspelt.
+    /// Replaces the tools of a server that are denied at run time, by name or glob; those that its spec denies stay denied.
+    /// Returns the patterns that match no listed tool, which are probably misspelled.
     pub fn set_denied_tools<T: AsRef<str>>(
         &self,
         server: &str,
@@ -310,32 +311,32 @@ impl Host {
         self.inner.shared.registry.set_denied(server, tools)
     }
 
-    /// Why a tool is missing or refused.
-    pub fn why(&self, name: &str) -> Why {
-        self.catalog().why(name, &self.inner.statuses())
+    /// Explains why a tool is missing or cannot be called.
+    pub fn explain_tool(&self, name: &str) -> ToolExplanation {
+        self.catalog().explain(name, &self.inner.statuses())
     }
 
-    /// What a server's list has that could not be used.
+    /// Returns problems of a server's tool list.
     ///
     /// # Errors
     /// When there is no such server.
-    pub fn unlisted(&self, server: &str) -> Result<Unlisted, HostError> {
+    pub fn tool_list_issues(&self, server: &str) -> Result<ToolListIssues, HostError> {
         self.inner.slot(server)?;
         let catalog = self.catalog();
-        Ok(catalog.part(server).map(|part| part.list.unlisted()).unwrap_or_default())
+        Ok(catalog.part(server).map(|part| part.list.issues()).unwrap_or_default())
     }
 
-    /// Definitions as they were first seen, to be handed to the next host.
+    /// Returns the pinned definitions, for the next host.
     pub fn pins(&self) -> Pins {
         self.inner.shared.registry.pins()
     }
 
-    /// Whether a tool is listed with another definition than the one it was pinned with.
+    /// Returns whether the definition of a tool differs from the pinned one.
     pub fn has_drifted(&self, server: &str, tool: &str) -> bool {
         self.inner.shared.registry.has_drifted(server, tool)
     }
 
-    /// How the definition of a tool differs from the one it was pinned with; `None` while it does not.
+    /// Returns the pinned and the current definition of a tool; `None` if they are equal.
     pub fn definition_change(&self, server: &str, tool: &str) -> Option<DefinitionChange> {
         self.inner.shared.registry.definition_change(server, tool)
     }
@@ -350,7 +351,7 @@ impl Host {
         Ok(())
     }
 
-    /// Accepts the definitions of a server's tools as they are now.
+    /// Accepts the current definitions of all tools of a server.
     ///
     /// # Errors
     /// When there is no such server.
@@ -360,36 +361,36 @@ impl Host {
         Ok(())
     }
 
-    /// Puts a tool of the application into the catalogue; one of its name gives way.
+    /// Adds a tool of the application; replaces one of the same name.
     pub fn add_tool(&self, tool: Arc<dyn LocalTool>) {
-        self.inner.shared.registry.add_own([tool]);
+        self.inner.shared.registry.add_local_tools([tool]);
     }
 
-    /// Takes a tool of the application out.
+    /// Removes a tool of the application.
     pub fn remove_tool(&self, name: &str) {
-        self.inner.shared.registry.remove_own(name);
+        self.inner.shared.registry.remove_local_tool(name);
     }
 
-    /// Calls a tool of a server. Await it for a typed error or a result.
+    /// Calls a tool of a server. Await the call for a result or a typed error.
     pub fn call_tool(
         &self,
         server: impl AsRef<str>,
         tool: impl AsRef<str>,
         arguments: impl Serialize,
     ) -> ToolCall {
-        let which = Which::pair(&self.catalog(), server.as_ref(), tool.as_ref());
+        let which = ToolSelector::pair(&self.catalog(), server.as_ref(), tool.as_ref());
         ToolCall::new(Arc::clone(&self.inner), which, Raw::encode(&arguments))
     }
 
-    /// Calls a tool by the name a model has for it, or by its server's. [`ToolCall::execute`] makes it for a model.
+    /// Calls a tool by its qualified name, or by its name on the server. [`ToolCall::execute`] runs the call for a model.
     ///
-    /// A server's own name for a tool that several servers offer is refused with [`HostError::Ambiguous`], which names
-    /// them, unless [`HostBuilder::ambiguous_names`] says otherwise.
+    /// A name that several servers use for a tool is rejected with [`HostError::Ambiguous`], which names them, unless
+    /// [`HostBuilder::ambiguous_names`] sets another policy.
     pub fn call(&self, name: impl Into<String>, arguments: impl Serialize) -> ToolCall {
-        ToolCall::new(Arc::clone(&self.inner), Which::Name(name.into()), Raw::encode(&arguments))
+        ToolCall::new(Arc::clone(&self.inner), ToolSelector::Name(name.into()), Raw::encode(&arguments))
     }
 
-    /// Calls a tool for a model: every failure is a result that says so, with the next step.
+    /// Calls a tool for a model: every failure is an error result with the next step.
     pub async fn execute(
         &self,
         name: impl Into<String>,
@@ -398,54 +399,54 @@ impl Host {
         self.call(name, arguments).execute().await
     }
 
-    /// The gate that decides about calls, if the host was built with [`HostBuilder::permissions`]: to change the policy, to
-    /// ask what would happen to a call, and to take back answers.
+    /// Returns the permission gate, if the host was built with [`HostBuilder::permissions`]: to change the policy, to preview
+    /// decisions, and to revoke answers.
     pub fn permissions(&self) -> Option<&Arc<Gate>> {
         self.inner.gate.as_ref()
     }
 
-    /// What happens from now on.
-    pub fn events(&self) -> Events {
-        self.inner.shared.events.listen()
+    /// Subscribes to future events.
+    pub fn events(&self) -> HostEvents {
+        self.inner.shared.events.subscribe()
     }
 
-    /// What was counted of all calls.
+    /// Returns the metrics of all calls.
     pub fn metrics(&self) -> CallMetrics {
         let mut all = CallMetrics::default();
-        self.inner.slots().iter().for_each(|slot| all.add(&slot.meter.read()));
+        self.inner.slots().iter().for_each(|slot| all.add(&slot.meter.snapshot()));
         all
     }
 
-    /// What was counted of the calls of one server.
+    /// Returns the metrics of the calls of one server.
     ///
     /// # Errors
     /// When there is no such server.
     pub fn server_metrics(&self, name: &str) -> Result<CallMetrics, HostError> {
-        Ok(self.inner.slot(name)?.meter.read())
+        Ok(self.inner.slot(name)?.meter.snapshot())
     }
 
-    /// As [`Self::close`], for a program that is about to end: the supervisors of server processes stop them in order and
-    /// are not waited for.
+    /// As [`Self::close`], for a process that is about to exit: supervisors stop the server processes gracefully, but are not
+    /// waited for.
     pub async fn close_detached(&self) {
         self.inner.shared.detaches.store(true, Ordering::Release);
         self.close().await;
     }
 
-    /// Ends every server in order, all at the same time. Nothing can be connected afterwards.
+    /// Ends all servers gracefully and concurrently. No server can be connected afterwards.
     pub async fn close(&self) {
-        let (entries, mut chores) = {
+        let (entries, mut closing_tasks) = {
             let mut table = self.inner.table.lock();
             table.is_closed = true;
-            table.sentinel = None;
-            (std::mem::take(&mut table.entries), std::mem::take(&mut table.chores))
+            table.sleep_watcher = None;
+            (std::mem::take(&mut table.entries), std::mem::take(&mut table.closing_tasks))
         };
-        self.inner.shared.registry.place(&[], None);
+        self.inner.shared.registry.set_servers(&[], None);
         let mut closing = JoinSet::new();
         for entry in entries {
-            closing.spawn(entry.running.close());
+            closing.spawn(entry.connection.close());
         }
         while closing.join_next().await.is_some() {}
-        while chores.join_next().await.is_some() {}
+        while closing_tasks.join_next().await.is_some() {}
     }
 }
 

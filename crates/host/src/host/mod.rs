@@ -1,4 +1,4 @@
-//! The public surface of the crate: the host, its builder, and handles to its tools.
+//! The public API: the host, its builder, and handles of tools.
 
 mod apply;
 mod builder;

@@ -1,4 +1,4 @@
-//! Resources, prompts and what belongs to them, as methods of the host.
+//! Methods of the host for resources, prompts and completion.
 
 use std::sync::Arc;
 
@@ -10,46 +10,46 @@ use switchboard_session::client::Subscription;
 
 use crate::error::HostError;
 use crate::host::Host;
-use crate::resources::{FromServer, Gathered, seen};
+use crate::resources::{FromServer, MergedList, report_error};
 use crate::slot::Slot;
 
 impl Host {
-    /// The resources of one server, or of all that are connected.
+    /// Lists the resources of one server, or of all connected servers.
     ///
     /// # Errors
-    /// When the one server is not there, not ready, or fails.
-    pub async fn list_resources(&self, server: Option<&str>) -> Result<Gathered<Resource>, HostError> {
-        self.inner.gather(server, |session| Box::pin(session.list_resources())).await
+    /// When the given server does not exist, is not ready, or fails.
+    pub async fn list_resources(&self, server: Option<&str>) -> Result<MergedList<Resource>, HostError> {
+        self.inner.merge_lists(server, |session| Box::pin(session.list_resources())).await
     }
 
-    /// The resource templates of one server, or of all that are connected.
+    /// Lists the resource templates of one server, or of all connected servers.
     ///
     /// # Errors
     /// As [`Self::list_resources`].
     pub async fn list_resource_templates(
         &self,
         server: Option<&str>,
-    ) -> Result<Gathered<ResourceTemplate>, HostError> {
-        self.inner.gather(server, |session| Box::pin(session.list_resource_templates())).await
+    ) -> Result<MergedList<ResourceTemplate>, HostError> {
+        self.inner.merge_lists(server, |session| Box::pin(session.list_resource_templates())).await
     }
 
-    /// The prompts of one server, or of all that are connected.
+    /// Lists the prompts of one server, or of all connected servers.
     ///
     /// # Errors
     /// As [`Self::list_resources`].
-    pub async fn list_prompts(&self, server: Option<&str>) -> Result<Gathered<Prompt>, HostError> {
-        self.inner.gather(server, |session| Box::pin(session.list_prompts())).await
+    pub async fn list_prompts(&self, server: Option<&str>) -> Result<MergedList<Prompt>, HostError> {
+        self.inner.merge_lists(server, |session| Box::pin(session.list_prompts())).await
     }
 
     /// Reads a resource of a server.
     ///
     /// # Errors
-    /// When the server is not there, not ready, or does not know the resource.
+    /// When the server does not exist, is not ready, or does not have the resource.
     pub async fn read_resource(&self, server: &str, uri: &str) -> Result<ReadResourceResult, HostError> {
         self.inner.read_resource(server, uri).await
     }
 
-    /// Gets a prompt of a server, filled in.
+    /// Gets a prompt of a server with these arguments.
     ///
     /// # Errors
     /// As [`Self::read_resource`].
@@ -59,42 +59,42 @@ impl Host {
         name: &str,
         arguments: impl IntoIterator<Item = (K, V)>,
     ) -> Result<GetPromptResult, HostError> {
-        let (slot, session) = self.inner.open(server).await?;
-        seen(&slot, session.get_prompt(name, arguments).await)
+        let (slot, session) = self.inner.open_session(server).await?;
+        report_error(&slot, session.get_prompt(name, arguments).await)
     }
 
-    /// Asks a server for values that would complete an argument.
+    /// Requests completions of an argument from a server.
     ///
     /// # Errors
     /// As [`Self::read_resource`].
     pub async fn complete(&self, server: &str, params: CompleteParams) -> Result<CompleteResult, HostError> {
-        let (slot, session) = self.inner.open(server).await?;
-        seen(&slot, session.complete(params).await)
+        let (slot, session) = self.inner.open_session(server).await?;
+        report_error(&slot, session.complete(params).await)
     }
 
-    /// Listens for updates of a resource. Drop what it returns to stop.
+    /// Subscribes to updates of a resource until the returned subscription is dropped.
     ///
     /// # Errors
     /// As [`Self::read_resource`].
     pub async fn subscribe(&self, server: &str, uri: &str) -> Result<Subscription, HostError> {
-        let (slot, session) = self.inner.open(server).await?;
-        seen(&slot, session.subscribe(uri).await)
+        let (slot, session) = self.inner.open_session(server).await?;
+        report_error(&slot, session.subscribe(uri).await)
     }
 
-    /// What each connected server tells the model about itself, in configured order.
+    /// Returns the instructions of each connected server, in configured order.
     pub fn instructions(&self) -> Vec<FromServer<String>> {
         let said = |slot: &Arc<Slot>| {
-            let item = slot.status().terms()?.instructions.clone()?;
+            let item = slot.status().session_info()?.instructions.clone()?;
             Some(FromServer { server: Arc::clone(&slot.name), item })
         };
         self.inner.slots().iter().filter_map(said).collect()
     }
 
-    /// The session with a server, for what has no verb here. It ends when the server is reconnected.
+    /// Returns the session of a server, for requests without a method here. It ends when the server is reconnected.
     ///
     /// # Errors
-    /// When the server is not there or not ready.
+    /// When the server does not exist or is not ready.
     pub async fn session(&self, server: &str) -> Result<ClientSession, HostError> {
-        Ok(self.inner.open(server).await?.1)
+        Ok(self.inner.open_session(server).await?.1)
     }
 }

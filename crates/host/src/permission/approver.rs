@@ -1,4 +1,4 @@
-//! Asking somebody: a person at a terminal, an application's dialogue, nobody.
+//! The interface for asking the user about a call.
 
 use std::fmt;
 use std::future::{Future, ready};
@@ -7,40 +7,40 @@ use std::pin::Pin;
 use serde::{Deserialize, Serialize};
 use switchboard_protocol::Raw;
 
+use crate::permission::policy::{DecisionReason, Effects};
 use crate::permission::scan::Suspicion;
-use crate::permission::verdict::{Effects, Reason};
 
 /// A future behind a pointer, so that [`Approver`] can be a `dyn`.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
-/// What is asked. Everything but the server's name comes from the server and is to be shown as its words.
+/// A request to approve a call. Everything but the name of the server is untrusted text of the server.
 #[derive(Clone)]
 #[non_exhaustive]
-pub struct Question {
-    /// The server, by the user's name for it.
+pub struct ApprovalRequest {
+    /// The configured name of the server.
     pub server: String,
-    /// The tool, by the server's own name for it.
+    /// The name of the tool on the server.
     pub tool: String,
-    /// What the tool is said to do.
+    /// The description of the tool.
     pub description: Option<String>,
-    /// What it would be called with.
+    /// The arguments of the call.
     pub arguments: Option<Raw>,
-    /// What is believed of its effects.
+    /// The assumed effects of the tool.
     pub effects: Effects,
-    /// What is odd about its definition.
+    /// Suspicious features of the definition.
     pub suspicions: Vec<Suspicion>,
-    /// Why somebody is asked.
-    pub reason: Reason,
-    /// Whether a yes may be remembered; not where a rule wants every call asked.
+    /// Why approval is needed.
+    pub reason: DecisionReason,
+    /// Whether an approval may be remembered; not if a rule asks for every call.
     pub can_remember: bool,
-    /// Whether something was answered about it before, when it was defined otherwise.
+    /// Whether an earlier answer was about another definition of the tool.
     pub has_changed: bool,
 }
 
-impl fmt::Debug for Question {
-    /// Without the arguments, which may be anything.
+impl fmt::Debug for ApprovalRequest {
+    /// Omits the arguments, which may contain secrets.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Question")
+        f.debug_struct("ApprovalRequest")
             .field("server", &self.server)
             .field("tool", &self.tool)
             .field("effects", &self.effects)
@@ -50,58 +50,58 @@ impl fmt::Debug for Question {
     }
 }
 
-/// Yes or no.
+/// The answer to an approval request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Answer {
-    /// The call may be made.
+pub enum ApprovalAnswer {
+    /// The call is allowed.
     Allow,
-    /// It may not.
+    /// The call is denied.
     Deny,
 }
 
-/// How long an answer holds.
+/// How long an answer is valid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Memory {
+pub enum AnswerLifetime {
     /// For this call.
     Once,
-    /// Until the program ends.
+    /// Until the process ends.
     Session,
-    /// Until it is taken back, or the definition changes.
+    /// Until it is revoked or the definition changes.
     Always,
 }
 
-/// What somebody answered.
+/// The reply of an approver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Reply {
-    /// Yes or no.
-    pub answer: Answer,
-    /// For how long.
-    pub memory: Memory,
+pub struct ApprovalReply {
+    /// The answer.
+    pub answer: ApprovalAnswer,
+    /// How long the answer is valid.
+    pub lifetime: AnswerLifetime,
 }
 
-impl Reply {
-    /// This answer for this long.
-    pub fn new(answer: Answer, memory: Memory) -> Self {
-        Self { answer, memory }
+impl ApprovalReply {
+    /// Creates a reply.
+    pub fn new(answer: ApprovalAnswer, lifetime: AnswerLifetime) -> Self {
+        Self { answer, lifetime }
     }
 }
 
-/// Somebody who can be asked.
+/// Asks the user about calls.
 ///
 /// # Cancellation
-/// The future is dropped when the call is cancelled; what it shows should then go away.
+/// The future is dropped when the call is cancelled; a dialog should close then.
 pub trait Approver: Send + Sync + fmt::Debug {
-    /// Asks whether the call may be made. One question is asked at a time.
-    fn ask<'a>(&'a self, question: &'a Question) -> BoxFuture<'a, Reply>;
+    /// Asks whether the call is allowed. There is at most one open request at a time.
+    fn ask<'a>(&'a self, request: &'a ApprovalRequest) -> BoxFuture<'a, ApprovalReply>;
 }
 
-/// Nobody is here: every question is answered with no.
+/// An approver that denies every request: for hosts without a user.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct NobodyToAsk;
+pub struct DenyingApprover;
 
-impl Approver for NobodyToAsk {
-    fn ask<'a>(&'a self, _: &'a Question) -> BoxFuture<'a, Reply> {
-        Box::pin(ready(Reply::new(Answer::Deny, Memory::Once)))
+impl Approver for DenyingApprover {
+    fn ask<'a>(&'a self, _: &'a ApprovalRequest) -> BoxFuture<'a, ApprovalReply> {
+        Box::pin(ready(ApprovalReply::new(ApprovalAnswer::Deny, AnswerLifetime::Once)))
     }
 }

@@ -1,15 +1,16 @@
-//! A gate as the host asks it: which servers it knows, and whether a call is permitted.
+//! [`CallPolicy`] for a gate.
 
 use switchboard_session::link::BoxFuture;
 
-use crate::config::{Configured, Resolved};
-use crate::permission::{Gate, Known};
+use crate::config::{ConfiguredServer, ResolvedConfig};
+use crate::permission::{Gate, KnownServer};
 use crate::policy::{CallDecision, CallPolicy, ProposedCall};
 
 impl Gate {
-    /// Knows the servers of these files from now on, and no others.
-    pub fn know(&self, files: &Resolved) {
-        let known = |server: &Configured| Some((server.name.clone(), Known::of(server)?));
+    /// Replaces the known servers by those of a configuration.
+    pub fn set_servers_from_config(&self, files: &ResolvedConfig) {
+        let known =
+            |server: &ConfiguredServer| Some((server.name.clone(), KnownServer::from_configured(server)?));
         self.set_servers(files.servers.iter().filter_map(known));
     }
 }
@@ -20,7 +21,7 @@ impl CallPolicy for Gate {
             let subject = self.subject(call.server, call.tool);
             match Self::permit(self, &subject, Some(call.arguments)).await {
                 Ok(_) => CallDecision::Allow,
-                Err(refused) => CallDecision::Deny { reason: refused.to_string() },
+                Err(denied) => CallDecision::Deny { reason: denied.to_string() },
             }
         })
     }

@@ -1,7 +1,7 @@
-//! The one way to a permitted call: decide, ask if need be, remember.
+//! The permission gate: decides about calls, asks the user if necessary, and remembers answers.
 //!
-//! Invariants: at most one question is open at a time; whoever waited for it decides anew, since the answer may hold
-//! for them too. No lock is held while somebody is asked.
+//! Invariants: at most one approval request is open at a time; calls that waited for it decide again, because its answer
+//! may apply to them. No lock is held while the user is asked.
 
 use std::sync::Arc;
 
@@ -10,36 +10,36 @@ use switchboard_config::Verdict;
 use switchboard_protocol::{Raw, Tool};
 use tokio::sync::Semaphore;
 
-use crate::config::visible::visible;
-use crate::permission::approver::{Answer, Approver, NobodyToAsk, Question};
+use crate::config::escape::escape_invisible;
+use crate::permission::approver::{ApprovalAnswer, ApprovalRequest, Approver, DenyingApprover};
 use crate::permission::definition::{DefinitionHash, ServerIdentity};
-use crate::permission::known::{Book, Known};
-use crate::permission::ledger::{Key, Ledger};
+use crate::permission::known_server::{KnownServer, KnownServers};
+use crate::permission::ledger::{AnswerKey, Ledger};
+use crate::permission::policy::{Decision, DecisionReason, Policy, PolicyCall, Trust};
 use crate::permission::scan::suspicions;
-use crate::permission::verdict::{Call, Decision, Policy, Reason, Trust};
 
-/// A call that may not be made.
+/// A call was denied.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[error("{}/{} is {decision}", visible(server), visible(tool))]
-pub struct Refused {
+#[error("{}/{} is {decision}", escape_invisible(server), escape_invisible(tool))]
+pub struct PermissionDenied {
     /// The server.
     pub server: String,
     /// The tool.
     pub tool: String,
-    /// Why not.
+    /// The decision.
     pub decision: Decision,
 }
 
-/// What decides about calls, and remembers.
+/// Decides about calls by a policy, remembered answers and an [`Approver`].
 #[derive(Debug)]
 pub struct Gate {
     policy: RwLock<Arc<Policy>>,
-    // Held to look up or store an answer, never across an await.
+    // Held for a lookup or an insertion, never across an await.
     ledger: Mutex<Ledger>,
     // Likewise.
-    book: Mutex<Book>,
+    known_servers: Mutex<KnownServers>,
     approver: Arc<dyn Approver>,
-    one_question: Semaphore,
+    one_request: Semaphore,
 }
 
 impl From<Policy> for Gate {
@@ -48,88 +48,92 @@ impl From<Policy> for Gate {
     }
 }
 
-/// The tool a call is for.
+/// The tool of a call, and the identity of its server.
 #[derive(Clone, Copy, Debug)]
 pub struct Subject<'a> {
-    /// The server, by the user's name for it.
+    /// The configured name of the server.
     pub server: &'a str,
-    /// The server as it is reached.
+    /// The identity of the server.
     pub identity: ServerIdentity,
-    /// Whether what it says is believed.
+    /// Whether its annotations are trusted.
     pub trust: Trust,
-    /// The tool, as listed.
+    /// The tool as listed.
     pub tool: &'a Tool,
-    /// The hash of what was listed.
+    /// The hash of its definition.
     pub definition: DefinitionHash,
 }
 
 impl Gate {
-    /// Decides by this policy, with nothing remembered and nobody to ask.
+    /// Creates a gate without remembered answers and without an approver.
     pub fn new(policy: Policy) -> Self {
         Self {
             policy: RwLock::new(Arc::new(policy)),
             ledger: Mutex::new(Ledger::in_memory()),
-            book: Mutex::default(),
-            approver: Arc::new(NobodyToAsk),
-            one_question: Semaphore::new(1),
+            known_servers: Mutex::default(),
+            approver: Arc::new(DenyingApprover),
+            one_request: Semaphore::new(1),
         }
     }
 
-    /// With these answers.
+    /// Sets the ledger of remembered answers.
     #[must_use]
     pub fn with_ledger(mut self, ledger: Ledger) -> Self {
         self.ledger = Mutex::new(ledger);
         self
     }
 
-    /// With somebody to ask.
+    /// Sets the approver.
     #[must_use]
     pub fn with_approver(mut self, approver: Arc<dyn Approver>) -> Self {
         self.approver = approver;
         self
     }
 
-    /// The policy as it is.
+    /// Returns the current policy.
     pub fn policy(&self) -> Arc<Policy> {
         Arc::clone(&self.policy.read())
     }
 
-    /// Decides by another policy from now on.
+    /// Replaces the policy.
     pub fn set_policy(&self, policy: Policy) {
         *self.policy.write() = Arc::new(policy);
     }
 
-    /// Knows these servers from now on, and no others: whom to trust, and whom an answer is about.
-    pub fn set_servers(&self, servers: impl IntoIterator<Item = (String, Known)>) {
-        let book = Book::new(servers);
-        *self.book.lock() = book;
+    /// Replaces the known servers, which have an identity and a trust level. Others are untrusted.
+    pub fn set_servers(&self, servers: impl IntoIterator<Item = (String, KnownServer)>) {
+        let known_servers = KnownServers::new(servers);
+        *self.known_servers.lock() = known_servers;
     }
 
-    /// A tool of a server, by what is known of both.
+    /// Returns the subject of a call: a tool with the identity and trust level of its server.
     pub fn subject<'a>(&self, server: &'a str, tool: &'a Tool) -> Subject<'a> {
-        let mut book = self.book.lock();
-        let Known { identity, trust } = book.server(server);
-        Subject { server, identity, trust, tool, definition: book.definition(server, tool) }
+        let mut known_servers = self.known_servers.lock();
+        let KnownServer { identity, trust } = known_servers.server(server);
+        Subject { server, identity, trust, tool, definition: known_servers.definition(server, tool) }
     }
 
-    /// What would happen to a call now; nobody is asked.
+    /// Returns the decision about a call without asking the user.
     pub fn decide(&self, subject: &Subject<'_>) -> Decision {
         self.decide_by(subject, key(subject))
     }
 
-    fn decide_by(&self, subject: &Subject<'_>, key: Key<'_>) -> Decision {
-        let recalled = self.ledger.lock().recall(key);
-        self.policy().decide(&call(subject), recalled)
+    fn decide_by(&self, subject: &Subject<'_>, key: AnswerKey<'_>) -> Decision {
+        let remembered = self.ledger.lock().recall(key);
+        self.policy().decide(&call(subject), remembered)
     }
 
-    /// Whether a call with these arguments may be made; asks if need be.
+    /// Decides about a call with these arguments and asks the user if necessary.
     ///
     /// # Errors
-    /// Says why not.
+    /// When the call is denied.
     ///
     /// # Cancellation
-    /// Dropping it takes the question back; nothing is remembered.
-    pub async fn permit(&self, subject: &Subject<'_>, arguments: Option<&Raw>) -> Result<Decision, Refused> {
+    /// Dropping the future drops the approval request; nothing is remembered.
+    pub async fn permit(
+        &self,
+        subject: &Subject<'_>,
+        arguments: Option<&Raw>,
+    ) -> Result<Decision, PermissionDenied> {
         let key = key(subject);
         let decision = self.decide_by(subject, key);
         let decision = match decision.verdict {
@@ -140,59 +144,63 @@ impl Gate {
             Verdict::Allow => Ok(decision),
             Verdict::Ask | Verdict::Deny => {
                 let (server, tool) = (subject.server.to_owned(), subject.tool.name.clone());
-                Err(Refused { server, tool, decision })
+                Err(PermissionDenied { server, tool, decision })
             }
         }
     }
 
-    async fn ask(&self, subject: &Subject<'_>, key: Key<'_>, arguments: Option<&Raw>) -> Decision {
-        // The semaphore is never closed; were it, asking twice at once would be the lesser evil.
-        let _turn = self.one_question.acquire().await.ok();
+    async fn ask(&self, subject: &Subject<'_>, key: AnswerKey<'_>, arguments: Option<&Raw>) -> Decision {
+        // The semaphore is never closed.
+        let _permit = self.one_request.acquire().await.ok();
         let decision = self.decide_by(subject, key);
         if decision.verdict != Verdict::Ask {
             return decision;
         }
-        let question = Question {
+        let request = ApprovalRequest {
             server: subject.server.to_owned(),
             tool: subject.tool.name.clone(),
             description: subject.tool.description.clone(),
             arguments: arguments.cloned(),
             effects: self.policy().effects(&call(subject)),
             suspicions: suspicions(subject.tool),
-            can_remember: !matches!(decision.reason, Reason::Rule(_)),
+            can_remember: !matches!(decision.reason, DecisionReason::Rule(_)),
             has_changed: self.ledger.lock().has_changed(key),
             reason: decision.reason,
         };
-        let reply = self.approver.ask(&question).await;
-        // A no is worth remembering also where a rule asks: it is what the rule is for.
-        if question.can_remember || reply.answer == Answer::Deny {
+        let reply = self.approver.ask(&request).await;
+        // A denial is remembered even if a rule asks for every call.
+        if request.can_remember || reply.answer == ApprovalAnswer::Deny {
             let stored = self.ledger.lock().remember(key, subject.server, reply);
-            if let Err(fault) = stored {
-                tracing::warn!(%fault, "an answer could not be stored and holds for this session only");
+            if let Err(error) = stored {
+                tracing::warn!(%error, "answer not stored; it is valid for this session only");
             }
         }
         let verdict = match reply.answer {
-            Answer::Allow => Verdict::Allow,
-            Answer::Deny => Verdict::Deny,
+            ApprovalAnswer::Allow => Verdict::Allow,
+            ApprovalAnswer::Deny => Verdict::Deny,
         };
-        Decision { verdict, reason: Reason::Answered(reply.memory) }
+        Decision { verdict, reason: DecisionReason::Answered(reply.lifetime) }
     }
 
-    /// Takes back what was answered about a tool, or about all tools of a server. Returns whether anything was.
+    /// Revokes the answers about a tool, or about all tools of a server. Returns whether there was one.
     ///
     /// # Errors
-    /// When that cannot be stored.
-    pub fn forget(&self, server: ServerIdentity, tool: Option<&str>) -> Result<bool, crate::config::Fault> {
+    /// When the change cannot be stored.
+    pub fn forget(
+        &self,
+        server: ServerIdentity,
+        tool: Option<&str>,
+    ) -> Result<bool, crate::config::ConfigError> {
         self.ledger.lock().forget(server, tool)
     }
 }
 
-fn key<'a>(subject: &Subject<'a>) -> Key<'a> {
-    Key { server: subject.identity, tool: &subject.tool.name, definition: subject.definition }
+fn key<'a>(subject: &Subject<'a>) -> AnswerKey<'a> {
+    AnswerKey { server: subject.identity, tool: &subject.tool.name, definition: subject.definition }
 }
 
-fn call<'a>(subject: &Subject<'a>) -> Call<'a> {
-    Call {
+fn call<'a>(subject: &Subject<'a>) -> PolicyCall<'a> {
+    PolicyCall {
         server: subject.server,
         tool: &subject.tool.name,
         annotations: subject.tool.annotations.as_ref(),

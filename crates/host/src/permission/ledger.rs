@@ -1,7 +1,7 @@
-//! Answers that were given, and for what.
+//! Remembered answers about calls.
 //!
-//! Invariants: an answer holds for one definition of one tool of one server, so a tool that changes is asked about
-//! again. What was answered for good is stored in a file of the user's own; what was answered for the session is not.
+//! Invariants: an answer is about one definition of one tool of one server, so a changed tool is asked about again.
+//! Permanent answers are stored in a file of the user; answers for the session are not.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
@@ -10,86 +10,86 @@ use serde::{Deserialize, Serialize};
 
 use crate::config::disk::{self, Owner};
 use crate::config::update::update;
-use crate::config::{Fault, Problem};
-use crate::permission::approver::{Answer, Memory, Reply};
+use crate::config::{ConfigError, ConfigErrorKind};
+use crate::permission::approver::{AnswerLifetime, ApprovalAnswer, ApprovalReply};
 use crate::permission::definition::{DefinitionHash, ServerIdentity};
 
-/// Answers are short and few; a file beyond this is not ours.
-const LARGEST: u64 = 4 * 1024 * 1024;
+/// Size limit of the file: answers are short and few.
+const MAX_FILE_BYTES: u64 = 4 * 1024 * 1024;
 
-/// What an answer is about.
+/// Identifies what an answer is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Key<'a> {
-    /// The server.
+pub struct AnswerKey<'a> {
+    /// The identity of the server.
     pub server: ServerIdentity,
-    /// The tool, by the server's own name for it.
+    /// The name of the tool on the server.
     pub tool: &'a str,
-    /// The tool as it was defined.
+    /// The hash of the definition.
     pub definition: DefinitionHash,
 }
 
-/// An answer that still holds.
+/// A remembered answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Recalled {
-    /// Yes or no.
-    pub answer: Answer,
-    /// For how long.
-    pub memory: Memory,
+pub struct RememberedAnswer {
+    /// The answer.
+    pub answer: ApprovalAnswer,
+    /// How long it is valid.
+    pub lifetime: AnswerLifetime,
 }
 
-/// Answers that were given.
+/// The remembered answers of a user.
 #[derive(Debug, Default)]
 pub struct Ledger {
-    /// With the tool's name, which the definition has too, but not to be read.
-    session: HashMap<(ServerIdentity, DefinitionHash), (String, Answer)>,
-    stored: Stored,
-    /// Where lasting answers are kept; without one they last as long as the program.
+    /// Answers for the session, with the name of the tool.
+    session: HashMap<(ServerIdentity, DefinitionHash), (String, ApprovalAnswer)>,
+    stored: StoredAnswers,
+    /// The file of permanent answers; without one they are valid for the session.
     path: Option<PathBuf>,
 }
 
-/// By server, then by tool: the definition that was shown, and what was answered.
-type Stored = BTreeMap<ServerIdentity, BTreeMap<String, Record>>;
+/// Permanent answers by server, then by tool.
+type StoredAnswers = BTreeMap<ServerIdentity, BTreeMap<String, AnswerRecord>>;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-struct Record {
-    /// The server's name when it was answered, for people who read the file.
+struct AnswerRecord {
+    /// The name of the server at that time, for people who read the file.
     name: String,
     definition: DefinitionHash,
-    answer: Answer,
+    answer: ApprovalAnswer,
 }
 
 #[derive(Serialize, Deserialize)]
-struct Document {
-    answers: Stored,
+struct AnswersFile {
+    answers: StoredAnswers,
 }
 
 impl Ledger {
-    /// One that remembers nothing beyond the program.
+    /// Creates a ledger without a file.
     pub fn in_memory() -> Self {
         Self::default()
     }
 
-    /// One that keeps lasting answers there.
+    /// Reads a file of answers; permanent answers are stored there. A missing file is empty.
     ///
     /// # Errors
-    /// When the file cannot be read, could have been written by others, or is not one of answers.
-    pub fn open(path: impl Into<PathBuf>) -> Result<Self, Fault> {
+    /// When the file cannot be read, could have been written by others, or is not a file of answers.
+    pub fn open(path: impl Into<PathBuf>) -> Result<Self, ConfigError> {
         let path = path.into();
         Ok(Self { session: HashMap::new(), stored: load(&path)?, path: Some(path) })
     }
 
-    /// What was answered about exactly this. An answer of the session comes before a lasting one: it is the later.
-    pub fn recall(&self, key: Key<'_>) -> Option<Recalled> {
+    /// Returns the answer about exactly this. An answer of the session wins over a permanent one: it is newer.
+    pub fn recall(&self, key: AnswerKey<'_>) -> Option<RememberedAnswer> {
         if let Some(&(_, answer)) = self.session.get(&(key.server, key.definition)) {
-            return Some(Recalled { answer, memory: Memory::Session });
+            return Some(RememberedAnswer { answer, lifetime: AnswerLifetime::Session });
         }
         let record = self.stored.get(&key.server)?.get(key.tool)?;
         (record.definition == key.definition)
-            .then_some(Recalled { answer: record.answer, memory: Memory::Always })
+            .then_some(RememberedAnswer { answer: record.answer, lifetime: AnswerLifetime::Always })
     }
 
-    /// Whether something was answered about this tool of this server when it was defined otherwise.
-    pub fn has_changed(&self, key: Key<'_>) -> bool {
+    /// Returns whether there is an answer about another definition of this tool.
+    pub fn has_changed(&self, key: AnswerKey<'_>) -> bool {
         let stored = self.stored.get(&key.server).and_then(|tools| tools.get(key.tool));
         let session = || {
             let mut others = self.session.iter();
@@ -100,20 +100,25 @@ impl Ledger {
         stored.is_some_and(|record| record.definition != key.definition) || session()
     }
 
-    /// Remembers an answer for as long as it says. `name` is the server's, for people who read the file.
+    /// Remembers an answer for its lifetime. `name` is the name of the server, for people who read the file.
     ///
     /// # Errors
-    /// When a lasting answer cannot be stored; it then holds for the session.
-    pub fn remember(&mut self, key: Key<'_>, name: &str, reply: Reply) -> Result<(), Fault> {
-        match (reply.memory, self.path.clone()) {
-            (Memory::Once, _) => Ok(()),
-            (Memory::Session, _) | (Memory::Always, None) => {
-                self.hold(key, reply.answer);
+    /// When a permanent answer cannot be stored; it is then valid for the session.
+    pub fn remember(
+        &mut self,
+        key: AnswerKey<'_>,
+        name: &str,
+        reply: ApprovalReply,
+    ) -> Result<(), ConfigError> {
+        match (reply.lifetime, self.path.clone()) {
+            (AnswerLifetime::Once, _) => Ok(()),
+            (AnswerLifetime::Session, _) | (AnswerLifetime::Always, None) => {
+                self.remember_for_session(key, reply.answer);
                 Ok(())
             }
-            (Memory::Always, Some(path)) => {
+            (AnswerLifetime::Always, Some(path)) => {
                 let record =
-                    Record { name: name.to_owned(), definition: key.definition, answer: reply.answer };
+                    AnswerRecord { name: name.to_owned(), definition: key.definition, answer: reply.answer };
                 let stored = change(&path, |stored| {
                     stored.entry(key.server).or_default().insert(key.tool.to_owned(), record.clone());
                 });
@@ -123,32 +128,32 @@ impl Ledger {
                         self.stored = stored;
                         Ok(())
                     }
-                    Err(fault) => {
-                        self.hold(key, reply.answer);
-                        Err(fault)
+                    Err(error) => {
+                        self.remember_for_session(key, reply.answer);
+                        Err(error)
                     }
                 }
             }
         }
     }
 
-    fn hold(&mut self, key: Key<'_>, answer: Answer) {
+    fn remember_for_session(&mut self, key: AnswerKey<'_>, answer: ApprovalAnswer) {
         self.session.insert((key.server, key.definition), (key.tool.to_owned(), answer));
     }
 
-    /// Takes back what was answered about a tool, or about all tools of a server. Returns whether anything was.
+    /// Revokes the answers about a tool, or about all tools of a server. Returns whether there was one.
     ///
     /// # Errors
-    /// When that cannot be stored; it then still holds for the session that it does not.
-    pub fn forget(&mut self, server: ServerIdentity, tool: Option<&str>) -> Result<bool, Fault> {
+    /// When the change cannot be stored; the answers are then revoked for the session.
+    pub fn forget(&mut self, server: ServerIdentity, tool: Option<&str>) -> Result<bool, ConfigError> {
         let is_meant = |other: &str| tool.is_none_or(|tool| tool == other);
         let in_session = self.session.iter().any(|(key, (tool, _))| key.0 == server && is_meant(tool));
-        let is_stored = |stored: &Stored| {
+        let is_stored = |stored: &StoredAnswers| {
             stored.get(&server).is_some_and(|tools| tools.keys().any(|tool| is_meant(tool)))
         };
         let is_forgotten = in_session || is_stored(&self.stored);
         self.session.retain(|key, (tool, _)| key.0 != server || !is_meant(tool));
-        let drop_from = |stored: &mut Stored| {
+        let drop_from = |stored: &mut StoredAnswers| {
             if let Some(tools) = stored.get_mut(&server) {
                 tools.retain(|name, _| !is_meant(name));
             }
@@ -162,26 +167,26 @@ impl Ledger {
     }
 }
 
-fn change(path: &Path, change: impl Fn(&mut Stored)) -> Result<Stored, Fault> {
-    update(path, Owner::User, LARGEST, |text| {
-        let mut document = Document { answers: parse(path, text)? };
+fn change(path: &Path, change: impl Fn(&mut StoredAnswers)) -> Result<StoredAnswers, ConfigError> {
+    update(path, Owner::User, MAX_FILE_BYTES, |text| {
+        let mut document = AnswersFile { answers: parse(path, text)? };
         change(&mut document.answers);
         let text = serde_json::to_string_pretty(&document)
-            .map_err(|error| disk::failed(path, "write it", &error.into()))?;
+            .map_err(|error| disk::io_error(path, "write it", &error.into()))?;
         Ok((text + "\n", document.answers))
     })
 }
 
-fn load(path: &Path) -> Result<Stored, Fault> {
-    parse(path, disk::read(path, Owner::User, LARGEST)?.as_deref())
+fn load(path: &Path) -> Result<StoredAnswers, ConfigError> {
+    parse(path, disk::read(path, Owner::User, MAX_FILE_BYTES)?.as_deref())
 }
 
-fn parse(path: &Path, text: Option<&str>) -> Result<Stored, Fault> {
-    let Some(text) = text else { return Ok(Stored::new()) };
-    let document: Result<Document, _> = serde_json::from_str(text);
+fn parse(path: &Path, text: Option<&str>) -> Result<StoredAnswers, ConfigError> {
+    let Some(text) = text else { return Ok(StoredAnswers::new()) };
+    let document: Result<AnswersFile, _> = serde_json::from_str(text);
     let document = document.map_err(|error| {
-        let what = format!("this is not a file of answers ({error}); move it away to begin anew");
-        Fault::new("", Problem::Syntax { what }).in_file(path)
+        let what = format!("this is not a file of answers ({error}); move it away to start over");
+        ConfigError::new("", ConfigErrorKind::Syntax { what }).in_file(path)
     })?;
     Ok(document.answers)
 }

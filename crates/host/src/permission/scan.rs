@@ -1,20 +1,20 @@
-//! Marks of a definition that talks to the model behind the user's back.
+//! Scans tool definitions for signs of prompt injection.
 //!
-//! Flags and never edits: what is odd is told to whoever approves, who sees the whole text. No list of marks stops a
-//! server that phrases its orders politely, and none is claimed to.
+//! Reports and never edits: the user who approves sees the whole text. No list of patterns stops a server that phrases its
+//! instructions carefully.
 
 use std::fmt;
 
 use serde_json::Value;
 use switchboard_protocol::Tool;
 
-/// Longer than anything a person reads before approving.
-const LONG: usize = 4 * 1024;
-/// Texts of a schema that are looked at; a larger one is flagged for its size by whoever lists it.
-const MOST_TEXTS: usize = 10_000;
+/// Text beyond this length is reported: nobody reads it before approving.
+const MAX_READABLE_BYTES: usize = 4 * 1024;
+/// The limit of scanned values of a schema.
+const MAX_TEXTS: usize = 10_000;
 
-/// Words that order a model about, in lower case. Each is rare in honest descriptions.
-const ORDERS: [&str; 30] = [
+/// Phrases that give instructions to a model, in lower case. Each is rare in honest descriptions.
+const COMMANDS: [&str; 30] = [
     "ignore previous",
     "ignore all previous",
     "ignore the previous",
@@ -47,25 +47,25 @@ const ORDERS: [&str; 30] = [
     "sidenote",
 ];
 
-/// A mark of a definition that may not be meant for the user.
+/// A suspicious feature of a definition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Suspicion {
-    /// Characters of the tag block: text that no screen shows.
+    /// Characters of the Unicode tag block, which are not displayed.
     HiddenText,
-    /// Characters that reorder what is read.
+    /// Bidirectional control characters.
     Reordered,
-    /// Characters without width between others.
+    /// Zero-width characters.
     Invisible,
-    /// Control characters, such as those a terminal obeys.
+    /// Control characters.
     Control,
-    /// A comment of HTML, which a renderer hides.
+    /// An HTML comment, which a renderer hides.
     Comment,
-    /// Longer than anybody reads.
+    /// Text that is too long to be read.
     Long,
-    /// Words that order the model about.
+    /// Instructions to the model.
     Orders,
-    /// A schema that cannot be checked: it has a member twice, or is too large.
+    /// A schema that cannot be scanned: it has a duplicate member, or is too large.
     Unreadable,
 }
 
@@ -84,7 +84,8 @@ impl fmt::Display for Suspicion {
     }
 }
 
-/// What is odd about a definition: its name, title, description, and every text in its schemas. Sorted, each once.
+/// Returns the suspicious features of a definition: of its name, title, description and every text in its schemas. Sorted,
+/// without duplicates.
 pub fn suspicions(tool: &Tool) -> Vec<Suspicion> {
     let mut found = Vec::new();
     scan(&tool.name, &mut found);
@@ -93,7 +94,7 @@ pub fn suspicions(tool: &Tool) -> Vec<Suspicion> {
         scan(text, &mut found);
     }
     for schema in [Some(&tool.input_schema), tool.output_schema.as_ref()].into_iter().flatten() {
-        // The canonical text exists only if no member hides behind another of its name.
+        // There is no canonical text if an object has duplicate members.
         match schema.canonical().and_then(|_| schema.decode::<Value>()) {
             Ok(schema) => scan_schema(&schema, &mut found),
             Err(_) => found.push(Suspicion::Unreadable),
@@ -105,20 +106,20 @@ pub fn suspicions(tool: &Tool) -> Vec<Suspicion> {
 }
 
 fn scan_schema(schema: &Value, found: &mut Vec<Suspicion>) {
-    let mut waiting = vec![schema];
+    let mut stack = vec![schema];
     let mut texts = 0;
-    while let Some(value) = waiting.pop() {
+    while let Some(value) = stack.pop() {
         texts += 1;
-        if texts > MOST_TEXTS {
+        if texts > MAX_TEXTS {
             return found.push(Suspicion::Long);
         }
         match value {
             Value::String(text) => scan(text, found),
-            Value::Array(items) => waiting.extend(items),
+            Value::Array(items) => stack.extend(items),
             Value::Object(members) => {
                 for (key, value) in members {
                     scan(key, found);
-                    waiting.push(value);
+                    stack.push(value);
                 }
             }
             Value::Null | Value::Bool(_) | Value::Number(_) => {}
@@ -127,10 +128,10 @@ fn scan_schema(schema: &Value, found: &mut Vec<Suspicion>) {
 }
 
 fn scan(text: &str, found: &mut Vec<Suspicion>) {
-    if text.len() > LONG {
+    if text.len() > MAX_READABLE_BYTES {
         found.push(Suspicion::Long);
     }
-    found.extend(text.chars().filter_map(mark));
+    found.extend(text.chars().filter_map(suspicious_char));
     if has_run_of_selectors(text) {
         found.push(Suspicion::HiddenText);
     }
@@ -138,12 +139,12 @@ fn scan(text: &str, found: &mut Vec<Suspicion>) {
         found.push(Suspicion::Comment);
     }
     let lower = text.to_lowercase();
-    if ORDERS.iter().any(|order| lower.contains(order)) {
+    if COMMANDS.iter().any(|order| lower.contains(order)) {
         found.push(Suspicion::Orders);
     }
 }
 
-fn mark(char: char) -> Option<Suspicion> {
+fn suspicious_char(char: char) -> Option<Suspicion> {
     match char {
         '\n' | '\r' | '\t' => None,
         char if char.is_control() => Some(Suspicion::Control),
@@ -151,7 +152,7 @@ fn mark(char: char) -> Option<Suspicion> {
         '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{200e}' | '\u{200f}' | '\u{61c}' => {
             Some(Suspicion::Reordered)
         }
-        // The joiner U+200D stands inside emoji, so it alone is no mark.
+        // The joiner U+200D is part of emoji, so it is not suspicious.
         '\u{200b}' | '\u{200c}' | '\u{2060}'..='\u{2064}' | '\u{feff}' | '\u{ad}' | '\u{180e}' => {
             Some(Suspicion::Invisible)
         }
@@ -159,7 +160,7 @@ fn mark(char: char) -> Option<Suspicion> {
     }
 }
 
-/// One variation selector follows an emoji; several in a row carry data.
+/// Returns whether the text has consecutive variation selectors: one may follow an emoji, several encode data.
 fn has_run_of_selectors(text: &str) -> bool {
     let is_selector = |char: char| matches!(char, '\u{fe00}'..='\u{fe0f}' | '\u{e0100}'..='\u{e01ef}');
     let mut before = false;
@@ -182,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn s3_a_schema_that_cannot_be_checked_is_suspicious_and_keeps_a_hash_of_its_own() {
+    fn s3_a_schema_that_cannot_be_scanned_is_suspicious_and_has_its_own_hash() {
         let schemas = [
             r#"{"type":"object","default":1e999}"#,
             r#"{"type":"object","default":1e998}"#,

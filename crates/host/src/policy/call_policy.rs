@@ -1,33 +1,33 @@
-//! The policy that decides whether a call may be made: the seam between the path of a call and whoever decides.
+//! The interface of call policies.
 
 use switchboard_protocol::{Raw, Tool};
 use switchboard_session::link::BoxFuture;
 
-/// Decides about calls. Asked after the arguments were checked and before anything is sent.
+/// Decides about calls. Called after the arguments were validated and before anything is sent.
 pub trait CallPolicy: Send + Sync + 'static {
-    /// Whether this call may be made. May take its time, to ask the user.
+    /// Decides whether a call is allowed. May take long, for example to ask the user.
     ///
     /// # Cancellation
-    /// The future is dropped when the call is.
+    /// The future is dropped when the call is cancelled.
     fn decide<'a>(&'a self, call: &'a ProposedCall<'a>) -> BoxFuture<'a, CallDecision>;
 }
 
-/// A call that somebody wants to make.
+/// A call before it is sent.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct ProposedCall<'a> {
-    /// The server that would answer.
+    /// The name of the server.
     pub server: &'a str,
-    /// The tool, as its server lists it.
+    /// The tool as its server lists it.
     pub tool: &'a Tool,
-    /// The name the model knows it by.
+    /// The qualified name of the tool.
     pub name: &'a str,
-    /// What it would be called with.
+    /// The arguments.
     pub arguments: &'a Raw,
 }
 
 impl<'a> ProposedCall<'a> {
-    /// A call of a tool.
+    /// Creates a proposed call.
     pub fn new(server: &'a str, tool: &'a Tool, name: &'a str, arguments: &'a Raw) -> Self {
         Self { server, tool, name, arguments }
     }
@@ -36,11 +36,11 @@ impl<'a> ProposedCall<'a> {
 /// The decision about a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CallDecision {
-    /// The call is made.
+    /// The call is allowed.
     Allow,
-    /// The call is not made.
+    /// The call is denied.
     Deny {
-        /// Why, and what would help; the model reads it.
+        /// The reason and a remedy, for the model.
         reason: String,
     },
 }

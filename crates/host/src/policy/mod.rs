@@ -1,4 +1,4 @@
-//! What holds for all calls of a host: who permits them, what is repeated, and where large results go.
+//! Policies for all calls of a host: permission, replay, and spilling of large results.
 
 mod call_policy;
 mod settings;
@@ -6,5 +6,5 @@ mod spill;
 
 pub use call_policy::{CallDecision, CallPolicy, ProposedCall};
 pub(crate) use settings::CallSettings;
-pub use settings::{AmbiguousNames, Replay, TraceContext, Traced};
-pub use spill::Spill;
+pub use settings::{AmbiguousNamePolicy, ReplayPolicy, TraceContext, TraceHeaders};
+pub use spill::SpillPolicy;

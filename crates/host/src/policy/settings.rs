@@ -1,53 +1,53 @@
-//! What holds for all calls of a host.
+//! Settings for all calls of a host.
 
 use std::sync::Arc;
 
-use crate::policy::{CallPolicy, Spill};
+use crate::policy::{CallPolicy, SpillPolicy};
 use crate::validation::Validation;
 
-/// Whether a call whose outcome is unknown is made again.
+/// Whether a call with an unknown outcome is repeated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Replay {
+pub enum ReplayPolicy {
     /// Never.
     #[default]
     Never,
-    /// Once, if the tool says that it is read-only or idempotent. Only for servers whose word is trusted.
+    /// Once, if the tool is annotated as read-only or idempotent. Only for trusted servers.
     Idempotent,
 }
 
-/// What happens to a call by a name that several servers have for a tool.
+/// What happens to a call by a name that several servers use for a tool.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum AmbiguousNames {
-    /// It is refused with an error that names the servers: a server that is added later must not take over the calls
-    /// of another.
+pub enum AmbiguousNamePolicy {
+    /// It is rejected with an error that names the servers: a server that is added later must not receive the calls of
+    /// another.
     #[default]
     Refuse,
-    /// The first server in configured order answers.
+    /// The first server in configured order receives it.
     FirstServer,
 }
 
-/// Says which trace a call belongs to.
+/// Provides the trace context of calls.
 pub trait TraceContext: Send + Sync + 'static {
-    /// The context of now. Asked inside the span of the call.
-    fn current(&self) -> Option<Traced>;
+    /// Returns the current trace context. Called inside the span of the call.
+    fn current(&self) -> Option<TraceHeaders>;
 }
 
-/// A trace, in the words of W3C Trace Context.
+/// The headers of a W3C trace context.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Traced {
-    /// `traceparent`.
+pub struct TraceHeaders {
+    /// The value of `traceparent`.
     pub parent: String,
-    /// `tracestate`.
+    /// The value of `tracestate`.
     pub state: Option<String>,
 }
 
-/// What holds for all calls of a host.
+/// Settings for all calls of a host.
 #[derive(Default)]
 pub(crate) struct CallSettings {
     pub(crate) policy: Option<Arc<dyn CallPolicy>>,
-    pub(crate) replay: Replay,
-    pub(crate) ambiguous: AmbiguousNames,
+    pub(crate) replay: ReplayPolicy,
+    pub(crate) ambiguous: AmbiguousNamePolicy,
     pub(crate) validation: Validation,
-    pub(crate) spill: Option<Spill>,
+    pub(crate) spill: Option<SpillPolicy>,
     pub(crate) trace: Option<Arc<dyn TraceContext>>,
 }

@@ -1,4 +1,4 @@
-//! One tool of the catalogue: what its server says of it, the name the model knows it by, and who answers a call.
+//! A tool of the catalog: its definition, its qualified name and the target of its calls.
 
 use std::fmt;
 use std::sync::Arc;
@@ -7,39 +7,39 @@ use bytestring::ByteString;
 use switchboard_protocol::{Tool, ToolAnnotations};
 
 use crate::local_tool::LocalTool;
-use crate::registry::pin::Digest;
-use crate::registry::rule::Withheld;
+use crate::permission::DefinitionHash;
+use crate::registry::rule::WithheldReason;
 use crate::slot::Slot;
 use crate::status::Status;
-use crate::validation::Checks;
+use crate::validation::ToolValidators;
 
-/// One tool of the catalogue. Shared: a snapshot and a call hold the same one.
+/// A tool of the catalog, shared by snapshots and calls.
 pub struct CatalogTool {
     pub(crate) server: Arc<str>,
     pub(crate) qualified: Arc<str>,
-    /// What its calls are called in traces.
+    /// The span name of its calls.
     pub(crate) span: Arc<str>,
     pub(crate) tool: Tool,
-    /// The name the server has for it, to be shared by its calls.
-    pub(crate) wire: ByteString,
-    pub(crate) target: Target,
-    pub(crate) withheld: Option<Withheld>,
-    pub(crate) digest: Digest,
-    pub(crate) checks: Checks,
-    /// The hashes of both names, made once: a snapshot is put together from them.
-    pub(crate) hashes: Hashes,
+    /// Its name on the server, shared by its calls.
+    pub(crate) wire_name: ByteString,
+    pub(crate) target: CallTarget,
+    pub(crate) withheld: Option<WithheldReason>,
+    pub(crate) digest: DefinitionHash,
+    pub(crate) checks: ToolValidators,
+    /// The hashes of both names, computed once for all snapshots.
+    pub(crate) hashes: NameHashes,
 }
 
-/// Who answers a call.
+/// The target of a call.
 #[derive(Clone)]
-pub(crate) enum Target {
+pub(crate) enum CallTarget {
     Server(Arc<Slot>),
     Local(Arc<dyn LocalTool>),
 }
 
-impl Target {
-    /// Whether both are the same.
-    pub(crate) fn is(&self, other: &Self) -> bool {
+impl CallTarget {
+    /// Returns whether both are the same slot or local tool.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Server(one), Self::Server(other)) => one.id == other.id,
             (Self::Local(one), Self::Local(other)) => Arc::ptr_eq(one, other),
@@ -49,41 +49,41 @@ impl Target {
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Hashes {
+pub(crate) struct NameHashes {
     pub(crate) qualified: u64,
     pub(crate) bare: u64,
 }
 
 impl CatalogTool {
-    /// The server that lists it; for the application's own tools, the host's word for itself.
+    /// Returns the name of its server; `(application)` for tools of the application.
     pub fn server(&self) -> &str {
         &self.server
     }
 
-    /// The name the model knows it by, like `mcp__files__read`.
+    /// Returns the qualified name, like `mcp__files__read`.
     pub fn name(&self) -> &str {
         &self.qualified
     }
 
-    /// The tool as its server lists it, under the server's name for it.
+    /// Returns the tool as its server lists it.
     pub fn tool(&self) -> &Tool {
         &self.tool
     }
 
-    /// What it says of its effects. Not to be trusted unless the server is.
+    /// Returns its annotations. Untrusted unless the server is trusted.
     pub fn effects(&self) -> ToolAnnotations {
         self.tool.effects()
     }
 
-    /// How its server is doing; `None` for the application's own tools.
+    /// Returns the status of its server; `None` for tools of the application.
     pub fn status(&self) -> Option<Status> {
         match &self.target {
-            Target::Server(slot) => Some(slot.status()),
-            Target::Local(_) => None,
+            CallTarget::Server(slot) => Some(slot.status()),
+            CallTarget::Local(_) => None,
         }
     }
 
-    /// Whether a call could be made now: a server that is down keeps its tools listed for a while.
+    /// Returns whether a call could be made now: the tools of a lost server stay listed for a grace period.
     pub fn is_available(&self) -> bool {
         match self.status() {
             Some(status) => matches!(

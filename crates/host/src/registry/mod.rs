@@ -1,33 +1,33 @@
-//! The catalogue: what all servers list, as one immutable snapshot after another.
+//! The catalog: the tools of all servers as immutable snapshots.
 //!
 //! ```text
-//!   slot ── list ──▶ Registry ── part ─▶ rule, pin ─▶ Catalog (Arc, revision)
-//!                       └──▶ events: added, removed, changed, drifted
+//!   slot ── list ──▶ Registry ── Part ─▶ rule, pin ─▶ Catalog (Arc, revision)
+//!                       └──▶ events: added, removed, changed, drift
 //! ```
 
 mod catalog;
+mod catalog_part;
 mod catalog_tool;
-mod definition;
-mod offered;
-mod part;
+mod definition_change;
+mod explanation;
+mod model_tools;
 mod pin;
 mod pin_file;
 pub mod profile;
 #[expect(clippy::module_inception, reason = "the type this folder is named for")]
 mod registry;
 mod rule;
-mod why;
 
-pub use catalog::{Catalog, Found};
+pub use catalog::{Catalog, ToolMatch};
+pub(crate) use catalog_part::{CatalogPart, ListDefects};
+pub use catalog_part::{ToolEffects, ToolInfo, ToolListIssues};
+pub(crate) use catalog_tool::CallTarget;
 pub use catalog_tool::CatalogTool;
-pub(crate) use catalog_tool::Target;
-pub use definition::DefinitionChange;
-pub use offered::{ForModels, Offered};
-pub(crate) use part::{Naming, Part, Unread};
-pub use part::{ToolEffects, ToolInfo, Unlisted};
-pub use pin::{OnDrift, Pins};
+pub use definition_change::DefinitionChange;
+pub use explanation::ToolExplanation;
+pub use model_tools::{ModelTool, ModelTools};
+pub use pin::{DriftPolicy, Pins};
 pub use pin_file::PinFile;
-pub(crate) use registry::{MOST_SERVERS, Novelty, OWN_NAME, Registry};
-pub use rule::Withheld;
+pub(crate) use registry::{LOCAL_SERVER_NAME, ListChange, MAX_SERVERS, Registry};
+pub use rule::WithheldReason;
 pub use switchboard_config::name;
-pub use why::Why;

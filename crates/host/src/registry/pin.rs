@@ -1,74 +1,29 @@
-//! What a tool said of itself when it was first seen. A definition that changes later is told: a server that shows
-//! something harmless until it is trusted is the oldest trick there is.
+//! Pinned tool definitions: a definition is pinned when it is first listed, and a later change is reported. This detects
+//! a server that lists harmless tools until it is trusted ("rug pull").
 
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
-use sha2::{Digest as _, Sha256};
-use switchboard_protocol::Tool;
+use switchboard_protocol::{Raw, Tool};
 
-use crate::registry::definition::{canonical, definition_text};
+use crate::permission::{DefinitionHash, canonical_text, definition_text};
 
-/// The digest of a definition: description, schemas and effects.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) struct Digest([u8; 32]);
-
-impl Digest {
-    pub(crate) fn of(tool: &Tool) -> Self {
-        let mut hash = Sha256::new();
-        // Each part with its length, so that nothing can move from one to the next unseen.
-        let mut part = |text: Option<&str>| {
-            hash.update(text.map_or(u64::MAX, |text| text.len() as u64).to_le_bytes());
-            hash.update(text.unwrap_or_default());
-        };
-        part(Some(&tool.name));
-        part(tool.title.as_deref());
-        part(tool.description.as_deref());
-        part(Some(&canonical(&tool.input_schema)));
-        part(tool.output_schema.as_ref().map(canonical).as_deref());
-        let effects = tool.annotations.as_ref();
-        part(effects.and_then(|effects| effects.title.as_deref()));
-        let hint =
-            |hint: fn(&switchboard_protocol::ToolAnnotations) -> Option<bool>| match effects.and_then(hint) {
-                None => "-",
-                Some(true) => "t",
-                Some(false) => "f",
-            };
-        part(Some(hint(|effects| effects.read_only_hint)));
-        part(Some(hint(|effects| effects.destructive_hint)));
-        part(Some(hint(|effects| effects.idempotent_hint)));
-        part(Some(hint(|effects| effects.open_world_hint)));
-        Self(hash.finalize().into())
-    }
-
-    fn hex(self) -> String {
-        self.0.iter().map(|byte| format!("{byte:02x}")).collect()
-    }
-}
-
-impl fmt::Debug for Digest {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.hex())
-    }
-}
-
-/// The longest definition whose text is kept.
+/// The length limit of a stored definition text.
 const MAX_TEXT: usize = 16 * 1024;
-/// The texts of all definitions together.
+/// The length limit of all stored texts together.
 const MAX_TEXTS: usize = 4 * 1024 * 1024;
 
-/// Definitions as they were first seen: server, tool, digest and text. Kept by the application, or in a
-/// [`PinFile`](crate::PinFile).
+/// Pinned definitions: server, tool, digest and text. Stored by the application or in a [`PinFile`](crate::PinFile).
 ///
-/// The digest decides whether a definition has changed; the text shows how. Of a definition longer than 16 KiB, and of
-/// those that would make all texts longer than 4 MiB, only the digest is kept.
+/// The digest decides whether a definition has changed; the text is for display. Only the digest is stored of a
+/// definition longer than 16 KiB, and of those that would make all texts longer than 4 MiB.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "Servers", into = "Servers")]
 pub struct Pins {
     servers: Servers,
-    /// The length of all texts.
+    /// The total length of all texts.
     text_bytes: usize,
 }
 
@@ -76,30 +31,34 @@ type Servers = BTreeMap<String, BTreeMap<String, Pin>>;
 
 /// One pinned definition.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(from = "PinEntry", into = "PinEntry")]
+#[serde(from = "StoredPin", into = "StoredPin")]
 struct Pin {
     sha256: String,
     text: Option<Arc<str>>,
 }
 
-/// A pin as it is written: the digest alone, as files had it before texts were kept, or with the text.
+/// A pin as serialized: only the digest, or digest and text.
 #[derive(Serialize, Deserialize)]
 #[serde(untagged)]
-enum PinEntry {
+enum StoredPin {
     Digest(String),
     Text { sha256: String, definition: String },
 }
 
-impl From<PinEntry> for Pin {
-    fn from(entry: PinEntry) -> Self {
+impl From<StoredPin> for Pin {
+    fn from(entry: StoredPin) -> Self {
         match entry {
-            PinEntry::Digest(sha256) => Self { sha256, text: None },
-            PinEntry::Text { sha256, definition } => Self { sha256, text: Some(definition.into()) },
+            StoredPin::Digest(sha256) => Self { sha256, text: None },
+            // The text decides: earlier versions computed the digest, and ordered the text, in another way.
+            StoredPin::Text { definition, .. } => {
+                let text = Raw::parse(definition.as_str()).map_or(definition, canonical_text);
+                Self { sha256: DefinitionHash::of_text(&text).to_string(), text: Some(text.into()) }
+            }
         }
     }
 }
 
-impl From<Pin> for PinEntry {
+impl From<Pin> for StoredPin {
     fn from(pin: Pin) -> Self {
         match pin.text {
             None => Self::Digest(pin.sha256),
@@ -114,7 +73,7 @@ impl fmt::Debug for Pin {
     }
 }
 
-/// The bounds hold for what somebody else wrote, too.
+/// Applies the limits to deserialized pins.
 impl From<Servers> for Pins {
     fn from(servers: Servers) -> Self {
         let mut pins = Self::new();
@@ -132,53 +91,53 @@ impl From<Pins> for Servers {
 }
 
 impl Pins {
-    /// Nothing is pinned.
+    /// Creates an empty set of pins.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// How many definitions are pinned.
+    /// Returns the number of pinned definitions.
     pub fn len(&self) -> usize {
         self.servers.values().map(BTreeMap::len).sum()
     }
 
-    /// Whether nothing is pinned.
+    /// Returns whether there are no pins.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Compares with what is pinned; pins what is not.
-    pub(crate) fn check(&mut self, server: &str, tool: &str, digest: Digest) -> Pinned {
+    /// Compares a definition with its pin; pins a new one.
+    pub(crate) fn check(&mut self, server: &str, tool: &str, digest: DefinitionHash) -> PinCheck {
         match self.get(server, tool) {
-            Some(pinned) if pinned.sha256 == digest.hex() => Pinned::Same,
-            Some(_) => Pinned::Drifted,
+            Some(pinned) if pinned.sha256 == digest.to_string() => PinCheck::Unchanged,
+            Some(_) => PinCheck::Drifted,
             None => {
                 self.pin(server, tool, digest);
-                Pinned::New
+                PinCheck::New
             }
         }
     }
 
-    /// Whether another definition is pinned.
-    pub(crate) fn differs(&self, server: &str, tool: &str, digest: Digest) -> bool {
-        self.get(server, tool).is_some_and(|pinned| pinned.sha256 != digest.hex())
+    /// Returns whether another definition is pinned.
+    pub(crate) fn differs(&self, server: &str, tool: &str, digest: DefinitionHash) -> bool {
+        self.get(server, tool).is_some_and(|pinned| pinned.sha256 != digest.to_string())
     }
 
-    /// Pins a definition by its digest; [`Self::keep_text`] adds its text.
-    pub(crate) fn pin(&mut self, server: &str, tool: &str, digest: Digest) {
-        self.insert(server, tool, Pin { sha256: digest.hex(), text: None });
+    /// Pins a definition by its digest; [`Self::store_text`] adds its text.
+    pub(crate) fn pin(&mut self, server: &str, tool: &str, digest: DefinitionHash) {
+        self.insert(server, tool, Pin { sha256: digest.to_string(), text: None });
     }
 
-    /// Keeps the text of a definition, if it is the pinned one and within the bounds.
-    pub(crate) fn keep_text(&mut self, server: &str, tool: &Tool, digest: Digest) {
+    /// Stores the text of a definition, if it is the pinned one and within the limits.
+    pub(crate) fn store_text(&mut self, server: &str, tool: &Tool, digest: DefinitionHash) {
         let pinned = self.get(server, &tool.name);
-        if pinned.is_some_and(|pinned| pinned.text.is_none() && pinned.sha256 == digest.hex()) {
+        if pinned.is_some_and(|pinned| pinned.text.is_none() && pinned.sha256 == digest.to_string()) {
             let text = Some(definition_text(tool).into());
-            self.insert(server, &tool.name, Pin { sha256: digest.hex(), text });
+            self.insert(server, &tool.name, Pin { sha256: digest.to_string(), text });
         }
     }
 
-    /// The text of the pinned definition, if it was kept.
+    /// Returns the text of the pinned definition, if it was stored.
     pub(crate) fn text(&self, server: &str, tool: &str) -> Option<&str> {
         self.get(server, tool)?.text.as_deref()
     }
@@ -187,7 +146,7 @@ impl Pins {
         self.servers.get(server)?.get(tool)
     }
 
-    /// The one place where texts come in: one beyond the bounds is dropped.
+    /// Inserts a pin and drops a text beyond the limits. All texts are inserted here.
     fn insert(&mut self, server: &str, tool: &str, mut pin: Pin) {
         self.text_bytes -= self.get(server, tool).map_or(0, Pin::text_bytes);
         let length = pin.text_bytes();
@@ -198,8 +157,8 @@ impl Pins {
         self.servers.entry(server.to_owned()).or_default().insert(tool.to_owned(), pin);
     }
 
-    /// Adds what `seen` has and `read` had not, where nothing else is pinned, and replaces what `read` had otherwise. A text
-    /// that another process kept meanwhile is not another definition.
+    /// Three-way merge: applies the changes from `read` to `seen`, except where `self` changed the definition meanwhile. A
+    /// text that another process added is not a change.
     pub(crate) fn merge(&mut self, read: &Self, seen: &Self) {
         let digest = |pin: &Pin| pin.sha256.clone();
         for (server, tools) in &seen.servers {
@@ -212,7 +171,7 @@ impl Pins {
         }
     }
 
-    /// Removes the pin of a tool, or of all tools of a server. Returns whether there was one.
+    /// Removes the pin of a tool, or of all tools of a server. Returns whether a pin was removed.
     pub(crate) fn forget(&mut self, server: &str, tool: Option<&str>) -> bool {
         let Some(tools) = self.servers.get_mut(server) else { return false };
         let forgotten = match tool {
@@ -233,24 +192,24 @@ impl Pin {
     }
 }
 
-/// What a definition is, compared with its pin.
+/// The result of comparing a definition with its pin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Pinned {
-    /// Seen for the first time.
+pub(crate) enum PinCheck {
+    /// There was no pin.
     New,
-    /// As it was.
-    Same,
-    /// Another.
+    /// The definition is the pinned one.
+    Unchanged,
+    /// Another definition is pinned.
     Drifted,
 }
 
-/// What happens to a tool whose definition is not the pinned one.
+/// What happens to a tool whose definition differs from the pinned one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum OnDrift {
-    /// It is told, and the tool stays.
+pub enum DriftPolicy {
+    /// An event reports it; the tool stays available.
     #[default]
     Report,
-    /// It is told, and the tool is withheld until the new definition is accepted.
+    /// An event reports it, and the tool is withheld until the new definition is accepted.
     Withhold,
 }
 
@@ -261,7 +220,7 @@ mod tests {
 
     use super::*;
 
-    fn twice(first: u8) -> Raw {
+    fn with_duplicate_member(first: u8) -> Raw {
         Raw::parse(format!(r#"{{"type":"object","properties":{{"a":{{"enum":[{first}],"enum":[9]}}}}}}"#))
             .unwrap()
     }
@@ -270,17 +229,23 @@ mod tests {
     fn s10_the_first_of_two_keys_of_a_schema_is_pinned_too() {
         let tool = |schema: Raw| Tool::new("a", json!({})).with_output_schema(schema);
         let mut pins = Pins::new();
-        assert_eq!(pins.check("s", "a", Digest::of(&tool(twice(1)))), Pinned::New);
-        assert_eq!(pins.check("s", "a", Digest::of(&tool(twice(1)))), Pinned::Same);
-        assert_eq!(pins.check("s", "a", Digest::of(&tool(twice(2)))), Pinned::Drifted);
+        assert_eq!(pins.check("s", "a", DefinitionHash::of(&tool(with_duplicate_member(1)))), PinCheck::New);
+        assert_eq!(
+            pins.check("s", "a", DefinitionHash::of(&tool(with_duplicate_member(1)))),
+            PinCheck::Unchanged
+        );
+        assert_eq!(
+            pins.check("s", "a", DefinitionHash::of(&tool(with_duplicate_member(2)))),
+            PinCheck::Drifted
+        );
     }
 
     #[test]
-    fn any_change_of_what_a_model_reads_is_seen() {
+    fn every_change_of_a_definition_is_detected() {
         let tool = || Tool::new("a", json!({"type": "object"})).with_description("reads");
         let mut pins = Pins::new();
-        assert_eq!(pins.check("s", "a", Digest::of(&tool())), Pinned::New);
-        assert_eq!(pins.check("s", "a", Digest::of(&tool())), Pinned::Same);
+        assert_eq!(pins.check("s", "a", DefinitionHash::of(&tool())), PinCheck::New);
+        assert_eq!(pins.check("s", "a", DefinitionHash::of(&tool())), PinCheck::Unchanged);
         let effects = switchboard_protocol::ToolAnnotations::new().with_read_only_hint(true);
         let others = [
             tool().with_description("reads, and sends it home"),
@@ -289,17 +254,25 @@ mod tests {
             tool().with_title("reads"),
         ];
         for other in &others {
-            assert_eq!(pins.check("s", "a", Digest::of(other)), Pinned::Drifted, "{other:?}");
+            assert_eq!(pins.check("s", "a", DefinitionHash::of(other)), PinCheck::Drifted, "{other:?}");
         }
         let spaced = Raw::parse("{ \"b\" : [ 1 ], \"a\": {} }").unwrap();
         let sorted = Raw::parse(r#"{"a":{},"b":[1]}"#).unwrap();
-        let digest = |schema| Digest::of(&Tool::new("c", schema));
-        assert_eq!(digest(spaced), digest(sorted), "blanks and order mean nothing");
-        assert_ne!(digest(twice(1)), digest(twice(2)), "the first of two names counts too");
-        assert_eq!(pins.check("t", "a", Digest::of(&tool())), Pinned::New, "another server's is its own");
+        let digest = |schema| DefinitionHash::of(&Tool::new("c", schema));
+        assert_eq!(digest(spaced), digest(sorted), "white space and order do not matter");
+        assert_ne!(
+            digest(with_duplicate_member(1)),
+            digest(with_duplicate_member(2)),
+            "the first of two duplicate members counts too"
+        );
+        assert_eq!(
+            pins.check("t", "a", DefinitionHash::of(&tool())),
+            PinCheck::New,
+            "tools of another server are pinned separately"
+        );
         let texts: std::collections::HashSet<String> =
             others.iter().chain([&tool()]).map(definition_text).collect();
-        assert_eq!(texts.len(), others.len() + 1, "what has another digest has another text");
+        assert_eq!(texts.len(), others.len() + 1, "definitions with different digests have different texts");
         let written = serde_json::to_string(&pins).unwrap();
         assert_eq!(serde_json::from_str::<Pins>(&written).unwrap(), pins);
     }
@@ -311,47 +284,75 @@ mod tests {
         tool.with_description("x".repeat(missing))
     }
 
-    fn kept(pins: &mut Pins, tool: &Tool) -> bool {
-        pins.pin("s", &tool.name, Digest::of(tool));
-        pins.keep_text("s", tool, Digest::of(tool));
+    fn is_text_stored(pins: &mut Pins, tool: &Tool) -> bool {
+        pins.pin("s", &tool.name, DefinitionHash::of(tool));
+        pins.store_text("s", tool, DefinitionHash::of(tool));
         pins.text("s", &tool.name).is_some_and(|text| text == definition_text(tool))
     }
 
     #[test]
-    fn s2_texts_are_kept_within_their_bounds() {
+    fn s2_texts_are_stored_within_their_limits() {
         let mut pins = Pins::new();
-        assert!(kept(&mut pins, &tool_of("fits", MAX_TEXT)));
-        assert!(!kept(&mut pins, &tool_of("long", MAX_TEXT + 1)));
+        assert!(is_text_stored(&mut pins, &tool_of("fits", MAX_TEXT)));
+        assert!(!is_text_stored(&mut pins, &tool_of("long", MAX_TEXT + 1)));
         for number in 1..MAX_TEXTS / MAX_TEXT {
-            assert!(kept(&mut pins, &tool_of(&format!("tool {number}"), MAX_TEXT)), "{number}");
+            assert!(is_text_stored(&mut pins, &tool_of(&format!("tool {number}"), MAX_TEXT)), "{number}");
         }
-        assert!(!kept(&mut pins, &tool_of("one more", 200)));
+        assert!(!is_text_stored(&mut pins, &tool_of("one more", 200)));
         assert_eq!((pins.len(), pins.text_bytes), (MAX_TEXTS / MAX_TEXT + 2, MAX_TEXTS));
-        assert!(pins.differs("s", "one more", Digest::of(&tool_of("one more", 201))), "its digest is kept");
-        // What is forgotten, or replaced by something shorter, makes room.
-        assert!(pins.forget("s", Some("tool 1")) && kept(&mut pins, &tool_of("one more", MAX_TEXT)));
-        assert!(kept(&mut pins, &tool_of("tool 2", 300)) && kept(&mut pins, &tool_of("another", 400)));
+        assert!(
+            pins.differs("s", "one more", DefinitionHash::of(&tool_of("one more", 201))),
+            "its digest is kept"
+        );
+        // Removing a pin, or replacing it by a shorter one, makes room.
+        assert!(
+            pins.forget("s", Some("tool 1")) && is_text_stored(&mut pins, &tool_of("one more", MAX_TEXT))
+        );
+        assert!(
+            is_text_stored(&mut pins, &tool_of("tool 2", 300))
+                && is_text_stored(&mut pins, &tool_of("another", 400))
+        );
         let written = serde_json::to_string(&pins).unwrap();
         assert_eq!(serde_json::from_str::<Pins>(&written).unwrap(), pins);
         assert!(pins.forget("s", None) && pins == Pins::new());
-        // A file that somebody else wrote is held to the same bounds.
+        // The limits apply to deserialized pins, too.
         let entry = json!({"sha256": "0", "definition": "x".repeat(MAX_TEXT + 1)});
         let read: Pins = serde_json::from_value(json!({"s": {"a": entry}})).unwrap();
         assert_eq!((read.len(), read.text("s", "a"), read.text_bytes), (1, None, 0));
     }
 
     #[test]
-    fn s2_a_text_that_another_process_kept_is_no_other_definition() {
+    fn s2_a_text_that_another_process_stored_is_not_a_change() {
         let (first, second) = (tool_of("t", 200), tool_of("t", 300));
         let mut read = Pins::new();
-        read.pin("s", "t", Digest::of(&first));
+        read.pin("s", "t", DefinitionHash::of(&first));
         let (mut stored, mut seen) = (read.clone(), read.clone());
-        stored.keep_text("s", &first, Digest::of(&first));
-        seen.pin("s", "t", Digest::of(&second));
-        seen.keep_text("s", &second, Digest::of(&second));
+        stored.store_text("s", &first, DefinitionHash::of(&first));
+        seen.pin("s", "t", DefinitionHash::of(&second));
+        seen.store_text("s", &second, DefinitionHash::of(&second));
         stored.merge(&read, &seen);
         assert_eq!(stored, seen, "what was accepted takes its place");
         stored.merge(&read, &read);
         assert_eq!(stored, seen);
+    }
+
+    #[test]
+    fn a_pin_of_an_earlier_version_is_compared_by_its_text() {
+        let old = r#"{"name":"a","description":"reads","inputSchema":{"type":"object"}}"#;
+        let stored = json!({"s": {"a": {"sha256": "0".repeat(64), "definition": old}, "b": "0".repeat(64)}});
+        let mut pins: Pins = serde_json::from_value(stored).unwrap();
+        let tool = |name: &str| Tool::new(name, json!({"type": "object"})).with_description("reads");
+        assert_eq!(pins.check("s", "a", DefinitionHash::of(&tool("a"))), PinCheck::Unchanged);
+        let with_icon = tool("a").with_icons([switchboard_protocol::Icon::new("https://example.com/i.png")]);
+        assert_eq!(
+            pins.check("s", "a", DefinitionHash::of(&with_icon)),
+            PinCheck::Drifted,
+            "not mask_literals before"
+        );
+        assert_eq!(
+            pins.check("s", "b", DefinitionHash::of(&tool("b"))),
+            PinCheck::Drifted,
+            "only a digest was kept"
+        );
     }
 }

@@ -1,19 +1,19 @@
-//! Pins kept in a file of the user's own, which several processes read and extend.
+//! A file of pinned definitions, shared by several processes.
 //!
-//! Invariants: what one process saw first is never replaced by another process; a pin that was forgotten meanwhile is
-//! not written back by a process that read it before.
+//! Invariants: a definition that one process pinned is never replaced by another process; a pin that was removed
+//! meanwhile is not written back by a process that read it before.
 
 use std::path::{Path, PathBuf};
 
 use crate::config::disk::{self, Owner};
 use crate::config::update::update;
-use crate::config::{Fault, Problem};
+use crate::config::{ConfigError, ConfigErrorKind};
 use crate::registry::pin::Pins;
 
-/// The largest file of pins: more than 100,000 tools.
-const LARGEST: u64 = 32 * 1024 * 1024;
+/// Size limit of the file: more than 100,000 tools.
+const MAX_FILE_BYTES: u64 = 32 * 1024 * 1024;
 
-/// Definitions as they were first seen, stored in a file.
+/// Pinned definitions stored in a file.
 #[derive(Debug)]
 pub struct PinFile {
     path: PathBuf,
@@ -21,62 +21,61 @@ pub struct PinFile {
 }
 
 impl PinFile {
-    /// Reads the pins kept there; a missing file is empty.
+    /// Reads a file of pins; a missing file is empty.
     ///
     /// # Errors
-    /// When the file cannot be read, could have been written by others, or holds no pins.
-    pub fn open(path: impl Into<PathBuf>) -> Result<Self, Fault> {
+    /// When the file cannot be read, could have been written by others, or is not a file of pins.
+    pub fn open(path: impl Into<PathBuf>) -> Result<Self, ConfigError> {
         let path = path.into();
-        let pins = parse(&path, disk::read(&path, Owner::User, LARGEST)?.as_deref())?;
+        let pins = parse(&path, disk::read(&path, Owner::User, MAX_FILE_BYTES)?.as_deref())?;
         Ok(Self { path, pins })
     }
 
-    /// The pins as they were read or written last.
+    /// Returns the pins as last read or written.
     pub fn pins(&self) -> &Pins {
         &self.pins
     }
 
-    /// Stores what changed between the pins that were read and these: definitions seen for the first time, and
-    /// definitions accepted instead of the ones that were read. A definition that another process pinned meanwhile
-    /// stays.
+    /// Stores the changes from the pins that were read to these: new definitions, and accepted ones. A definition that
+    /// another process pinned meanwhile stays.
     ///
     /// # Errors
-    /// When they cannot be stored.
-    pub fn record(&mut self, seen: &Pins) -> Result<(), Fault> {
+    /// When the file cannot be written.
+    pub fn record(&mut self, seen: &Pins) -> Result<(), ConfigError> {
         if *seen == self.pins {
             return Ok(());
         }
         self.change(|stored, read| stored.merge(read, seen))
     }
 
-    /// Forgets how a tool, or all tools of a server, were defined. Returns whether anything was pinned.
+    /// Removes the pin of a tool, or of all tools of a server. Returns whether a pin was removed.
     ///
     /// # Errors
-    /// When that cannot be stored.
-    pub fn forget(&mut self, server: &str, tool: Option<&str>) -> Result<bool, Fault> {
+    /// When the file cannot be written.
+    pub fn forget(&mut self, server: &str, tool: Option<&str>) -> Result<bool, ConfigError> {
         let mut is_forgotten = false;
         self.change(|stored, _| is_forgotten = stored.forget(server, tool))?;
         Ok(is_forgotten)
     }
 
-    /// Changes what is stored; the change gets that and what was read before.
-    fn change(&mut self, mut change: impl FnMut(&mut Pins, &Pins)) -> Result<(), Fault> {
-        self.pins = update(&self.path, Owner::User, LARGEST, |text| {
+    /// Changes the stored pins; the change receives them and the pins that were read before.
+    fn change(&mut self, mut change: impl FnMut(&mut Pins, &Pins)) -> Result<(), ConfigError> {
+        self.pins = update(&self.path, Owner::User, MAX_FILE_BYTES, |text| {
             let mut pins = parse(&self.path, text)?;
             change(&mut pins, &self.pins);
             let text = serde_json::to_string_pretty(&pins)
-                .map_err(|error| disk::failed(&self.path, "write it", &error.into()))?;
+                .map_err(|error| disk::io_error(&self.path, "write it", &error.into()))?;
             Ok((text + "\n", pins))
         })?;
         Ok(())
     }
 }
 
-fn parse(path: &Path, text: Option<&str>) -> Result<Pins, Fault> {
+fn parse(path: &Path, text: Option<&str>) -> Result<Pins, ConfigError> {
     let Some(text) = text else { return Ok(Pins::new()) };
     serde_json::from_str(text).map_err(|error| {
-        let what = format!("this is not a file of pinned definitions ({error}); move it away to begin anew");
-        Fault::new("", Problem::Syntax { what }).in_file(path)
+        let what = format!("this is not a file of pinned definitions ({error}); move it away to start over");
+        ConfigError::new("", ConfigErrorKind::Syntax { what }).in_file(path)
     })
 }
 
@@ -86,14 +85,14 @@ mod tests {
     use switchboard_protocol::Tool;
 
     use super::*;
-    use crate::registry::pin::Digest;
+    use crate::permission::DefinitionHash;
 
-    fn digest(description: &str) -> Digest {
-        Digest::of(&Tool::new("t", json!({"type": "object"})).with_description(description))
+    fn digest(description: &str) -> DefinitionHash {
+        DefinitionHash::of(&Tool::new("t", json!({"type": "object"})).with_description(description))
     }
 
     #[test]
-    fn s7_processes_that_pin_at_once_lose_nothing() {
+    fn s7_concurrent_pins_are_all_stored() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("definitions.json");
         std::thread::scope(|scope| {
@@ -113,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn s7_the_first_definition_stays_and_a_forgotten_one_does_not_come_back() {
+    fn s7_the_first_definition_stays_and_a_removed_one_does_not_come_back() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("definitions.json");
         let pinned = |pins: &Pins, text| !pins.differs("s", "t", digest(text)) && !pins.is_empty();

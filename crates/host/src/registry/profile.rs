@@ -1,11 +1,11 @@
-//! Schemas as model providers take them.
+//! Adapts input schemas to model providers.
 //!
-//! A server's input schema may be any JSON Schema; providers take less, and one tool they refuse can fail the whole
-//! request. Each profile turns a schema into one its provider takes, saying what was lost, or says why it cannot.
+//! A server's input schema may be any JSON Schema; providers accept less, and one rejected tool can fail the whole request.
+//! Each profile converts a schema into one that its provider accepts and reports what was lost, or returns an error.
 //!
-//! Invariants: pure functions; the outcome has `type: object` at its root and no combinator there, unless raw; depth,
-//! nodes and size are bounded on the way in and on the way out; what the provider's form accepts, the server's may
-//! refuse, never the other way round for a required argument: nothing that is required is dropped.
+//! Invariants: pure functions; the result has `type: object` and no combinator at its root, unless raw; depth, nodes and
+//! size are bounded for input and output; the adapted schema may accept more than the server does, but never drops a
+//! required argument.
 
 mod clean;
 mod gemini;
@@ -16,66 +16,67 @@ use serde_json::Value;
 
 use crate::registry::name::NameLimit;
 
-/// Deeper than people write, and shallow enough for recursion.
-const DEEPEST: usize = 64;
-/// Values in a schema, coming in or going out.
-const MOST_NODES: usize = 20_000;
-/// Keywords that hold names with a schema each.
-const OF_SCHEMAS: [&str; 5] = ["properties", "$defs", "definitions", "patternProperties", "dependentSchemas"];
-/// Bytes of a schema going out.
-const LARGEST: usize = 256 * 1024;
+/// The nesting limit: deeper than people write, and shallow enough for recursion.
+const MAX_DEPTH: usize = 64;
+/// The limit of values in a schema, for input and output.
+const MAX_NODES: usize = 20_000;
+/// Keywords whose value is an object of schemas.
+const SCHEMA_MAPS: [&str; 5] =
+    ["properties", "$defs", "definitions", "patternProperties", "dependentSchemas"];
+/// Size limit of an adapted schema.
+const MAX_BYTES: usize = 256 * 1024;
 
 /// A model provider.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Profile {
-    /// Nobody: the schema as the server wrote it.
+    /// No provider: the schema as the server wrote it.
     #[default]
     Raw,
-    /// OpenAI's functions.
+    /// OpenAI functions.
     OpenAi,
-    /// Anthropic's tools.
+    /// Anthropic tools.
     Anthropic,
-    /// Gemini's function declarations.
+    /// Gemini function declarations.
     Gemini,
 }
 
-/// A schema that fits, and what it took.
+/// A schema adapted to a provider.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
-pub struct Shaped {
+pub struct AdaptedSchema {
     /// The schema.
     pub schema: Value,
-    /// Sentences for the description: what the schema no longer says.
+    /// Sentences for the description about constraints that the schema lost.
     pub notes: Vec<String>,
 }
 
-/// Why a schema cannot be made to fit.
+/// Why a schema cannot be adapted.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum Unfit {
+pub enum ProfileError {
     /// The schema is not an object.
     #[error("its input schema is not a JSON object")]
     NotASchema,
-    /// Its arguments are no object.
-    #[error("its arguments are of type `{found}`; tools take an object")]
+    /// The arguments are not an object.
+    #[error("its arguments are of type `{found}`; a tool needs an object")]
     RootType {
         /// The type.
         found: String,
     },
-    /// It nests too deep.
-    #[error("its input schema nests deeper than {DEEPEST} levels")]
+    /// The schema is nested too deep.
+    #[error("its input schema is nested deeper than {MAX_DEPTH} levels")]
     TooDeep,
-    /// It is too large, or becomes so when its references are filled in.
-    #[error("its input schema is too large, or becomes so when its references are filled in")]
+    /// The schema is too large, before or after references are inlined.
+    #[error("its input schema is too large, before or after references are inlined")]
     TooLarge,
-    /// A required argument has a name the provider does not take.
-    #[error("its required argument `{name}` has a name the provider does not take")]
+    /// The provider does not accept the name of a required argument.
+    #[error("the provider does not accept the name of its required argument `{name}`")]
     PropertyName {
         /// The name, shortened.
         name: String,
     },
-    /// A reference leads nowhere, or in a circle.
-    #[error("its input schema refers to `{reference}`, which is not in it")]
+    /// A reference has no target, or is circular.
+    #[error("its input schema refers to `{reference}`, which does not exist in it")]
     Dangling {
         /// The reference, shortened.
         reference: String,
@@ -83,7 +84,7 @@ pub enum Unfit {
 }
 
 impl Profile {
-    /// How long a tool's name may be there.
+    /// Returns the length limit of tool names.
     pub fn name_limit(self) -> NameLimit {
         match self {
             Self::Raw => NameLimit::new(128),
@@ -92,10 +93,10 @@ impl Profile {
         }
     }
 
-    /// The schema as the provider takes it.
+    /// Adapts a schema to the provider.
     ///
     /// # Errors
-    /// Says why it cannot be made to fit; the tool is then left out, alone.
+    /// When the schema cannot be adapted.
     ///
     /// ```
     /// use serde_json::json;
@@ -105,74 +106,74 @@ impl Profile {
     ///     {"properties": {"id": {"type": "integer"}}, "required": ["id"]},
     ///     {"properties": {"name": {"type": "string"}}, "required": ["name"]},
     /// ]});
-    /// let shaped = Profile::Anthropic.shape(&schema)?;
-    /// assert_eq!(shaped.schema["type"], "object");
-    /// assert_eq!(shaped.notes, ["Give one of these: `id`, or `name`."]);
-    /// # Ok::<(), switchboard::host::profile::Unfit>(())
+    /// let adapted = Profile::Anthropic.adapt(&schema)?;
+    /// assert_eq!(adapted.schema["type"], "object");
+    /// assert_eq!(adapted.notes, ["Give one of these: `id`, or `name`."]);
+    /// # Ok::<(), switchboard::host::profile::ProfileError>(())
     /// ```
-    pub fn shape(self, schema: &Value) -> Result<Shaped, Unfit> {
-        bounded(schema)?;
+    pub fn adapt(self, schema: &Value) -> Result<AdaptedSchema, ProfileError> {
+        check_size(schema)?;
         if !schema.is_object() {
-            return Err(Unfit::NotASchema);
+            return Err(ProfileError::NotASchema);
         }
-        let shaped = match self {
-            Self::Raw => return Ok(Shaped { schema: schema.clone(), notes: Vec::new() }),
+        let adapted = match self {
+            Self::Raw => return Ok(AdaptedSchema { schema: schema.clone(), notes: Vec::new() }),
             Self::OpenAi | Self::Anthropic => {
                 let rooted = root::flatten(schema)?;
                 let cleaned = clean::clean(&rooted.schema, schema, self)?;
-                Shaped { schema: cleaned.schema, notes: joined(rooted.notes, cleaned.notes) }
+                AdaptedSchema { schema: cleaned.schema, notes: concat(rooted.notes, cleaned.notes) }
             }
             Self::Gemini => {
                 let inlined = reference::inline(schema)?;
                 let rooted = root::flatten(&inlined)?;
                 let reduced = gemini::reduce(&rooted.schema)?;
-                Shaped { schema: reduced, notes: rooted.notes }
+                AdaptedSchema { schema: reduced, notes: rooted.notes }
             }
         };
-        if shaped.schema.to_string().len() > LARGEST {
-            return Err(Unfit::TooLarge);
+        if adapted.schema.to_string().len() > MAX_BYTES {
+            return Err(ProfileError::TooLarge);
         }
-        Ok(shaped)
+        Ok(adapted)
     }
 }
 
-fn joined(mut one: Vec<String>, other: Vec<String>) -> Vec<String> {
+fn concat(mut one: Vec<String>, other: Vec<String>) -> Vec<String> {
     one.extend(other);
     one
 }
 
-/// Refuses what is too deep or too large to be walked.
-fn bounded(schema: &Value) -> Result<(), Unfit> {
-    let mut waiting = vec![(schema, 0)];
+/// Rejects schemas beyond the depth and node limits.
+fn check_size(schema: &Value) -> Result<(), ProfileError> {
+    let mut stack = vec![(schema, 0)];
     let mut nodes = 0;
-    while let Some((value, depth)) = waiting.pop() {
+    while let Some((value, depth)) = stack.pop() {
         nodes += 1;
-        if nodes > MOST_NODES {
-            return Err(Unfit::TooLarge);
+        if nodes > MAX_NODES {
+            return Err(ProfileError::TooLarge);
         }
-        if depth > DEEPEST {
-            return Err(Unfit::TooDeep);
+        if depth > MAX_DEPTH {
+            return Err(ProfileError::TooDeep);
         }
         match value {
-            Value::Array(items) => waiting.extend(items.iter().map(|item| (item, depth + 1))),
-            Value::Object(members) => waiting.extend(members.values().map(|value| (value, depth + 1))),
+            Value::Array(items) => stack.extend(items.iter().map(|item| (item, depth + 1))),
+            Value::Object(members) => stack.extend(members.values().map(|value| (value, depth + 1))),
             Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
         }
     }
     Ok(())
 }
 
-/// What is left of a number of nodes.
-struct Budget(usize);
+/// The remaining number of nodes.
+struct NodeBudget(usize);
 
-impl Budget {
-    fn spend(&mut self) -> Result<(), Unfit> {
-        self.0 = self.0.checked_sub(1).ok_or(Unfit::TooLarge)?;
+impl NodeBudget {
+    fn spend(&mut self) -> Result<(), ProfileError> {
+        self.0 = self.0.checked_sub(1).ok_or(ProfileError::TooLarge)?;
         Ok(())
     }
 }
 
-/// A text of the server's, short enough for an error.
-fn shown(text: &str) -> String {
+/// Shortens a text of the server for an error.
+fn shorten(text: &str) -> String {
     text.chars().filter(|char| !char.is_control()).take(80).collect()
 }

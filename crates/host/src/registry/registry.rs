@@ -1,4 +1,4 @@
-//! The one place where the catalogue changes. Readers take a snapshot and never wait for a change being made.
+//! The registry: the only code that changes the catalog. Readers take a snapshot and never wait for a change.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -7,209 +7,221 @@ use parking_lot::{Mutex, RwLock};
 use switchboard_protocol::Tool;
 use switchboard_session::client;
 
-use crate::config::Consent;
-use crate::event::{Announcer, Drift, Event, ToolsChanged};
+use crate::config::ConsentScreen;
+use crate::event::{Drift, EventSender, HostEvent, ToolsChanged};
 use crate::local_tool::LocalTool;
+use crate::permission::definition_text;
 use crate::registry::catalog::Catalog;
-use crate::registry::catalog_tool::{CatalogTool, Target};
-use crate::registry::definition::{DefinitionChange, definition_text};
-use crate::registry::part::{List, Maker, NameHasher, Naming, Part, Unread};
-use crate::registry::pin::{OnDrift, Pinned, Pins};
-use crate::registry::rule::Rules;
+use crate::registry::catalog_part::{CatalogPart, ListDefects, NameHasher, ToolList, ToolListBuilder};
+use crate::registry::catalog_tool::{CallTarget, CatalogTool};
+use crate::registry::definition_change::DefinitionChange;
+use crate::registry::name::NameLimit;
+use crate::registry::pin::{DriftPolicy, PinCheck, Pins};
+use crate::registry::rule::ToolRules;
 use crate::slot::{Slot, Switch};
 
-/// Servers of one host.
-pub(crate) const MOST_SERVERS: usize = 256;
-/// Tools of one host.
-pub(crate) const MOST_TOOLS: usize = 50_000;
-/// The part of the application's own tools.
-const OWN: u64 = 0;
-/// What the application's own tools are listed under.
-pub(crate) const OWN_NAME: &str = "(application)";
+/// The limit of servers per host.
+pub(crate) const MAX_SERVERS: usize = 256;
+/// The limit of tools per host.
+pub(crate) const MAX_TOOLS: usize = 50_000;
+/// The id of the part with the application's tools.
+const LOCAL_PART_ID: u64 = 0;
+/// The server name of the application's tools.
+pub(crate) const LOCAL_SERVER_NAME: &str = "(application)";
 
-/// Makes one catalogue after another.
+/// Publishes a new catalog for every change.
 pub(crate) struct Registry {
-    // Held while a catalogue is put together, never across an await; readers do not take it.
-    state: Mutex<State>,
-    now: RwLock<Arc<Catalog>>,
-    events: Announcer,
+    // Held while a catalog is built, never across an await; readers do not take it.
+    state: Mutex<RegistryState>,
+    current: RwLock<Arc<Catalog>>,
+    events: EventSender,
     hasher: NameHasher,
-    naming: Naming,
-    on_drift: OnDrift,
+    name_limit: NameLimit,
+    drift_policy: DriftPolicy,
 }
 
-struct State {
+struct RegistryState {
     revision: u64,
-    parts: Vec<Arc<Part>>,
+    parts: Vec<Arc<CatalogPart>>,
     pins: Pins,
-    /// Tools denied while running, by server; kept for a server that is not there yet.
+    /// Tools denied at run time, by server; also for servers that do not exist yet.
     denied: HashMap<String, Vec<Arc<str>>>,
 }
 
-/// Whether a list brought anything new.
+/// Whether a new list differs from the old one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Novelty {
-    Same,
+pub(crate) enum ListChange {
+    Unchanged,
     Changed,
 }
 
 impl Registry {
-    pub(crate) fn new(events: Announcer, naming: Naming, on_drift: OnDrift, pins: Pins) -> Self {
+    pub(crate) fn new(
+        events: EventSender,
+        name_limit: NameLimit,
+        drift_policy: DriftPolicy,
+        pins: Pins,
+    ) -> Self {
         let hasher = NameHasher::default();
-        let own = Part {
-            server: OWN_NAME.into(),
-            id: OWN,
+        let own = CatalogPart {
+            server: LOCAL_SERVER_NAME.into(),
+            id: LOCAL_PART_ID,
             slot: None,
             switch: Switch::On,
-            rules: Rules::default(),
+            rules: ToolRules::default(),
             list: Arc::default(),
         };
         let parts = vec![Arc::new(own)];
-        let now = RwLock::new(Arc::new(Catalog::new(0, parts.clone(), hasher.clone())));
-        let state = State { revision: 0, parts, pins, denied: HashMap::new() };
-        Self { state: Mutex::new(state), now, events, hasher, naming, on_drift }
+        let current = RwLock::new(Arc::new(Catalog::new(0, parts.clone(), hasher.clone())));
+        let state = RegistryState { revision: 0, parts, pins, denied: HashMap::new() };
+        Self { state: Mutex::new(state), current, events, hasher, name_limit, drift_policy }
     }
 
-    /// The catalogue of now.
+    /// Returns the current catalog.
     pub(crate) fn snapshot(&self) -> Arc<Catalog> {
-        Arc::clone(&self.now.read())
+        Arc::clone(&self.current.read())
     }
 
-    /// Definitions as they were first seen. Their texts are made here: a host whose pins nobody takes spends nothing on
+    /// Returns the pinned definitions. Their texts are computed here, so a host whose pins are not used does not pay for
     /// them.
     pub(crate) fn pins(&self) -> Pins {
         let mut state = self.state.lock();
-        let State { parts, pins, .. } = &mut *state;
-        parts.iter().for_each(|part| keep_texts(pins, part, |_| true));
+        let RegistryState { parts, pins, .. } = &mut *state;
+        parts.iter().for_each(|part| store_texts(pins, part, |_| true));
         pins.clone()
     }
 
-    /// Sets which servers there are, in order. What stays keeps its tools; a new one may bring what it has listed, so
-    /// that no catalogue has it without its tools.
-    pub(crate) fn place(&self, slots: &[Arc<Slot>], listed: Option<(&Arc<Slot>, &client::List<Tool>)>) {
+    /// Sets the servers, in order. Existing ones keep their tools. `listed` is a new server with its list, so that no
+    /// catalog has it without its tools.
+    pub(crate) fn set_servers(&self, slots: &[Arc<Slot>], listed: Option<(&Arc<Slot>, &client::List<Tool>)>) {
         let mut state = self.state.lock();
-        let mut old: HashMap<u64, Arc<Part>> = state.parts.drain(..).map(|part| (part.id, part)).collect();
-        let own = old.remove(&OWN).expect("the application's own part is never taken out");
+        let mut old: HashMap<u64, Arc<CatalogPart>> =
+            state.parts.drain(..).map(|part| (part.id, part)).collect();
+        let own = old.remove(&LOCAL_PART_ID).expect("the application's part is never removed");
         let mut parts = vec![own];
         for slot in slots {
             let kept = old.remove(&slot.id);
             parts.push(kept.unwrap_or_else(|| {
-                let mut rules = Rules::new(&slot.spec.allow_tools, &slot.spec.deny_tools);
+                let mut rules = ToolRules::new(&slot.spec.allow_tools, &slot.spec.deny_tools);
                 if let Some(denied) = state.denied.get(&*slot.name) {
                     rules.set_denied(denied.iter().cloned());
                 }
                 let (server, switch) = (Arc::clone(&slot.name), slot.switch());
                 let (id, slot) = (slot.id, Some(Arc::clone(slot)));
-                Arc::new(Part { server, id, slot, switch, rules, list: Arc::default() })
+                Arc::new(CatalogPart { server, id, slot, switch, rules, list: Arc::default() })
             }));
         }
         state.parts = parts;
         if let Some((slot, listing)) = listed {
-            let tools = listing.iter().map(|tool| (tool, Target::Server(Arc::clone(slot))));
-            let unread = Unread { rejected: &listing.rejected, cut: listing.cut.clone() };
-            self.take_in(&mut state, slot.id, tools, unread);
+            let tools = listing.iter().map(|tool| (tool, CallTarget::Server(Arc::clone(slot))));
+            let defects = ListDefects { rejected: &listing.rejected, cut: listing.cut.clone() };
+            self.update_part(&mut state, slot.id, tools, defects);
         }
-        old.values().for_each(|gone| keep_texts(&mut state.pins, gone, |_| true));
-        let changes = old.into_values().filter_map(|gone| changed(Some(&gone), None)).collect();
+        old.values().for_each(|removed| store_texts(&mut state.pins, removed, |_| true));
+        let changes = old.into_values().filter_map(|removed| diff_parts(Some(&removed), None)).collect();
         self.publish(&mut state, changes);
     }
 
-    /// Takes in what a server listed.
-    pub(crate) fn list(&self, slot: &Arc<Slot>, tools: &[Tool], unread: Unread<'_>) -> Novelty {
-        let tools = tools.iter().map(|tool| (tool, Target::Server(Arc::clone(slot))));
-        self.take_in(&mut self.state.lock(), slot.id, tools, unread)
+    /// Sets the tools of a server.
+    pub(crate) fn set_tools(&self, slot: &Arc<Slot>, tools: &[Tool], defects: ListDefects<'_>) -> ListChange {
+        let tools = tools.iter().map(|tool| (tool, CallTarget::Server(Arc::clone(slot))));
+        self.update_part(&mut self.state.lock(), slot.id, tools, defects)
     }
 
-    fn take_in<'t>(
+    fn update_part<'t>(
         &self,
-        state: &mut State,
+        state: &mut RegistryState,
         id: u64,
-        tools: impl Iterator<Item = (&'t Tool, Target)>,
-        unread: Unread<'_>,
-    ) -> Novelty {
-        let Some(at) = state.parts.iter().position(|part| part.id == id) else { return Novelty::Same };
+        tools: impl Iterator<Item = (&'t Tool, CallTarget)>,
+        defects: ListDefects<'_>,
+    ) -> ListChange {
+        let Some(at) = state.parts.iter().position(|part| part.id == id) else {
+            return ListChange::Unchanged;
+        };
         let old = Arc::clone(&state.parts[at]);
-        let maker = self.maker(&state.parts, &old);
+        let list_builder = self.list_builder(&state.parts, &old);
         let mut drifts = Vec::new();
         let pins = &mut state.pins;
-        let list = maker.list(&old.list, tools, unread, |tool, digest| {
-            // The application trusts itself.
-            if id == OWN || pins.check(&old.server, &tool.name, digest) != Pinned::Drifted {
+        let list = list_builder.build(&old.list, tools, defects, |tool, digest| {
+            // Tools of the application are not pinned.
+            if id == LOCAL_PART_ID || pins.check(&old.server, &tool.name, digest) != PinCheck::Drifted {
                 return false;
             }
             let known = old.list.by_name(&self.hasher, &tool.name);
             if known.is_none_or(|known| known.digest != digest) {
-                known.iter().for_each(|known| pins.keep_text(&old.server, &known.tool, known.digest));
+                known.iter().for_each(|known| pins.store_text(&old.server, &known.tool, known.digest));
                 drifts.push(Drift { server: Arc::clone(&old.server), tool: tool.name.clone() });
             }
-            self.on_drift == OnDrift::Withhold
+            self.drift_policy == DriftPolicy::Withhold
         });
-        if alike(&old.list, &list) {
-            return Novelty::Same;
+        if is_unchanged(&old.list, &list) {
+            return ListChange::Unchanged;
         }
-        keep_texts(&mut state.pins, &old, |listed| list.by_name(&self.hasher, &listed.tool.name).is_none());
+        store_texts(&mut state.pins, &old, |listed| list.by_name(&self.hasher, &listed.tool.name).is_none());
         for rejected in &list.rejected {
             let (tool, reason) = (rejected.name.as_deref(), rejected.error.to_string());
-            tracing::warn!(server = %old.server, tool, reason, "a tool was left out of the catalogue");
+            tracing::warn!(server = %old.server, tool, reason, "invalid tool skipped");
         }
-        if !list.idle_rules.is_empty() && list.idle_rules != old.list.idle_rules {
-            let (server, rules) = (Arc::clone(&old.server), list.idle_rules.clone());
-            self.events.tell(Event::IdleRules { server, rules });
+        if !list.unmatched_rules.is_empty() && list.unmatched_rules != old.list.unmatched_rules {
+            let (server, rules) = (Arc::clone(&old.server), list.unmatched_rules.clone());
+            self.events.send(HostEvent::UnmatchedRules { server, rules });
         }
-        self.replace(state, at, Part { list: Arc::new(list), ..(*old).clone() });
+        self.replace(state, at, CatalogPart { list: Arc::new(list), ..(*old).clone() });
         for drift in drifts {
-            tracing::warn!(server = %drift.server, tool = drift.tool, "a tool's definition has changed");
-            self.events.tell(Event::Drift(drift));
+            tracing::warn!(server = %drift.server, tool = drift.tool, "tool definition changed since it was pinned");
+            self.events.send(HostEvent::Drift(drift));
         }
-        Novelty::Changed
+        ListChange::Changed
     }
 
-    /// Takes the tools of a server out that has been away too long.
-    pub(crate) fn forget(&self, id: u64) {
+    /// Removes the tools of a server after its grace period.
+    pub(crate) fn remove_tools(&self, id: u64) {
         let mut state = self.state.lock();
         let Some(at) = state.parts.iter().position(|part| part.id == id) else { return };
         let part = Arc::clone(&state.parts[at]);
-        keep_texts(&mut state.pins, &part, |_| true);
-        self.replace(&mut state, at, Part { list: Arc::default(), ..(*part).clone() });
+        store_texts(&mut state.pins, &part, |_| true);
+        self.replace(&mut state, at, CatalogPart { list: Arc::default(), ..(*part).clone() });
     }
 
-    /// Shows the tools of a server, or does not.
+    /// Shows or hides the tools of a server.
     pub(crate) fn switch(&self, id: u64, switch: Switch) {
-        self.change(id, |part| Part { switch, ..part });
+        self.change(id, |part| CatalogPart { switch, ..part });
     }
 
-    /// Denies these tools of a server, and no others; gives back those that match nothing it lists.
+    /// Replaces the tools of a server that are denied at run time; returns the patterns that match none of its tools.
     pub(crate) fn set_denied(&self, server: &str, tools: Vec<Arc<str>>) -> Vec<Arc<str>> {
         let mut state = self.state.lock();
         state.denied.insert(server.to_owned(), tools.clone());
-        let Some(at) = state.parts.iter().position(|part| *part.server == *server && part.id != OWN) else {
+        let Some(at) =
+            state.parts.iter().position(|part| *part.server == *server && part.id != LOCAL_PART_ID)
+        else {
             return tools;
         };
         let mut part = (*state.parts[at]).clone();
         part.rules.set_denied(tools.iter().cloned());
-        let list = self.relist(&state, &part);
-        let idle = list.idle_rules.iter().filter(|rule| tools.contains(rule)).cloned().collect();
+        let list = self.rebuild_list(&state, &part);
+        let idle = list.unmatched_rules.iter().filter(|rule| tools.contains(rule)).cloned().collect();
         part.list = Arc::new(list);
         self.replace(&mut state, at, part);
         idle
     }
 
-    /// Whether a tool is listed with another definition than the pinned one.
+    /// Returns whether a listed definition differs from the pinned one.
     pub(crate) fn has_drifted(&self, server: &str, tool: &str) -> bool {
         self.drifted(&self.state.lock(), server, tool).is_some()
     }
 
-    /// How a listed definition differs from the pinned one.
+    /// Returns the pinned and the listed definition of a tool, if they differ.
     pub(crate) fn definition_change(&self, server: &str, tool: &str) -> Option<DefinitionChange> {
         let state = self.state.lock();
         let listed = self.drifted(&state, server, tool)?;
-        let before = state.pins.text(server, tool).map(Consent::of_definition);
-        Some(DefinitionChange { before, now: Consent::of_definition(&definition_text(&listed.tool)) })
+        let before = state.pins.text(server, tool).map(ConsentScreen::of_definition);
+        Some(DefinitionChange { before, now: ConsentScreen::of_definition(&definition_text(&listed.tool)) })
     }
 
-    /// The tool of a server, if it is listed with another definition than the pinned one.
-    fn drifted(&self, state: &State, server: &str, tool: &str) -> Option<Arc<CatalogTool>> {
-        let part = state.parts.iter().find(|part| *part.server == *server && part.id != OWN)?;
+    /// Returns a tool whose listed definition differs from the pinned one.
+    fn drifted(&self, state: &RegistryState, server: &str, tool: &str) -> Option<Arc<CatalogTool>> {
+        let part = state.parts.iter().find(|part| *part.server == *server && part.id != LOCAL_PART_ID)?;
         let listed = part.list.by_name(&self.hasher, tool)?;
         state.pins.differs(server, tool, listed.digest).then(|| Arc::clone(listed))
     }
@@ -221,11 +233,11 @@ impl Registry {
         let old = Arc::clone(&state.parts[at]);
         let Some(listed) = old.list.by_name(&self.hasher, tool) else { return };
         state.pins.pin(server, tool, listed.digest);
-        let list = Arc::new(self.relist(&state, &old));
-        self.replace(&mut state, at, Part { list, ..(*old).clone() });
+        let list = Arc::new(self.rebuild_list(&state, &old));
+        self.replace(&mut state, at, CatalogPart { list, ..(*old).clone() });
     }
 
-    /// Accepts the definitions of a server as they are now.
+    /// Accepts the current definitions of all tools of a server.
     pub(crate) fn accept(&self, server: &str) {
         let mut state = self.state.lock();
         let Some(at) = state.parts.iter().position(|part| *part.server == *server) else { return };
@@ -233,97 +245,97 @@ impl Registry {
         for listed in &old.list.tools {
             state.pins.pin(server, &listed.tool.name, listed.digest);
         }
-        let list = Arc::new(self.relist(&state, &old));
-        self.replace(&mut state, at, Part { list, ..(*old).clone() });
+        let list = Arc::new(self.rebuild_list(&state, &old));
+        self.replace(&mut state, at, CatalogPart { list, ..(*old).clone() });
     }
 
-    /// Puts the application's own tools into the catalogue; one of the same name gives way.
-    pub(crate) fn add_own(&self, tools: impl IntoIterator<Item = Arc<dyn LocalTool>>) {
-        let added: Vec<(Tool, Target)> =
-            tools.into_iter().map(|own| (own.definition(), Target::Local(own))).collect();
-        self.change_own(|kept| {
+    /// Adds tools of the application; replaces those of the same name.
+    pub(crate) fn add_local_tools(&self, tools: impl IntoIterator<Item = Arc<dyn LocalTool>>) {
+        let added: Vec<(Tool, CallTarget)> =
+            tools.into_iter().map(|own| (own.definition(), CallTarget::Local(own))).collect();
+        self.change_local_tools(|kept| {
             kept.retain(|(tool, _)| added.iter().all(|(new, _)| new.name != tool.name));
             kept.extend(added);
         });
     }
 
-    /// Takes one of the application's own tools out.
-    pub(crate) fn remove_own(&self, name: &str) {
-        self.change_own(|kept| kept.retain(|(tool, _)| tool.name != name));
+    /// Removes a tool of the application.
+    pub(crate) fn remove_local_tool(&self, name: &str) {
+        self.change_local_tools(|kept| kept.retain(|(tool, _)| tool.name != name));
     }
 
-    fn change_own(&self, change: impl FnOnce(&mut Vec<(Tool, Target)>)) {
+    fn change_local_tools(&self, change: impl FnOnce(&mut Vec<(Tool, CallTarget)>)) {
         let mut state = self.state.lock();
-        let own = state.parts.iter().find(|part| part.id == OWN).map(|part| Arc::clone(&part.list));
+        let own = state.parts.iter().find(|part| part.id == LOCAL_PART_ID).map(|part| Arc::clone(&part.list));
         let own = own.unwrap_or_default();
-        let mut tools: Vec<(Tool, Target)> =
+        let mut tools: Vec<(Tool, CallTarget)> =
             own.tools.iter().map(|listed| (listed.tool.clone(), listed.target.clone())).collect();
         change(&mut tools);
         let tools = tools.iter().map(|(tool, target)| (tool, target.clone()));
-        self.take_in(&mut state, OWN, tools, Unread::default());
+        self.update_part(&mut state, LOCAL_PART_ID, tools, ListDefects::default());
     }
 
-    fn change(&self, id: u64, change: impl FnOnce(Part) -> Part) {
+    fn change(&self, id: u64, change: impl FnOnce(CatalogPart) -> CatalogPart) {
         let mut state = self.state.lock();
         let Some(at) = state.parts.iter().position(|part| part.id == id) else { return };
         let part = change((*state.parts[at]).clone());
         self.replace(&mut state, at, part);
     }
 
-    fn maker<'a>(&'a self, parts: &[Arc<Part>], part: &'a Part) -> Maker<'a> {
+    fn list_builder<'a>(&'a self, parts: &[Arc<CatalogPart>], part: &'a CatalogPart) -> ToolListBuilder<'a> {
         let others = parts.iter().filter(|other| other.id != part.id);
         let taken: usize = others.map(|other| other.list.shown.len()).sum();
-        Maker {
+        ToolListBuilder {
             server: &part.server,
             rules: &part.rules,
-            naming: self.naming,
+            name_limit: self.name_limit,
             hasher: &self.hasher,
-            room: MOST_TOOLS.saturating_sub(taken),
-            most: MOST_TOOLS,
+            remaining: MAX_TOOLS.saturating_sub(taken),
+            max_tools: MAX_TOOLS,
         }
     }
 
-    /// The list of a part under its rules and pins of now.
-    fn relist(&self, state: &State, part: &Part) -> List {
-        let maker = self.maker(&state.parts, part);
-        maker.again(&part.list, |listed: &CatalogTool| {
-            self.on_drift == OnDrift::Withhold
-                && !matches!(listed.target, Target::Local(_))
+    /// Builds the list of a part with the current rules and pins.
+    fn rebuild_list(&self, state: &RegistryState, part: &CatalogPart) -> ToolList {
+        let list_builder = self.list_builder(&state.parts, part);
+        list_builder.rebuild(&part.list, |listed: &CatalogTool| {
+            self.drift_policy == DriftPolicy::Withhold
+                && !matches!(listed.target, CallTarget::Local(_))
                 && state.pins.differs(&part.server, &listed.tool.name, listed.digest)
         })
     }
 
-    fn replace(&self, state: &mut State, at: usize, part: Part) {
+    fn replace(&self, state: &mut RegistryState, at: usize, part: CatalogPart) {
         let part = Arc::new(part);
         let old = std::mem::replace(&mut state.parts[at], Arc::clone(&part));
-        let changes = changed(Some(&old), Some(&part)).into_iter().collect();
+        let changes = diff_parts(Some(&old), Some(&part)).into_iter().collect();
         self.publish(state, changes);
     }
 
-    fn publish(&self, state: &mut State, changes: Vec<ToolsChanged>) {
+    fn publish(&self, state: &mut RegistryState, changes: Vec<ToolsChanged>) {
         state.revision += 1;
         let catalog = Arc::new(Catalog::new(state.revision, state.parts.clone(), self.hasher.clone()));
-        *self.now.write() = catalog;
+        *self.current.write() = catalog;
         for mut change in changes {
             change.revision = state.revision;
-            self.events.tell(Event::Tools(Arc::new(change)));
+            self.events.send(HostEvent::Tools(Arc::new(change)));
         }
     }
 }
 
-/// Keeps the texts of these tools, where they are what is pinned: their definitions may be compared with others later.
-fn keep_texts(pins: &mut Pins, part: &Part, which: impl Fn(&CatalogTool) -> bool) {
-    // The application trusts itself.
-    if part.id == OWN {
+/// Stores the texts of pinned definitions, for a later comparison.
+fn store_texts(pins: &mut Pins, part: &CatalogPart, which: impl Fn(&CatalogTool) -> bool) {
+    // Tools of the application are not pinned.
+    if part.id == LOCAL_PART_ID {
         return;
     }
     for listed in part.list.tools.iter().filter(|listed| which(listed)) {
-        pins.keep_text(&part.server, &listed.tool, listed.digest);
+        pins.store_text(&part.server, &listed.tool, listed.digest);
     }
 }
 
-/// Whether two lists say the same.
-fn alike(old: &List, new: &List) -> bool {
+/// Returns whether two lists are equal.
+fn is_unchanged(old: &ToolList, new: &ToolList) -> bool {
     let same = |(old, new): (&Arc<CatalogTool>, &Arc<CatalogTool>)| Arc::ptr_eq(old, new);
     old.tools.len() == new.tools.len()
         && old.tools.iter().zip(&new.tools).all(same)
@@ -331,9 +343,9 @@ fn alike(old: &List, new: &List) -> bool {
         && old.cut == new.cut
 }
 
-/// What a change of one part means for whoever sees the catalogue.
-fn changed(old: Option<&Arc<Part>>, new: Option<&Arc<Part>>) -> Option<ToolsChanged> {
-    fn shown(part: Option<&Arc<Part>>) -> impl Iterator<Item = &Arc<CatalogTool>> {
+/// Returns the visible difference between two versions of a part.
+fn diff_parts(old: Option<&Arc<CatalogPart>>, new: Option<&Arc<CatalogPart>>) -> Option<ToolsChanged> {
+    fn shown(part: Option<&Arc<CatalogPart>>) -> impl Iterator<Item = &Arc<CatalogTool>> {
         let on = part.filter(|part| part.switch == Switch::On);
         on.into_iter().flat_map(|part| &part.list.tools).filter(|listed| listed.withheld.is_none())
     }
@@ -358,6 +370,6 @@ fn changed(old: Option<&Arc<Part>>, new: Option<&Arc<Part>>) -> Option<ToolsChan
 
 impl std::fmt::Debug for Registry {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Registry").field("now", &self.now.read()).finish_non_exhaustive()
+        f.debug_struct("Registry").field("now", &self.current.read()).finish_non_exhaustive()
     }
 }

@@ -1,38 +1,38 @@
-//! Which tools of a server are shown and may be called: rules as they are written, and why a tool is withheld.
+//! Allow and deny rules for the tools of one server, and the reasons why a tool is withheld.
 //!
-//! One decision for both: a tool that is not in the list cannot be called either.
+//! A withheld tool is neither listed nor callable.
 
 use std::fmt;
 use std::sync::Arc;
 
-use switchboard_config::glob::fits;
+use switchboard_config::glob::glob_matches;
 
-/// Why a tool is listed by its server and yet not shown, nor called.
+/// Why a tool that its server lists is neither shown nor callable.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Withheld {
+pub enum WithheldReason {
     /// A rule denies it.
     Denied {
         /// The rule.
         rule: Arc<str>,
     },
-    /// There are rules that allow, and none allows it.
+    /// The allow list does not match it.
     NotAllowed,
-    /// Its name for the model is that of another tool too; which is meant cannot be told.
+    /// Its qualified name is also the name of another tool.
     Clash {
-        /// The servers and tools of that name.
+        /// The servers and tools with that name.
         with: Vec<(Arc<str>, String)>,
     },
-    /// Its definition is not the one that was pinned.
+    /// Its definition differs from the pinned one.
     Drifted,
-    /// The catalogue is full.
+    /// The catalog is full.
     TooMany {
-        /// How many it holds.
-        most: usize,
+        /// The limit.
+        max: usize,
     },
 }
 
-impl fmt::Display for Withheld {
+impl fmt::Display for WithheldReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Denied { rule } => write!(f, "the rule {rule:?} denies it"),
@@ -40,26 +40,26 @@ impl fmt::Display for Withheld {
             Self::Clash { with } => {
                 let pairs: Vec<String> =
                     with.iter().map(|(server, tool)| format!("{tool} of {server}")).collect();
-                write!(f, "its name stands for several tools: {}", pairs.join(", "))
+                write!(f, "several tools have its name: {}", pairs.join(", "))
             }
             Self::Drifted => {
-                f.write_str("its definition has changed since it was pinned; look at it and accept it")
+                f.write_str("its definition has changed since it was pinned; review and accept it")
             }
-            Self::TooMany { most } => write!(f, "the catalogue holds no more than {most} tools"),
+            Self::TooMany { max } => write!(f, "the catalog is full: it holds at most {max} tools"),
         }
     }
 }
 
-/// The rules for one server.
+/// The rules of one server.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Rules {
+pub(crate) struct ToolRules {
     allow: Vec<Arc<str>>,
     deny: Vec<Arc<str>>,
-    /// Set while running; exact names, and globs all the same.
+    /// Denied at run time; exact names or globs.
     denied: Vec<Arc<str>>,
 }
 
-impl Rules {
+impl ToolRules {
     pub(crate) fn new(allow: &[String], deny: &[String]) -> Self {
         let shared = |rules: &[String]| rules.iter().map(|rule| Arc::from(rule.as_str())).collect();
         Self { allow: shared(allow), deny: shared(deny), denied: Vec::new() }
@@ -69,20 +69,20 @@ impl Rules {
         self.denied = tools.into_iter().collect();
     }
 
-    /// Why a tool is withheld, if it is. Deny wins.
-    pub(crate) fn decide(&self, tool: &str) -> Option<Withheld> {
-        let denies = |rule: &&Arc<str>| rule.as_ref() == tool || fits(rule, tool);
+    /// Returns why a tool is withheld, if it is. Deny wins.
+    pub(crate) fn decide(&self, tool: &str) -> Option<WithheldReason> {
+        let denies = |rule: &&Arc<str>| rule.as_ref() == tool || glob_matches(rule, tool);
         if let Some(rule) = self.deny.iter().chain(&self.denied).find(denies) {
-            return Some(Withheld::Denied { rule: Arc::clone(rule) });
+            return Some(WithheldReason::Denied { rule: Arc::clone(rule) });
         }
-        let is_allowed = self.allow.is_empty() || self.allow.iter().any(|rule| fits(rule, tool));
-        (!is_allowed).then_some(Withheld::NotAllowed)
+        let is_allowed = self.allow.is_empty() || self.allow.iter().any(|rule| glob_matches(rule, tool));
+        (!is_allowed).then_some(WithheldReason::NotAllowed)
     }
 
-    /// The rules that match none of these tools: likely misspelt.
-    pub(crate) fn idle<'a>(&self, tools: impl Iterator<Item = &'a str> + Clone) -> Vec<Arc<str>> {
+    /// Returns the rules that match none of these tools, which are probably misspelled.
+    pub(crate) fn unmatched<'a>(&self, tools: impl Iterator<Item = &'a str> + Clone) -> Vec<Arc<str>> {
         let all = self.allow.iter().chain(&self.deny).chain(&self.denied);
-        all.filter(|rule| !tools.clone().any(|tool| rule.as_ref() == tool || fits(rule, tool)))
+        all.filter(|rule| !tools.clone().any(|tool| rule.as_ref() == tool || glob_matches(rule, tool)))
             .cloned()
             .collect()
     }
@@ -93,15 +93,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn deny_wins_and_an_allow_list_is_complete() {
+    fn deny_wins_and_an_allow_list_is_exhaustive() {
         let owned = |rules: &[&str]| rules.iter().map(|rule| (*rule).to_owned()).collect::<Vec<_>>();
-        let mut rules = Rules::new(&owned(&["read_*", "list"]), &owned(&["*_secret"]));
+        let mut rules = ToolRules::new(&owned(&["read_*", "list"]), &owned(&["*_secret"]));
         assert_eq!(rules.decide("read_file"), None);
-        assert_eq!(rules.decide("write_file"), Some(Withheld::NotAllowed));
-        assert_eq!(rules.decide("read_secret"), Some(Withheld::Denied { rule: "*_secret".into() }));
+        assert_eq!(rules.decide("write_file"), Some(WithheldReason::NotAllowed));
+        assert_eq!(rules.decide("read_secret"), Some(WithheldReason::Denied { rule: "*_secret".into() }));
         rules.set_denied([Arc::from("list")]);
-        assert_eq!(rules.decide("list"), Some(Withheld::Denied { rule: "list".into() }));
-        assert_eq!(rules.idle(["read_file", "list"].into_iter()), [Arc::from("*_secret")]);
-        assert_eq!(Rules::default().decide("anything"), None);
+        assert_eq!(rules.decide("list"), Some(WithheldReason::Denied { rule: "list".into() }));
+        assert_eq!(rules.unmatched(["read_file", "list"].into_iter()), [Arc::from("*_secret")]);
+        assert_eq!(ToolRules::default().decide("anything"), None);
     }
 }

@@ -1,4 +1,4 @@
-//! The process of a server that was started here, for whoever wants to look at it.
+//! The child process of a stdio server.
 
 use parking_lot::Mutex;
 use switchboard_transport::stdio::ChildHandle;
@@ -21,7 +21,7 @@ impl ChildSlot {
         *self.child.lock() = Some(child);
     }
 
-    /// Forgets the process.
+    /// Clears the process.
     pub(crate) fn clear(&self) {
         *self.child.lock() = None;
     }

@@ -1,6 +1,6 @@
-//! What everybody but its task sees of a server: how it is doing, its session, and what is wanted of it.
+//! The shared state of one server: status, session and desired state.
 //!
-//! Invariant: looking at a slot never waits for the server.
+//! Invariant: reading a slot never waits for the server.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -13,75 +13,75 @@ use switchboard_session::{CallError, ClientSession};
 use tokio::sync::{Notify, watch};
 use tokio::time::Instant;
 
-use crate::config::{Off, Start};
+use crate::config::{OffReason, StartPolicy};
 use crate::question_router::QuestionRouter;
 use crate::server_spec::ServerSpec;
 use crate::slot::ChildSlot;
-use crate::slot::turns::Turns;
+use crate::slot::call_limiter::CallLimiter;
 use crate::status::{Status, StatusKind};
-use crate::telemetry::Meter;
+use crate::telemetry::CallMeter;
 use crate::transport::Transport;
 
-/// Calls that run on a server at a time: here, and elsewhere.
-const LOCAL_CALLS: usize = 256;
-const REMOTE_CALLS: usize = 128;
+/// Concurrent calls of a server: local and over the network.
+const MAX_LOCAL_CALLS: usize = 256;
+const MAX_REMOTE_CALLS: usize = 128;
 
-/// How long it takes at most to notice that a session is over.
-const A_MOMENT: Duration = Duration::from_secs(1);
+/// How long the connection task may take to notice that a session has ended.
+const SESSION_END_LATENCY: Duration = Duration::from_secs(1);
 
-/// One server.
+/// The shared state of one server.
 pub(crate) struct Slot {
-    /// Never used again: a later server of the same name has another.
+    /// Unique: a later server of the same name has another id.
     pub(crate) id: u64,
     pub(crate) name: Arc<str>,
     pub(crate) spec: ServerSpec,
     pub(crate) questions: Arc<QuestionRouter>,
-    pub(crate) meter: Meter,
-    pub(crate) turns: Turns,
-    /// Memory for the compiled patterns of all its schemas.
+    pub(crate) meter: CallMeter,
+    pub(crate) limiter: CallLimiter,
+    /// Memory budget for the compiled patterns of all its schemas.
     pub(crate) patterns: PatternBudget,
     pub(crate) child: Arc<ChildSlot>,
     is_off: AtomicBool,
     desired: watch::Sender<DesiredState>,
-    seen: watch::Sender<Seen>,
+    status: watch::Sender<ObservedStatus>,
     // Held for a clone or a swap, never across an await.
     session: RwLock<Option<ClientSession>>,
-    /// How many sessions there have been.
-    opened: AtomicU64,
+    /// The number of sessions opened so far.
+    session_count: AtomicU64,
     health_signal: HealthSignal,
 }
 
-/// The state that a slot's task brings about.
+/// The state that the connection task brings about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct DesiredState {
-    /// Goes up with every change, so that the same state can be asked for again.
+    /// Incremented by every change, so the same state can be requested again.
     pub(crate) round: u64,
-    pub(crate) run: Run,
+    pub(crate) run: RunState,
 }
 
-/// Whether a server is to run.
+/// Whether a server should run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Run {
+pub(crate) enum RunState {
     /// Not decided yet.
-    Held,
-    /// Not, for this reason.
-    Off(Off),
-    /// When it is used.
+    Undecided,
+    /// It should not, for this reason.
+    Off(OffReason),
+    /// It should start when it is used.
     Asleep,
-    /// Yes.
-    Up,
-    /// No more, for good.
-    Gone,
+    /// It should run.
+    Running,
+    /// It was removed; final.
+    Removed,
 }
 
-/// How a server is doing, and since which wish.
+/// The status of a server, and the round of the desired state it belongs to.
 #[derive(Clone, Debug)]
-pub(crate) struct Seen {
+pub(crate) struct ObservedStatus {
     pub(crate) round: u64,
     pub(crate) status: Status,
 }
 
-/// Errors of calls that say something about the connection, for its task.
+/// Errors of calls that concern the connection, for the connection task.
 #[derive(Debug, Default)]
 pub(crate) struct HealthSignal {
     changed: Notify,
@@ -89,12 +89,12 @@ pub(crate) struct HealthSignal {
 }
 
 impl HealthSignal {
-    /// Forgets an error of a call on an earlier connection.
+    /// Drops an error of an earlier connection.
     pub(crate) fn clear(&self) {
         *self.last.lock() = None;
     }
 
-    /// Waits for the next error of a call.
+    /// Waits for the next error.
     pub(crate) async fn next(&self) -> CallError {
         loop {
             let changed = self.changed.notified();
@@ -106,59 +106,61 @@ impl HealthSignal {
     }
 }
 
-/// Whether a server's tools are shown.
+/// Whether a server is enabled: its tools are listed and callable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Switch {
     On,
     Off,
 }
 
-/// What a slot starts out with.
+/// Whether the tools of a server are known before it connects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Outset {
-    /// As its description says.
-    Fresh,
-    /// Its tools are known already, so that it may sleep.
-    Remembered,
+pub(crate) enum InitialTools {
+    /// They are not.
+    Unknown,
+    /// A manifest has them, so the server need not be started.
+    FromManifest,
 }
 
 impl Slot {
     pub(crate) fn new(name: Arc<str>, spec: ServerSpec, questions: QuestionRouter) -> Self {
         static NEXT: AtomicU64 = AtomicU64::new(1);
-        let is_off = spec.start == Start::Off(Off::Disabled);
+        let is_off = spec.start == StartPolicy::Off(OffReason::Disabled);
         let status = match spec.start {
-            Start::Off(Off::Disabled) => Status::Disabled,
-            Start::Off(Off::Unapproved) => Status::AwaitingApproval,
-            // Not begun, but about to be: whoever needs it waits.
-            Start::AtOnce | Start::WhenUsed => Status::Starting { since: Instant::now(), attempt: 1 },
+            StartPolicy::Off(OffReason::Disabled) => Status::Disabled,
+            StartPolicy::Off(OffReason::Unapproved) => Status::AwaitingApproval,
+            // About to be started: calls wait for it.
+            StartPolicy::AtOnce | StartPolicy::WhenUsed => {
+                Status::Starting { since: Instant::now(), attempt: 1 }
+            }
         };
-        let most_calls = match spec.transport {
-            Transport::Http(_) | Transport::Proxy { .. } => REMOTE_CALLS,
-            _ => LOCAL_CALLS,
+        let max_calls = match spec.transport {
+            Transport::Http(_) | Transport::Proxy { .. } => MAX_REMOTE_CALLS,
+            _ => MAX_LOCAL_CALLS,
         };
         Self {
             id: NEXT.fetch_add(1, Ordering::Relaxed),
             name,
             spec,
             questions: Arc::new(questions),
-            meter: Meter::default(),
-            turns: Turns::new(most_calls),
+            meter: CallMeter::default(),
+            limiter: CallLimiter::new(max_calls),
             patterns: PatternBudget::default(),
             child: Arc::default(),
             is_off: AtomicBool::new(is_off),
-            desired: watch::Sender::new(DesiredState { round: 0, run: Run::Held }),
-            seen: watch::Sender::new(Seen { round: 0, status }),
+            desired: watch::Sender::new(DesiredState { round: 0, run: RunState::Undecided }),
+            status: watch::Sender::new(ObservedStatus { round: 0, status }),
             session: RwLock::new(None),
-            opened: AtomicU64::new(0),
+            session_count: AtomicU64::new(0),
             health_signal: HealthSignal::default(),
         }
     }
 
-    /// How the server is doing; switched off wins.
+    /// Returns the status; a disabled server is always [`Status::Disabled`].
     pub(crate) fn status(&self) -> Status {
         match self.switch() {
             Switch::Off => Status::Disabled,
-            Switch::On => self.seen.borrow().status.clone(),
+            Switch::On => self.status.borrow().status.clone(),
         }
     }
 
@@ -170,103 +172,105 @@ impl Slot {
         self.is_off.store(switch == Switch::Off, Ordering::Release);
     }
 
-    /// Begins, as its description says.
-    pub(crate) fn begin(&self, outset: Outset) -> u64 {
-        self.want(match (self.spec.start, outset) {
-            (Start::Off(off), _) => Run::Off(off),
-            (Start::WhenUsed, Outset::Remembered) => Run::Asleep,
-            // Nothing is known of it, so it has to be asked once.
-            (Start::WhenUsed, Outset::Fresh) | (Start::AtOnce, _) => Run::Up,
+    /// Applies the start policy.
+    pub(crate) fn start_initially(&self, initial_tools: InitialTools) -> u64 {
+        self.set_desired(match (self.spec.start, initial_tools) {
+            (StartPolicy::Off(off), _) => RunState::Off(off),
+            (StartPolicy::WhenUsed, InitialTools::FromManifest) => RunState::Asleep,
+            // Its tools are unknown, so it is started once to list them.
+            (StartPolicy::WhenUsed, InitialTools::Unknown) | (StartPolicy::AtOnce, _) => RunState::Running,
         })
     }
 
-    /// Starts the server, anew if it runs. Gives the round to wait for.
+    /// Starts or restarts the server. Returns the round to wait for.
     pub(crate) fn start(&self) -> u64 {
-        self.want(Run::Up)
+        self.set_desired(RunState::Running)
     }
 
-    /// Starts a server that was given up, and gives the round to wait for; does nothing to another.
-    pub(crate) fn start_again(&self) -> Option<u64> {
-        let is_given_up = matches!(self.seen.borrow().status, Status::Failed(_) | Status::NeedsAuth(_));
+    /// Starts a server that was given up. Returns the round to wait for; `None` if nothing was done.
+    pub(crate) fn restart_if_failed(&self) -> Option<u64> {
+        let is_given_up = matches!(self.status.borrow().status, Status::Failed(_) | Status::NeedsAuth(_));
         is_given_up.then(|| self.start())
     }
 
-    /// Starts a server that is not connected and not being connected, and gives the round to wait for.
-    pub(crate) fn try_now(&self) -> Option<u64> {
+    /// Starts a server that is neither connected nor connecting. Returns the round to wait for; `None` if nothing was done.
+    pub(crate) fn restart_if_down(&self) -> Option<u64> {
         let is_down = matches!(
-            self.seen.borrow().status,
+            self.status.borrow().status,
             Status::Failed(_) | Status::NeedsAuth(_) | Status::BackingOff { .. }
         );
         is_down.then(|| self.start())
     }
 
-    /// Wakes a server that sleeps; does nothing to one that runs or may not.
+    /// Starts a sleeping server. Returns the round to wait for.
     pub(crate) fn wake(&self) -> u64 {
-        self.desired.send_if_modified(|wanted| {
-            let sleeps = wanted.run == Run::Asleep;
+        self.desired.send_if_modified(|desired| {
+            let sleeps = desired.run == RunState::Asleep;
             if sleeps {
-                *wanted = DesiredState { round: wanted.round + 1, run: Run::Up };
+                *desired = DesiredState { round: desired.round + 1, run: RunState::Running };
             }
             sleeps
         });
         self.desired.borrow().round
     }
 
-    /// Whether nobody has started it since its description said not to.
+    /// Returns whether it was never started, because of its start policy.
     pub(crate) fn is_unstarted(&self) -> bool {
-        matches!(self.desired.borrow().run, Run::Off(_) | Run::Held)
+        matches!(self.desired.borrow().run, RunState::Off(_) | RunState::Undecided)
     }
 
-    pub(crate) fn want(&self, run: Run) -> u64 {
+    /// Sets the desired state, unless the server was removed. Returns the round.
+    pub(crate) fn set_desired(&self, run: RunState) -> u64 {
         let mut round = 0;
-        self.desired.send_if_modified(|wanted| {
-            let may_change = wanted.run != Run::Gone;
+        self.desired.send_if_modified(|desired| {
+            let may_change = desired.run != RunState::Removed;
             if may_change {
-                *wanted = DesiredState { round: wanted.round + 1, run };
+                *desired = DesiredState { round: desired.round + 1, run };
             }
-            round = wanted.round;
+            round = desired.round;
             may_change
         });
         round
     }
 
-    /// Waits until what was wanted in a round has come to something, and says to what.
-    pub(crate) async fn settled(&self, round: u64) -> Status {
-        let mut seen = self.seen.subscribe();
-        let settled = seen.wait_for(|seen| seen.round >= round && seen.status.is_settled()).await;
-        settled.map_or(Status::Stopped, |seen| seen.status.clone())
+    /// Waits until the attempt of a round has ended, and returns its status.
+    pub(crate) async fn wait_until_settled(&self, round: u64) -> Status {
+        let mut observed = self.status.subscribe();
+        let settled =
+            observed.wait_for(|observed| observed.round >= round && observed.status.is_settled()).await;
+        settled.map_or(Status::Stopped, |observed| observed.status.clone())
     }
 
-    /// The session, for a call: wakes a server that sleeps, and waits for one that starts.
+    /// Returns the session for a call: starts a sleeping server and waits for one that is starting.
     pub(crate) async fn session(&self) -> Result<ClientSession, Status> {
-        match self.at_hand() {
+        match self.ready_session() {
             Some(session) => Ok(session),
             None if self.switch() == Switch::Off => Err(Status::Disabled),
-            None => Box::pin(self.session_soon()).await,
+            None => Box::pin(self.wait_for_session()).await,
         }
     }
 
-    /// The same, when nobody has to be woken or waited for: as nearly always.
+    /// Returns the session without waiting, if the server is enabled and connected.
     #[inline]
-    pub(crate) fn at_hand(&self) -> Option<ClientSession> {
+    pub(crate) fn ready_session(&self) -> Option<ClientSession> {
         if self.switch() == Switch::Off { None } else { self.current() }
     }
 
-    async fn session_soon(&self) -> Result<ClientSession, Status> {
+    async fn wait_for_session(&self) -> Result<ClientSession, Status> {
         let mut status = self.status();
-        // Twice: it may turn out to sleep only when its place is free.
+        // Twice: it may go to sleep only after the server it replaces has ended.
         for _ in 0..2 {
             status = match status {
                 Status::Asleep | Status::Starting { .. } => {
                     let round = self.wake();
-                    self.settled(round).await
+                    self.wait_until_settled(round).await
                 }
-                // Lost a moment ago, and not noticed yet.
+                // The session has just ended; the connection task has not noticed yet.
                 Status::Ready(_) | Status::Degraded { .. } => {
-                    let mut seen = self.seen.subscribe();
-                    let noticed = seen.wait_for(|seen| seen.status.terms().is_none());
-                    match tokio::time::timeout(A_MOMENT, noticed).await {
-                        Ok(Ok(seen)) => seen.status.clone(),
+                    let mut observed = self.status.subscribe();
+                    let ended = observed.wait_for(|observed| observed.status.session_info().is_none());
+                    match tokio::time::timeout(SESSION_END_LATENCY, ended).await {
+                        Ok(Ok(observed)) => observed.status.clone(),
                         Ok(Err(_)) | Err(_) => self.status(),
                     }
                 }
@@ -279,40 +283,40 @@ impl Slot {
         Err(status)
     }
 
-    /// The session, if there is one now.
+    /// Returns the current session, if there is one.
     pub(crate) fn current(&self) -> Option<ClientSession> {
         let session = self.session.read();
         session.as_ref().filter(|session| session.is_ready()).cloned()
     }
 
-    /// How many sessions there have been.
-    pub(crate) fn opened(&self) -> u64 {
-        self.opened.load(Ordering::Acquire)
+    /// Returns the number of sessions opened so far.
+    pub(crate) fn session_count(&self) -> u64 {
+        self.session_count.load(Ordering::Acquire)
     }
 
-    /// A session opened after so many, once there is one; none when there will not be one soon.
-    pub(crate) async fn session_after(&self, opened: u64) -> Option<ClientSession> {
-        let mut seen = self.seen.subscribe();
-        let another = seen.wait_for(|seen| match seen.status.kind() {
-            StatusKind::Connected => self.opened() > opened,
+    /// Waits for a session newer than the given count; `None` if the server fails or takes too long.
+    pub(crate) async fn session_after(&self, count: u64) -> Option<ClientSession> {
+        let mut observed = self.status.subscribe();
+        let another = observed.wait_for(|observed| match observed.status.kind() {
+            StatusKind::Connected => self.session_count() > count,
             StatusKind::Pending => false,
             StatusKind::Failed | StatusKind::NeedsAuth | StatusKind::Disabled => true,
         });
         let in_time = tokio::time::timeout(self.spec.startup_timeout, another).await;
         in_time.ok()?.ok()?;
-        self.current().filter(|_| self.opened() > opened)
+        self.current().filter(|_| self.session_count() > count)
     }
 
-    /// Is told what a call came to, where that says something about the connection.
-    pub(crate) fn note(&self, error: &CallError) {
+    /// Reports the error of a call to the connection task, if it concerns the connection.
+    pub(crate) fn report_call_error(&self, error: &CallError) {
         let CallError::Link(link) = error else { return };
-        let says_something = match link {
-            // Too little for one tool says nothing about the others.
+        let concerns_connection = match link {
+            // 403: insufficient scope for one tool does not concern the others.
             LinkError::Challenged(challenge) => challenge.status == 401,
             LinkError::Unreachable { .. } => true,
             other => other.ends_connection(),
         };
-        if says_something {
+        if concerns_connection {
             *self.health_signal.last.lock() = Some(error.clone());
             self.health_signal.changed.notify_one();
         }
@@ -328,13 +332,13 @@ impl Slot {
 
     pub(crate) fn set_session(&self, session: Option<ClientSession>) {
         if session.is_some() {
-            self.opened.fetch_add(1, Ordering::AcqRel);
+            self.session_count.fetch_add(1, Ordering::AcqRel);
         }
         *self.session.write() = session;
     }
 
-    pub(crate) fn tell(&self, round: u64, status: Status) {
-        self.seen.send_replace(Seen { round, status });
+    pub(crate) fn set_status(&self, round: u64, status: Status) {
+        self.status.send_replace(ObservedStatus { round, status });
     }
 }
 

@@ -1,8 +1,8 @@
-//! How a server is doing, and why it failed.
+//! The status of a server, and connection errors.
 
-mod failure;
+mod connection_error;
 #[expect(clippy::module_inception, reason = "the type this folder is named for")]
 mod status;
 
-pub use failure::Failure;
+pub use connection_error::ConnectionError;
 pub use status::{Status, StatusKind};

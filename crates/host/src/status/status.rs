@@ -1,4 +1,4 @@
-//! How a server is doing: a rich enum for programs, and five words for everybody else.
+//! The status of a server: a detailed enum for programs, and five kinds for reports.
 
 use std::fmt;
 use std::sync::Arc;
@@ -8,69 +8,69 @@ use switchboard_session::SessionInfo;
 use switchboard_session::link::Challenge;
 use tokio::time::Instant;
 
-use crate::status::Failure;
+use crate::status::ConnectionError;
 
-/// How a server is doing.
+/// The status of a server.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Status {
-    /// Switched off: its tools are gone. It may be running all the same.
+    /// Disabled: its tools are not listed. The connection may still be open.
     Disabled,
-    /// Not started: nobody has approved its configuration.
+    /// Not started: its configuration was not approved.
     AwaitingApproval,
-    /// Not started yet: it starts with the first call.
+    /// Not started yet: the first call starts it.
     Asleep,
-    /// Being started.
+    /// Connecting.
     Starting {
-        /// Since when.
+        /// When the attempt started.
         since: Instant,
-        /// The how-manieth time in a row; the first is 1.
+        /// The number of the attempt, starting at 1.
         attempt: u32,
     },
-    /// Open.
+    /// Connected.
     Ready(Arc<SessionInfo>),
-    /// Open, and something is wrong: its lists may be old, or it did not answer just now.
+    /// Connected, with a problem: its tool list may be outdated, or a call failed.
     Degraded {
-        /// What was agreed on.
-        terms: Arc<SessionInfo>,
-        /// What is wrong.
-        failure: Failure,
+        /// The session.
+        session_info: Arc<SessionInfo>,
+        /// The problem.
+        failure: ConnectionError,
     },
-    /// Lost or not reached; it will be tried again.
+    /// Disconnected; the next attempt is scheduled.
     BackingOff {
-        /// When.
+        /// The time of the next attempt.
         until: Instant,
-        /// How many times it failed in a row.
+        /// The number of consecutive failures.
         attempt: u32,
         /// The last failure.
-        failure: Failure,
+        failure: ConnectionError,
     },
-    /// It wants a login.
+    /// The server requires a login.
     NeedsAuth(Challenge),
-    /// Given up until somebody reconnects it.
-    Failed(Failure),
+    /// Failed; not retried until it is reconnected explicitly.
+    Failed(ConnectionError),
     /// Disconnected.
     Stopped,
 }
 
-/// The five kinds of status that reports show.
+/// The kind of a status, for reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum StatusKind {
-    /// Open.
+    /// Connected.
     Connected,
-    /// Given up.
+    /// Failed; not retried.
     Failed,
-    /// It wants a login.
+    /// The server requires a login.
     NeedsAuth,
-    /// On its way: it waits for approval, for its first call, for its start, or for its next attempt.
+    /// Waiting for approval, for the first call, for the start or for the next attempt.
     Pending,
-    /// Switched off.
+    /// Disabled or disconnected.
     Disabled,
 }
 
 impl Status {
-    /// The word for it.
+    /// Returns the kind.
     pub fn kind(&self) -> StatusKind {
         match self {
             Self::Disabled | Self::Stopped => StatusKind::Disabled,
@@ -83,16 +83,16 @@ impl Status {
         }
     }
 
-    /// What was agreed on, while the session is open.
-    pub fn terms(&self) -> Option<&Arc<SessionInfo>> {
+    /// Returns the session info, while connected.
+    pub fn session_info(&self) -> Option<&Arc<SessionInfo>> {
         match self {
-            Self::Ready(terms) | Self::Degraded { terms, .. } => Some(terms),
+            Self::Ready(session_info) | Self::Degraded { session_info, .. } => Some(session_info),
             _ => None,
         }
     }
 
-    /// What went wrong, if anything did.
-    pub fn failure(&self) -> Option<&Failure> {
+    /// Returns the error, if there is one.
+    pub fn failure(&self) -> Option<&ConnectionError> {
         match self {
             Self::Degraded { failure, .. } | Self::BackingOff { failure, .. } | Self::Failed(failure) => {
                 Some(failure)
@@ -101,7 +101,7 @@ impl Status {
         }
     }
 
-    /// What to do about it, for whoever wanted to use the server.
+    /// Returns what to do in order to use the server.
     pub fn next_step(&self) -> &'static str {
         match self {
             Self::Disabled => "enable the server first",
@@ -116,7 +116,7 @@ impl Status {
         }
     }
 
-    /// Whether the last attempt has come to an end, well or not.
+    /// Returns whether no attempt is in progress.
     pub(crate) fn is_settled(&self) -> bool {
         !matches!(self, Self::Starting { .. })
     }
@@ -143,7 +143,7 @@ impl fmt::Display for Status {
 }
 
 impl StatusKind {
-    /// The word.
+    /// Returns the name of the kind.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Connected => "connected",

@@ -1,8 +1,8 @@
-//! Whether arguments and results fit the schemas of a tool.
+//! Validation of arguments and results against the schemas of a tool.
 
-mod flat;
+mod decoded_size;
+mod flat_schema;
 mod validate;
-mod weight;
 
-pub(crate) use validate::Checks;
+pub(crate) use validate::ToolValidators;
 pub use validate::Validation;

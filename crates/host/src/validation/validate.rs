@@ -1,9 +1,8 @@
-//! Whether arguments and results fit the schemas of a tool. Compiled at most once for each tool, when it is first
-//! called.
+//! Validates arguments and results. Schemas are compiled once per tool, on its first call.
 //!
 //! Schemas come from servers, which are not trusted. The validator has a step budget, so validating takes some tens of
 //! milliseconds at most, on the task that makes the call: a cancellation waits no longer than that. Whatever exceeds a
-//! limit is not validated, with a warning; the call goes on.
+//! limit is not validated, with a warning; the call continues.
 
 use std::fmt;
 use std::sync::OnceLock;
@@ -12,89 +11,89 @@ use serde_json::Value;
 use switchboard_design::schema::{PatternBudget, ValidationOutcome, Validator, ValidatorOptions};
 use switchboard_protocol::{Raw, Tool};
 
-use crate::validation::flat::Flat;
-use crate::validation::weight;
+use crate::validation::decoded_size;
+use crate::validation::flat_schema::FlatSchema;
 
 /// The largest schema that is compiled, and the largest value that is validated.
 const MAX_SCHEMA_BYTES: usize = 256 * 1024;
 const MAX_VALUE_BYTES: usize = 1024 * 1024;
-/// Problems that are reported of one value, and characters of each.
+/// The limit of reported problems of a value, and of characters of each.
 const MAX_PROBLEMS: usize = 5;
 const MAX_PROBLEM_CHARS: usize = 200;
 
-/// Whether values are checked against schemas.
+/// Whether arguments and results are validated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Validation {
-    /// Arguments before a call, structured results after it.
+    /// Validates arguments before a call and structured results after it.
     #[default]
     On,
-    /// Neither.
+    /// Validates neither.
     Off,
 }
 
-/// What is compiled for one tool.
+/// The compiled schemas of one tool.
 #[derive(Default)]
-pub(crate) struct Checks {
-    /// Shared by all tools of a server.
+pub(crate) struct ToolValidators {
+    /// The pattern budget, shared by all tools of a server.
     patterns: PatternBudget,
-    input: OnceLock<Check>,
-    output: OnceLock<Check>,
+    input: OnceLock<SchemaCheck>,
+    output: OnceLock<SchemaCheck>,
 }
 
-/// One schema.
-enum Check {
-    /// Takes anything, or is not compiled.
+/// A compiled schema.
+enum SchemaCheck {
+    /// Accepts anything, or could not be compiled.
     Anything,
-    /// Like most: what fits is seen at a glance, and only what may not is looked at closely.
+    /// A flat schema: most valid values are recognized from their text; the validator is compiled for the others.
     Flat {
-        flat: Flat,
+        flat: FlatSchema,
         schema: Value,
         full: OnceLock<Option<Box<Validator>>>,
     },
     Compiled(Box<Validator>),
 }
 
-impl Checks {
-    /// Nothing is compiled yet; patterns will be charged to this budget.
+impl ToolValidators {
+    /// Creates validators that compile on demand, within this pattern budget.
     pub(crate) fn new(patterns: PatternBudget) -> Self {
         Self { patterns, ..Self::default() }
     }
 
-    /// Whether arguments fit; what does not, when they do not.
+    /// Validates arguments.
     pub(crate) fn arguments(&self, tool: &Tool, arguments: &Raw) -> Result<(), String> {
         let check = self.input.get_or_init(|| self.compile(&tool.name, &tool.input_schema));
         self.check(check, &tool.name, arguments)
     }
 
-    /// Whether a structured result fits; what does not, when it does not.
+    /// Validates a structured result.
     pub(crate) fn output(&self, tool: &Tool, structured: &Raw) -> Result<(), String> {
         let Some(schema) = &tool.output_schema else { return Ok(()) };
         let check = self.output.get_or_init(|| self.compile(&tool.name, schema));
         self.check(check, &tool.name, structured)
     }
 
-    fn compile(&self, tool: &str, schema: &Raw) -> Check {
+    fn compile(&self, tool: &str, schema: &Raw) -> SchemaCheck {
         match self.try_compile(tool, schema) {
             Ok(check) => check,
             Err(reason) => {
                 tracing::warn!(tool, reason, "schema not compiled: values are not validated");
-                Check::Anything
+                SchemaCheck::Anything
             }
         }
     }
 
-    fn try_compile(&self, tool: &str, schema: &Raw) -> Result<Check, String> {
+    fn try_compile(&self, tool: &str, schema: &Raw) -> Result<SchemaCheck, String> {
         if schema.len() > MAX_SCHEMA_BYTES {
             return Err(format!("it is larger than {} KiB", MAX_SCHEMA_BYTES / 1024));
         }
-        weight::check_schema(schema.as_str()).map_err(|reason| reason.to_string())?;
+        decoded_size::check_schema(schema.as_str()).map_err(|reason| reason.to_string())?;
         let schema: Value = schema.decode().map_err(|error| error.to_string())?;
-        if takes_any_object(&schema) {
-            return Ok(Check::Anything);
+        if accepts_any_object(&schema) {
+            return Ok(SchemaCheck::Anything);
         }
-        match Flat::new(&schema) {
-            Some(flat) => Ok(Check::Flat { flat, schema, full: OnceLock::new() }),
-            None => self.validator(tool, &schema).map(|compiled| Check::Compiled(Box::new(compiled))),
+        match FlatSchema::new(&schema) {
+            Some(flat) => Ok(SchemaCheck::Flat { flat, schema, full: OnceLock::new() }),
+            None => self.validator(tool, &schema).map(|compiled| SchemaCheck::Compiled(Box::new(compiled))),
         }
     }
 
@@ -107,28 +106,28 @@ impl Checks {
         Ok(validator)
     }
 
-    fn check(&self, check: &Check, tool: &str, value: &Raw) -> Result<(), String> {
+    fn check(&self, check: &SchemaCheck, tool: &str, value: &Raw) -> Result<(), String> {
         match check {
-            Check::Anything => Ok(()),
-            Check::Flat { flat, .. } if flat.fits(value) => Ok(()),
-            Check::Flat { schema, full, .. } => {
+            SchemaCheck::Anything => Ok(()),
+            SchemaCheck::Flat { flat, .. } if flat.accepts(value) => Ok(()),
+            SchemaCheck::Flat { schema, full, .. } => {
                 match full.get_or_init(|| self.validator(tool, schema).ok().map(Box::new)) {
-                    Some(validator) => problems(validator, tool, value),
+                    Some(validator) => run_validator(validator, tool, value),
                     None => Ok(()),
                 }
             }
-            Check::Compiled(validator) => problems(validator, tool, value),
+            SchemaCheck::Compiled(validator) => run_validator(validator, tool, value),
         }
     }
 }
 
-/// What does not fit, if anything does not.
-fn problems(validator: &Validator, tool: &str, value: &Raw) -> Result<(), String> {
+/// Runs the validator; the error lists the problems.
+fn run_validator(validator: &Validator, tool: &str, value: &Raw) -> Result<(), String> {
     if value.len() > MAX_VALUE_BYTES {
         tracing::warn!(tool, bytes = value.len(), "value not validated: it is too large");
         return Ok(());
     }
-    if let Err(reason) = weight::check_value(value.as_str()) {
+    if let Err(reason) = decoded_size::check_value(value.as_str()) {
         tracing::warn!(tool, %reason, "value not validated");
         return Ok(());
     }
@@ -148,8 +147,8 @@ fn problems(validator: &Validator, tool: &str, value: &Raw) -> Result<(), String
     }
 }
 
-/// Whether a schema says nothing but that it is an object, as many do.
-fn takes_any_object(schema: &Value) -> bool {
+/// Returns whether a schema accepts every object.
+fn accepts_any_object(schema: &Value) -> bool {
     let Some(members) = schema.as_object() else { return false };
     members.iter().all(|(key, value)| match key.as_str() {
         "type" => value == "object",
@@ -161,9 +160,9 @@ fn takes_any_object(schema: &Value) -> bool {
     })
 }
 
-impl fmt::Debug for Checks {
+impl fmt::Debug for ToolValidators {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Checks")
+        f.write_str("ToolValidators")
     }
 }
 
@@ -173,21 +172,21 @@ mod tests {
 
     use super::*;
 
-    fn fits(schema: Value, arguments: Value) -> Result<(), String> {
-        Checks::default().arguments(&Tool::new("t", schema), &arguments.into())
+    fn validate(schema: Value, arguments: Value) -> Result<(), String> {
+        ToolValidators::default().arguments(&Tool::new("t", schema), &arguments.into())
     }
 
     #[test]
-    fn what_does_not_fit_is_named_with_its_place() {
+    fn problems_have_a_path() {
         let schema = json!({"type": "object", "required": ["path"], "properties": {
             "path": {"type": "string"}, "lines": {"type": "integer", "minimum": 1}}});
-        assert_eq!(fits(schema.clone(), json!({"path": "/a", "lines": 3})), Ok(()));
-        let problem = fits(schema, json!({"lines": 0})).unwrap_err();
+        assert_eq!(validate(schema.clone(), json!({"path": "/a", "lines": 3})), Ok(()));
+        let problem = validate(schema, json!({"lines": 0})).unwrap_err();
         assert_eq!(problem, "`path` is required; `lines` must be at least 1; got 0");
     }
 
     #[test]
-    fn what_cannot_be_compiled_is_not_checked() {
+    fn a_schema_that_cannot_be_compiled_is_not_checked() {
         let cases = [
             json!({"$ref": "#"}),
             json!({"type": "object", "properties": {"a": {"pattern": "(?=lookahead)"}}}),
@@ -195,7 +194,7 @@ mod tests {
             json!({"$ref": "https://example.com/schema"}),
         ];
         for schema in cases {
-            assert_eq!(fits(schema.clone(), json!({"a": 1})), Ok(()), "{schema}");
+            assert_eq!(validate(schema.clone(), json!({"a": 1})), Ok(()), "{schema}");
         }
     }
 
@@ -206,11 +205,11 @@ mod tests {
         let tool = Tool::new("t", json!({"type": "object"})).with_output_schema(schema);
         let nested = format!("{}1{}", r#"{"a":"#.repeat(60), "}".repeat(60));
         // Valid or not, it is decided or given up, and does not take all memory.
-        let _ = Checks::default().output(&tool, &Raw::parse(nested).unwrap());
+        let _ = ToolValidators::default().output(&tool, &Raw::parse(nested).unwrap());
     }
 
     #[test]
-    fn s1_what_exceeds_the_budget_is_not_validated_and_the_call_goes_on() {
+    fn s1_a_value_beyond_the_budget_is_not_validated_and_the_call_continues() {
         // A few lines of schema, and every level evaluates the one below it up to twenty times.
         let mut definitions = serde_json::Map::new();
         definitions.insert("N0".to_owned(), json!({"const": 0}));
@@ -219,16 +218,16 @@ mod tests {
             definitions.insert(format!("N{level}"), json!({"allOf": vec![below; 20]}));
         }
         let schema = json!({"properties": {"a": {"$ref": "#/$defs/N12"}}, "$defs": definitions});
-        assert_eq!(fits(schema, json!({"a": 1})), Ok(()));
-        assert_eq!(fits(json!({"$ref": "#"}), json!({"a": 1})), Ok(()));
+        assert_eq!(validate(schema, json!({"a": 1})), Ok(()));
+        assert_eq!(validate(json!({"$ref": "#"}), json!({"a": 1})), Ok(()));
     }
 
     #[test]
     fn s1_the_tools_of_a_server_share_one_budget_for_patterns() {
         let patterns = PatternBudget::default();
         let schema = |at: usize| json!({"properties": {"a": {"pattern": format!("^\\p{{L}}{{{at}}}$")}}});
-        let tools: Vec<(Checks, Tool)> =
-            (1..100).map(|at| (Checks::new(patterns.clone()), Tool::new("t", schema(at)))).collect();
+        let tools: Vec<(ToolValidators, Tool)> =
+            (1..100).map(|at| (ToolValidators::new(patterns.clone()), Tool::new("t", schema(at)))).collect();
         let arguments = Raw::from(json!({"a": "12"}));
         let checked =
             tools.iter().filter(|(checks, tool)| checks.arguments(tool, &arguments).is_err()).count();
@@ -236,9 +235,9 @@ mod tests {
     }
 
     #[test]
-    fn a_plain_object_costs_nothing() {
-        assert!(takes_any_object(&json!({"type": "object", "properties": {}})));
-        assert!(!takes_any_object(&json!({"type": "object", "additionalProperties": false})));
-        assert!(!takes_any_object(&json!({"type": "string"})));
+    fn a_plain_object_schema_is_not_compiled() {
+        assert!(accepts_any_object(&json!({"type": "object", "properties": {}})));
+        assert!(!accepts_any_object(&json!({"type": "object", "additionalProperties": false})));
+        assert!(!accepts_any_object(&json!({"type": "string"})));
     }
 }

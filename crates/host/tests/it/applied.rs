@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use switchboard_host::config::{Locations, Watch};
+use switchboard_host::config::{ConfigWatcher, Locations};
 use switchboard_host::permission::{Gate, Policy, Rules};
 use switchboard_host::{Host, ServerStatus, StatusKind};
 
@@ -43,8 +43,8 @@ impl Home {
         Locations::under(at("project"), &at("config"), &at("state")).with_managed_file(at("managed.json"))
     }
 
-    fn watch(&self) -> Watch {
-        Watch::new(self.locations(), |_| None).with_interval(Duration::from_millis(20))
+    fn watch(&self) -> ConfigWatcher {
+        ConfigWatcher::new(self.locations(), |_| None).with_interval(Duration::from_millis(20))
     }
 }
 
@@ -84,7 +84,7 @@ async fn a_broken_entry_is_named_and_harms_nobody() {
     assert!(done.errors["missing"].contains("no-such-program-anywhere"), "{done:?}");
     assert_eq!(host.server_status("good").unwrap().status, StatusKind::Connected);
     let files = home.watch();
-    let told = |name| ServerStatus::of_broken(files.current().server(name).unwrap());
+    let told = |name| ServerStatus::of_invalid(files.current().server(name).unwrap());
     let unset = told("unset").unwrap();
     assert_eq!((unset.status, unset.scope.as_deref()), (StatusKind::Failed, Some("user")));
     assert!(unset.error.unwrap().contains("NOT_SET_ANYWHERE"));
@@ -97,7 +97,7 @@ async fn rules_permit_and_refuse_calls() {
     let files = home.watch();
     let rules = Rules::new(["allow toy/echo", "deny toy/pid"].map(|rule| rule.parse().unwrap()));
     let gate = Arc::new(Gate::new(Policy::new(rules)));
-    gate.know(files.current());
+    gate.set_servers_from_config(files.current());
     let host = Host::builder().without_resource_tools().with_call_policy(gate).build();
     host.apply(files.current()).await;
     let echoed = host.call_tool("toy", "echo", json!({"text": "a"})).await.unwrap();

@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 use switchboard_host::{
-    CallDecision, CallPolicy, Host, HostError, ProposedCall, Replay, Run, Spill, Status, TraceContext,
-    Traced, Validation,
+    CallDecision, CallPolicy, Host, HostError, ProposedCall, ReplayPolicy, Run, SpillPolicy, Status,
+    TraceContext, TraceHeaders, Validation,
 };
 use switchboard_protocol::{ElicitAction, ElicitParams, ElicitResult, OrderedMap, Raw, Root, Tool};
 use switchboard_session::RevisionPolicy;
@@ -132,7 +132,7 @@ async fn what_changed_while_it_was_being_permitted_is_not_called() {
     toy.tools.lock()[0].description = Some("Deletes everything.".to_owned());
     server.publisher().tools_changed();
     crate::stage::heard(&mut events, |event| {
-        matches!(event, switchboard_host::Event::Drift(_)).then_some(())
+        matches!(event, switchboard_host::HostEvent::Drift(_)).then_some(())
     })
     .await;
     permit.0.notify_one();
@@ -162,7 +162,7 @@ async fn dropping_a_call_cancels_it() {
 
 async fn a_large_result_goes_to_a_private_file() {
     let directory = tempfile::tempdir().unwrap();
-    let builder = Host::builder().with_spill(Spill::new(directory.path()));
+    let builder = Host::builder().with_spill(SpillPolicy::new(directory.path()));
     let host = host_with(builder, &[("toy", &Toy::full().server("toy"))]).await;
     let shown = host.execute("mcp__toy__large", ()).await.text();
     assert!(shown.len() < 3_000, "{}", shown.len());
@@ -175,7 +175,7 @@ async fn a_large_result_goes_to_a_private_file() {
 }
 
 async fn a_call_whose_outcome_is_unknown_is_not_made_again() {
-    let host = host_with(Host::builder().with_replay(Replay::Idempotent), &[]).await;
+    let host = host_with(Host::builder().with_replay(ReplayPolicy::Idempotent), &[]).await;
     host.connect("toy", child("toy")).await.unwrap();
     // It does not say that it may be repeated.
     let error = host.call_tool("toy", "die", ()).await.unwrap_err();
@@ -187,7 +187,7 @@ async fn a_call_whose_outcome_is_unknown_is_not_made_again() {
 }
 
 async fn a_call_of_a_tool_that_says_it_is_idempotent_is_made_again_where_the_policy_says_so() {
-    for (replay, succeeds) in [(Replay::Never, false), (Replay::Idempotent, true)] {
+    for (replay, succeeds) in [(ReplayPolicy::Never, false), (ReplayPolicy::Idempotent, true)] {
         let directory = tempfile::tempdir().unwrap();
         let marker = directory.path().join("died");
         let host = host_with(Host::builder().with_replay(replay), &[]).await;
@@ -254,7 +254,7 @@ async fn a_server_that_asks_is_answered_by_the_caller() {
         let builder = Host::builder().with_abilities(HandlerCapabilities::none().with_forms());
         let host = host_with(builder, &[("toy", &Toy::full().served("toy", offer))]).await;
         for name in ["Ada", "Bob"] {
-            let run = Run::answering(Called(name));
+            let run = Run::with_handler(Called(name));
             let said = host.call_tool("toy", "ask", ()).within(&run).await.unwrap();
             assert!(said.text().contains(name), "{}", said.text());
         }
@@ -267,13 +267,17 @@ async fn a_server_that_asks_a_caller_without_answers_is_refused() {
         let builder = Host::builder().with_abilities(HandlerCapabilities::none().with_forms());
         let host = host_with(builder, &[("toy", &Toy::full().served("toy", offer))]).await;
         let refused = host.execute("mcp__toy__ask", ()).await;
-        assert!(refused.is_error && refused.text().contains("answers no questions"), "{}", refused.text());
+        assert!(
+            refused.is_error && refused.text().contains("does not answer requests"),
+            "{}",
+            refused.text()
+        );
         // Another's run does not answer for it.
-        let run = Run::answering(Called("Eve"));
+        let run = Run::with_handler(Called("Eve"));
         let waiting = host.call_tool("toy", "forever", ()).within(&run);
         let asking = async {
             let error = host.call_tool("toy", "ask", ()).await.unwrap_err().to_string();
-            assert!(error.contains("answers no questions") || error.contains("cannot be told"), "{error}");
+            assert!(error.contains("does not answer requests") || error.contains("ambiguous"), "{error}");
         };
         tokio::select! {
             biased;
@@ -289,7 +293,7 @@ async fn callers_that_are_asked_at_once_each_answer_their_own() {
     let host = host_with(builder, &[("toy", &Toy::full().served("toy", RevisionPolicy::ModernOnly))]).await;
     let names = ["Ada", "Bob", "Eve", "Mallory"];
     let calls = names.map(|name| {
-        let call = host.call_tool("toy", "ask", ()).within(&Run::answering(Called(name)));
+        let call = host.call_tool("toy", "ask", ()).within(&Run::with_handler(Called(name)));
         tokio::spawn(async move { call.await })
     });
     for (name, call) in names.iter().zip(calls) {
@@ -340,9 +344,9 @@ async fn calls_beyond_those_that_run_wait_and_are_made() {
 struct Trace;
 
 impl TraceContext for Trace {
-    fn current(&self) -> Option<Traced> {
+    fn current(&self) -> Option<TraceHeaders> {
         let parent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01".to_owned();
-        Some(Traced { parent, state: Some("vendor=1".to_owned()) })
+        Some(TraceHeaders { parent, state: Some("vendor=1".to_owned()) })
     }
 }
 
@@ -402,7 +406,7 @@ async fn tools_that_vanish_during_a_call_do_not_end_it() {
     toy.tools.lock().clear();
     server.publisher().tools_changed();
     crate::stage::heard(&mut events, |event| {
-        matches!(event, switchboard_host::Event::Tools(_)).then_some(())
+        matches!(event, switchboard_host::HostEvent::Tools(_)).then_some(())
     })
     .await;
     assert!(host.find_tool("forever").is_none());

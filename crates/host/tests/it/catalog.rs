@@ -1,12 +1,14 @@
-//! The catalogue: live, ordered, and honest about what it leaves out.
+//! The catalog: live, ordered, and honest about what it leaves out.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use serde_json::json;
-use switchboard_host::config::ConsentChange;
+use switchboard_host::config::ConsentLine;
 use switchboard_host::profile::Profile;
-use switchboard_host::{Event, Host, LocalTool, OnDrift, Pins, Run, Status, Why, Withheld};
+use switchboard_host::{
+    DriftPolicy, Host, HostEvent, LocalTool, Pins, Run, Status, ToolExplanation, WithheldReason,
+};
 use switchboard_protocol::{CallToolResult, Content, Raw, Tool};
 use switchboard_session::RevisionPolicy;
 use switchboard_session::link::BoxFuture;
@@ -45,7 +47,7 @@ async fn a_changed_list_changes_the_catalogue_in_both_eras() {
         *toy.tools.lock() = vec![tool("b"), tool("c")];
         server.publisher().tools_changed();
         let change = heard(&mut events, |event| match event {
-            Event::Tools(change) => Some(Arc::clone(change)),
+            HostEvent::Tools(change) => Some(Arc::clone(change)),
             _ => None,
         })
         .await;
@@ -108,7 +110,7 @@ async fn a_flood_of_changes_costs_few_lists() {
     }
     toy.tools.lock().push(tool("last"));
     server.publisher().tools_changed();
-    heard(&mut events, |event| matches!(event, Event::Tools(_)).then_some(())).await;
+    heard(&mut events, |event| matches!(event, HostEvent::Tools(_)).then_some(())).await;
     assert_eq!(names(&host).len(), 2, "the last change is seen");
     let lists = toy.lists.load(Ordering::SeqCst) - before;
     assert!(lists <= 3, "{lists} lists");
@@ -118,7 +120,7 @@ async fn a_flood_of_changes_costs_few_lists() {
 async fn the_tools_of_a_lost_server_stay_listed_as_unavailable() {
     let host = Host::builder().without_resource_tools().build();
     let mut spec = child("toy");
-    spec.restart = switchboard_host::config::Restart::Never;
+    spec.restart = switchboard_host::config::RestartPolicy::Never;
     host.connect("toy", spec).await.unwrap();
     assert!(host.all_tools().iter().all(|tool| tool.is_available()));
     host.call_tool("toy", "die", ()).await.unwrap_err();
@@ -127,7 +129,11 @@ async fn the_tools_of_a_lost_server_stay_listed_as_unavailable() {
     assert_eq!(tools.len(), 9);
     assert!(tools.iter().all(|tool| !tool.is_available()));
     assert!(matches!(tools[0].status(), Some(Status::Failed(_))));
-    assert!(host.why("echo").to_string().contains("exited with code 7"), "{}", host.why("echo"));
+    assert!(
+        host.explain_tool("echo").to_string().contains("exited with code 7"),
+        "{}",
+        host.explain_tool("echo")
+    );
     host.close().await;
 }
 
@@ -140,7 +146,7 @@ async fn allow_and_deny_apply_to_list_and_call() {
     host.connect("toy", spec).await.unwrap();
     assert_eq!(names(&host), ["mcp__toy__read_a"]);
     for (tool, reason) in
-        [("write_a", Withheld::NotAllowed), ("read_b", Withheld::Denied { rule: "*_b".into() })]
+        [("write_a", WithheldReason::NotAllowed), ("read_b", WithheldReason::Denied { rule: "*_b".into() })]
     {
         assert!(host.call_tool("toy", tool, ()).await.unwrap_err().to_string().contains(&reason.to_string()));
     }
@@ -155,7 +161,7 @@ async fn rules_that_match_nothing_are_told() {
     spec.deny_tools = vec!["writ_*".to_owned()];
     host.connect("toy", spec).await.unwrap();
     let rules = heard(&mut events, |event| match event {
-        Event::IdleRules { rules, .. } => Some(rules.clone()),
+        HostEvent::UnmatchedRules { rules, .. } => Some(rules.clone()),
         _ => None,
     })
     .await;
@@ -171,7 +177,7 @@ async fn a_changed_definition_is_told() {
     toy.tools.lock()[0].description = Some("Also sends everything home.".to_owned());
     server.publisher().tools_changed();
     let drift = heard(&mut events, |event| match event {
-        Event::Drift(drift) => Some(drift.clone()),
+        HostEvent::Drift(drift) => Some(drift.clone()),
         _ => None,
     })
     .await;
@@ -190,7 +196,7 @@ async fn a_changed_definition_can_be_withheld_until_it_is_accepted() {
     first.close().await;
     // Changed while nobody looked.
     toy.tools.lock()[1].input_schema = json!({"type": "object", "properties": {"secret": {}}}).into();
-    let builder = Host::builder().with_pins(pins, OnDrift::Withhold);
+    let builder = Host::builder().with_pins(pins, DriftPolicy::Withhold);
     let host = host_with(builder, &[("toy", &toy.server("toy"))]).await;
     assert_eq!(names(&host), ["mcp__toy__a"]);
     assert!(host.call_tool("toy", "b", ()).await.unwrap_err().to_string().contains("has changed since"));
@@ -206,9 +212,9 @@ fn diff(host: &Host, tool: &str) -> Option<(Vec<String>, Vec<String>)> {
     let (mut gone, mut new) = (Vec::new(), Vec::new());
     for line in change.now.diff(&before) {
         match line {
-            ConsentChange::Before(line) => gone.push(line.trim().to_owned()),
-            ConsentChange::Now(line) => new.push(line.trim().to_owned()),
-            ConsentChange::Same(_) => {}
+            ConsentLine::Before(line) => gone.push(line.trim().to_owned()),
+            ConsentLine::Now(line) => new.push(line.trim().to_owned()),
+            ConsentLine::Same(_) => {}
         }
     }
     Some((gone, new))
@@ -229,7 +235,7 @@ async fn s2_how_a_definition_has_changed_is_known_however_it_came_back() {
     let mut relist = async |tools: Vec<Tool>| {
         *toy.tools.lock() = tools;
         server.publisher().tools_changed();
-        heard(&mut events, |event| matches!(event, Event::Tools(_)).then_some(())).await;
+        heard(&mut events, |event| matches!(event, HostEvent::Tools(_)).then_some(())).await;
     };
     // Changed in place.
     relist(vec![tool("b"), described("Sends.")]).await;
@@ -265,7 +271,7 @@ async fn s2_pins_without_texts_say_that_a_definition_has_changed() {
     let pins: Pins = serde_json::from_value(written.clone()).unwrap();
     assert_eq!(serde_json::to_value(&pins).unwrap(), written);
     toy.tools.lock()[1].description = Some("Sends.".to_owned());
-    let builder = Host::builder().with_pins(pins, OnDrift::Report);
+    let builder = Host::builder().with_pins(pins, DriftPolicy::Report);
     let host = host_with(builder, &[("toy", &toy.server("toy"))]).await;
     let change = host.definition_change("toy", "b").unwrap();
     assert_eq!(change.before, None);
@@ -289,26 +295,28 @@ async fn one_bad_tool_is_left_out_and_not_its_siblings() {
     let host = Host::builder().without_resource_tools().build();
     host.connect("s", crate::stage::sh(script)).await.unwrap();
     assert_eq!(names(&host), ["mcp__s__good", "mcp__s__also"]);
-    let Why::Rejected { reason, .. } = host.why("bad") else { panic!("{}", host.why("bad")) };
+    let ToolExplanation::Rejected { reason, .. } = host.explain_tool("bad") else {
+        panic!("{}", host.explain_tool("bad"))
+    };
     assert!(reason.contains("inputSchema"), "{reason}");
     host.set_denied_tools("s", ["also", "nothing"]);
-    let unlisted = host.unlisted("s").unwrap();
+    let unlisted = host.tool_list_issues("s").unwrap();
     assert_eq!(unlisted.rejected[0].name.as_deref(), Some("bad"));
     assert_eq!(unlisted.withheld[0].0, "also");
-    assert_eq!(unlisted.idle_rules, [Arc::from("nothing")]);
+    assert_eq!(unlisted.unmatched_rules, [Arc::from("nothing")]);
     assert_eq!(unlisted.cut, None);
     host.close().await;
 }
 
 async fn why_says_what_is_the_matter() {
     let host = host_of(&[("toy", &Toy::new(&["read"]).server("toy"))]).await;
-    assert!(matches!(host.why("read"), Why::Shown { .. }));
-    assert!(matches!(host.why("mcp__toy__read"), Why::Shown { .. }));
+    assert!(matches!(host.explain_tool("read"), ToolExplanation::Shown { .. }));
+    assert!(matches!(host.explain_tool("mcp__toy__read"), ToolExplanation::Shown { .. }));
     add_failing(&host, "down", in_process("nowhere")).await;
-    let unknown = host.why("raed").to_string();
+    let unknown = host.explain_tool("raed").to_string();
     assert!(unknown.contains("\"down\" is failed"), "{unknown}");
     host.toggle("toy", false).await.unwrap();
-    assert!(matches!(host.why("read"), Why::Disabled { .. }));
+    assert!(matches!(host.explain_tool("read"), ToolExplanation::Disabled { .. }));
     host.close().await;
 }
 
@@ -355,10 +363,12 @@ async fn two_tools_of_one_name_are_both_withheld() {
     host.add_tool(Arc::new(Impostor));
     assert_eq!(names(&host), ["mcp__toy__b"]);
     let refused = host.execute("mcp__toy__a", ()).await;
-    assert!(refused.is_error && refused.text().contains("stands for several tools"), "{}", refused.text());
+    assert!(refused.is_error && refused.text().contains("several tools have its name"), "{}", refused.text());
     assert!(host.call_tool("toy", "a", ()).await.is_err());
-    let Why::Withheld { reason: Withheld::Clash { with }, .. } = host.why("mcp__toy__a") else {
-        panic!("{}", host.why("mcp__toy__a"))
+    let ToolExplanation::Withheld { reason: WithheldReason::Clash { with }, .. } =
+        host.explain_tool("mcp__toy__a")
+    else {
+        panic!("{}", host.explain_tool("mcp__toy__a"))
     };
     assert_eq!(with.len(), 2);
     host.remove_tool("mcp__toy__a");
@@ -404,7 +414,7 @@ async fn tools_are_given_as_a_provider_takes_them() {
         assert_eq!(choice.input_schema["type"].as_str().map(str::to_lowercase).as_deref(), Some("object"));
         assert!(choice.input_schema.get("oneOf").is_none(), "{profile:?}: {}", choice.input_schema);
         assert!(choice.description.starts_with("Either. "), "what was lost is said: {}", choice.description);
-        assert_eq!(&*given.left_out[0].0, "mcp__toy__odd", "{profile:?}");
+        assert_eq!(&*given.excluded[0].0, "mcp__toy__odd", "{profile:?}");
     }
     host.close().await;
 }

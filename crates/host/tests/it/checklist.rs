@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::json;
-use switchboard_host::config::{Off, Restart, Start};
+use switchboard_host::config::{OffReason, RestartPolicy, StartPolicy};
 use switchboard_host::{
     CallDecision, CallPolicy, Host, HostError, ProposedCall, ServerSpec, Status, StatusKind, TokenSource,
 };
@@ -90,11 +90,11 @@ async fn status_values_all_five_are_tracked() {
     *web.token.lock() = Some("secret".to_owned());
     let host = Host::builder().with_server("good", &server).with_token_source(Arc::new(Tokens)).build();
     let mut disabled = in_process("good");
-    disabled.start = Start::Off(Off::Disabled);
+    disabled.start = StartPolicy::Off(OffReason::Disabled);
     let mut pending = in_process("good");
-    pending.start = Start::Off(Off::Unapproved);
+    pending.start = StartPolicy::Off(OffReason::Unapproved);
     let mut broken = sh("exit 3");
-    broken.restart = Restart::Never;
+    broken.restart = RestartPolicy::Never;
     let done = host
         .set_servers([
             ("connected", in_process("good")),
@@ -358,7 +358,7 @@ async fn error_propagation_as_results_of_the_tool() {
         ("mcp__toy__picky", json!({"path": "relative"}), "path must be absolute"),
         ("mcp__toy__picky", json!({"path": "relative"}), r#"{"path":"/tmp/a"}"#),
         ("mcp__toy__picky", json!({}), "`path` is required"),
-        ("mcp__toy__picky", json!([]), "the arguments are a JSON object"),
+        ("mcp__toy__picky", json!([]), "the arguments must be a JSON object"),
         ("mcp__toy__ecko", json!({}), "did you mean mcp__toy__echo?"),
         ("mcp__toy__die", json!({}), "the tool may have run"),
     ];

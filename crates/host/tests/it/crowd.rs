@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use switchboard_host::config::Restart;
+use switchboard_host::config::RestartPolicy;
 use switchboard_host::{Host, ServerSpec, Status, StatusKind};
 
 use crate::stage::{
@@ -41,7 +41,7 @@ async fn fifty_servers_of_which_five_are_broken() {
         ("login", http(&format!("{}/mcp", guarded.url))),
     ];
     for (name, mut spec) in broken {
-        spec.restart = Restart::Never;
+        spec.restart = RestartPolicy::Never;
         // In between, so that nothing depends on who comes first.
         servers.insert(servers.len() / 2, (name.to_owned(), spec));
     }
@@ -164,7 +164,7 @@ async fn a_remote_server_that_goes_away_is_reached_again() {
     let web = Web::open(&server).await;
     let host = Host::builder().build();
     let mut spec = http(&format!("{}/mcp", web.url));
-    spec.restart = Restart::WithBackoff { most: 50 };
+    spec.restart = RestartPolicy::WithBackoff { max_failures: 50 };
     host.connect("web", spec).await.unwrap();
     let address = web.url.strip_prefix("http://").unwrap().to_owned();
     drop(web);
@@ -187,9 +187,9 @@ async fn more_servers_than_a_host_takes_are_refused() {
         Host::builder().with_server("s", &Toy::new(&["a"]).server("s")).without_resource_tools().build();
     let done = host.set_servers((0..260).map(|n| (format!("s{n}"), in_process("s")))).await;
     assert_eq!((done.added.len(), done.errors.len()), (256, 4));
-    assert!(done.errors["s256"].contains("no more than 256 servers"), "{}", done.errors["s256"]);
+    assert!(done.errors["s256"].contains("at most 256 servers"), "{}", done.errors["s256"]);
     let error = host.connect("another", in_process("s")).await.unwrap_err();
-    assert!(error.to_string().contains("no more than 256"), "{error}");
+    assert!(error.to_string().contains("at most 256"), "{error}");
     assert_eq!(names(&host).len(), 256);
     host.close().await;
 }

@@ -1,9 +1,9 @@
-//! What servers do wrong, and what a host makes of it. Named after the rows of the fault table.
+//! What servers do wrong, and what a host makes of it. Named after the rows of the error table.
 
 use std::time::Instant;
 
-use switchboard_host::config::Restart;
-use switchboard_host::{Failure, Host, HostError, Status, StatusKind};
+use switchboard_host::config::RestartPolicy;
+use switchboard_host::{ConnectionError, Host, HostError, Status, StatusKind};
 use switchboard_session::CallError;
 use switchboard_session::link::{LinkError, StartErrorKind};
 
@@ -26,7 +26,7 @@ async fn f003_a_server_that_exits_during_the_handshake_is_tried_so_often_and_no_
     let script = format!("echo x >> {0}; exit $(wc -l < {0})", tries.display());
     let host = Host::builder().build();
     let mut spec = sh(&script);
-    spec.restart = Restart::WithBackoff { most: 3 };
+    spec.restart = RestartPolicy::WithBackoff { max_failures: 3 };
     add_failing(&host, "bad", spec).await;
     let status = until(&host, "bad", |status| matches!(status, Status::Failed(_))).await;
     assert!(status.to_string().contains("exited with code"), "{status}");
@@ -114,14 +114,14 @@ pub(crate) fn play() {
             let name = format!("s{}", started.len());
             assert!(started.len() < 96, "there is no end to them");
             let mut spec = child("toy");
-            spec.restart = Restart::Never;
+            spec.restart = RestartPolicy::Never;
             match host.connect(name.as_str(), spec).await {
                 Ok(()) => started.push(name),
                 Err(error) => break error,
             }
         };
         let HostError::Connect { failure, .. } = &error else { panic!("{error}") };
-        let Failure::Session(CallError::Link(LinkError::NotStarted(why))) = &**failure else {
+        let ConnectionError::Session(CallError::Link(LinkError::NotStarted(why))) = &**failure else {
             panic!("{error}")
         };
         assert_eq!(why.kind, StartErrorKind::OutOfResources, "{error}");

@@ -40,7 +40,7 @@ const HERE: &[(&str, &[&str])] = &[
 
 /// Rows whose test stands elsewhere: a source file of this workspace, and words of it.
 const ELSEWHERE: &[(&str, &str, &str)] = &[
-    ("F151", "crates/host/src/connection/resume.rs", "slept_until(&later(8 * 3600, 5))"),
+    ("F151", "crates/host/src/connection/sleep_watcher.rs", "slept_before(&later(8 * 3600, 5))"),
     ("F155", "crates/cli/tests/it/stop.rs", "broken_pipe()"),
     ("T04", "crates/config/tests/it/files.rs", "T04_"),
     ("T05", "crates/host/tests/offline/config_entry.rs", "T05_"),
@@ -57,7 +57,7 @@ const ELSEWHERE: &[(&str, &str, &str)] = &[
 /// sleep of the machine, and how long a sealed state holds.
 const WALL_CLOCK: &[&str] = &[
     "crates/host/src/config/watch.rs",
-    "crates/host/src/connection/resume.rs",
+    "crates/host/src/connection/sleep_watcher.rs",
     "crates/session/src/era/modern/seal.rs",
 ];
 

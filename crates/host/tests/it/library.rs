@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde_json::json;
 use switchboard_host::config::ServerConfig;
 use switchboard_host::permission::{Policy, Rules};
-use switchboard_host::{AmbiguousNames, Host, HostError, ServerSpec, Status, StatusKind};
+use switchboard_host::{AmbiguousNamePolicy, Host, HostError, ServerSpec, Status, StatusKind};
 use switchboard_http::{Bearer, Secret};
 use switchboard_session::server::InProcess;
 use switchboard_transport::http::client::Http;
@@ -211,7 +211,7 @@ async fn a7_a_name_that_several_servers_have_is_refused_unless_the_policy_says_o
     assert_eq!((a.called(), b.called()), (1, 2));
     host.close().await;
 
-    let builder = Host::builder().ambiguous_names(AmbiguousNames::FirstServer);
+    let builder = Host::builder().ambiguous_names(AmbiguousNamePolicy::FirstServer);
     let host = host_with(builder, &servers).await;
     host.call("search", ()).await.unwrap();
     assert_eq!((a.called(), b.called()), (2, 2));
@@ -242,7 +242,7 @@ async fn d7_every_status_has_a_masked_configuration() {
     let stdio = Stdio::new("x").args(["--token", "s3cr3t", "-v"]).env("KEY", "s3cr3t").cwd("/tmp");
     let http = Http::new("https://example.org/mcp?key=s3cr3t").header("X-Key", "s3cr3t").sse();
     let disabled = |spec: ServerSpec| {
-        spec.start(switchboard_host::config::Start::Off(switchboard_host::config::Off::Disabled))
+        spec.start(switchboard_host::config::StartPolicy::Off(switchboard_host::config::OffReason::Disabled))
     };
     host.connect("stdio", disabled(stdio.into())).await.unwrap();
     host.connect("http", disabled(http.into())).await.unwrap();

@@ -1,7 +1,7 @@
 //! The operations of a host, one by one.
 
 use serde_json::json;
-use switchboard_host::{Host, HostError, Why, Withheld};
+use switchboard_host::{Host, HostError, ToolExplanation, WithheldReason};
 
 use crate::stage::{child, host_of, in_process, names};
 use crate::toy::Toy;
@@ -86,9 +86,11 @@ async fn set_denied_tools_hides_and_refuses_them() {
         assert!(matches!(refused, Err(HostError::Withheld { .. })), "{refused:?}");
     }
     assert_eq!(toy.called(), 0);
-    let Why::Withheld { reason, .. } = host.why("delete_file") else { panic!("it is denied") };
-    assert_eq!(reason, Withheld::Denied { rule: "delete_*".into() });
-    // Rules that match nothing are likely misspelt.
+    let ToolExplanation::Withheld { reason, .. } = host.explain_tool("delete_file") else {
+        panic!("it is denied")
+    };
+    assert_eq!(reason, WithheldReason::Denied { rule: "delete_*".into() });
+    // Rules that match nothing are likely misspelled.
     let idle = host.set_denied_tools("fs", ["wirte_file"]);
     assert_eq!(idle.iter().map(|rule| &**rule).collect::<Vec<_>>(), ["wirte_file"]);
     assert_eq!(names(&host).len(), 3);

@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use switchboard_host::config::{Off, Restart, Start};
-use switchboard_host::{Failure, Host, HostError, Status, StatusKind};
+use switchboard_host::config::{OffReason, RestartPolicy, StartPolicy};
+use switchboard_host::{ConnectionError, Host, HostError, Status, StatusKind};
 
 use crate::stage::{LATE, add_failing, child, gone, host_of, in_process, lives, names, reopened, sh, until};
 use crate::toy::Toy;
@@ -60,7 +60,7 @@ async fn a_killed_server_is_started_again() {
 async fn with_restart_never_a_lost_server_stays_failed_until_it_is_reconnected() {
     let host = Host::builder().build();
     let mut spec = child("toy");
-    spec.restart = Restart::Never;
+    spec.restart = RestartPolicy::Never;
     host.connect("toy", spec).await.unwrap();
     host.call_tool("toy", "die", ()).await.unwrap_err();
     let status = until(&host, "toy", |status| matches!(status, Status::Failed(_))).await;
@@ -98,7 +98,7 @@ async fn a_server_that_hangs_is_given_up_at_its_own_deadline() {
     let host = Host::builder().build();
     let mut spec = sh("echo waiting for the database >&2; cat >/dev/null");
     spec.startup_timeout = Duration::from_millis(500);
-    spec.restart = Restart::Never;
+    spec.restart = RestartPolicy::Never;
     let began = Instant::now();
     let error = host.connect("hangs", spec).await.unwrap_err();
     assert!(began.elapsed() < LATE, "{:?}", began.elapsed());
@@ -111,7 +111,7 @@ async fn a_failure_is_never_remembered() {
     let host = Host::builder().without_resource_tools().build();
     let error = add_failing(&host, "later", in_process("later")).await;
     let HostError::Connect { failure, .. } = &error else { panic!("{error}") };
-    assert!(matches!(**failure, Failure::NotRegistered { .. }), "{error}");
+    assert!(matches!(**failure, ConnectionError::NotRegistered { .. }), "{error}");
     // By connecting it again, by setting the same servers, or by reconnecting it.
     host.connect("later", in_process("later")).await.unwrap_err();
     let toy = Toy::new(&["now"]);
@@ -146,7 +146,7 @@ async fn a_disabled_server_is_not_started_until_it_is_enabled() {
     let toy = Toy::new(&["a"]);
     host.register("toy", &toy.server("toy"));
     let mut spec = in_process("toy");
-    spec.start = Start::Off(Off::Disabled);
+    spec.start = StartPolicy::Off(OffReason::Disabled);
     host.connect("toy", spec).await.unwrap();
     assert_eq!(host.server_status("toy").unwrap().status, StatusKind::Disabled);
     assert_eq!(toy.lists.load(std::sync::atomic::Ordering::SeqCst), 0);
@@ -159,7 +159,7 @@ async fn a_disabled_server_is_not_started_until_it_is_enabled() {
 async fn an_unapproved_server_is_not_started() {
     let host = Host::builder().build();
     let mut spec = sh("touch /nowhere/never");
-    spec.start = Start::Off(Off::Unapproved);
+    spec.start = StartPolicy::Off(OffReason::Unapproved);
     host.connect("project", spec).await.unwrap();
     assert_eq!(host.server_status("project").unwrap().status, StatusKind::Pending);
     for refused in [host.toggle("project", true).await, host.reconnect("project").await] {
@@ -177,7 +177,7 @@ async fn a_lazy_server_shows_its_remembered_tools_and_starts_with_the_first_call
 
     let host = Host::builder().without_resource_tools().build();
     let mut spec = child("toy");
-    spec.start = Start::WhenUsed;
+    spec.start = StartPolicy::WhenUsed;
     let desired = spec.with_manifest(serde_json::from_str(&written).unwrap());
     host.connect("toy", desired).await.unwrap();
     assert!(matches!(host.state("toy").unwrap(), Status::Asleep));

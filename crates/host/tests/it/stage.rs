@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use libtest_mimic::Trial;
-use switchboard_host::{Event, Events, Host, HostBuilder, HostError, ServerSpec, Status};
+use switchboard_host::{Host, HostBuilder, HostError, HostEvent, HostEvents, ServerSpec, Status};
 use switchboard_session::server::Server;
 use switchboard_transport::http::client::Http;
 use switchboard_transport::stdio::Stdio;
@@ -132,7 +132,7 @@ pub(crate) async fn reopened(host: &Host, server: &str, times: u64) {
 }
 
 /// Waits for an event.
-pub(crate) async fn heard<T>(events: &mut Events, wanted: impl Fn(&Event) -> Option<T>) -> T {
+pub(crate) async fn heard<T>(events: &mut HostEvents, wanted: impl Fn(&HostEvent) -> Option<T>) -> T {
     loop {
         let event = events.next().await.expect("the host is there");
         if let Some(found) = wanted(&event) {

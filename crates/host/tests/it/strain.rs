@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 use switchboard_host::Host;
-use switchboard_host::config::{Approvals, Locations, Off, Resolved, ServerConfig, Start};
+use switchboard_host::config::{Approvals, Locations, OffReason, ResolvedConfig, ServerConfig, StartPolicy};
 use switchboard_protocol::{
     CallToolResult, Content, Implementation, ListCapability, ListToolsResult, RpcError, ServerCapabilities,
     Tool,
@@ -40,9 +40,9 @@ async fn f154_an_approval_that_cannot_be_stored_is_none() {
     let entry: ServerConfig = serde_json::from_value(json!({"command": "true"})).unwrap();
     let stored = Approvals::open(&at.approvals).and_then(|mut kept| kept.approve(&project, "s", &entry));
     assert!(stored.is_err(), "nothing can be kept there");
-    let files = Resolved::read(&at, &[], &|_| None);
+    let files = ResolvedConfig::read(&at, &[], &|_| None);
     let start = files.server("s").unwrap().plan.as_ref().unwrap().start;
-    assert_eq!(start, Start::Off(Off::Unapproved));
+    assert_eq!(start, StartPolicy::Off(OffReason::Unapproved));
 }
 
 async fn f156_starved_of_time_every_answer_still_finds_its_call() {

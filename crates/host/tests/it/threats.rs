@@ -145,7 +145,7 @@ async fn t43_an_address_a_server_asks_about_is_shown_and_not_visited() {
     let builder = Host::builder().with_abilities(HandlerCapabilities::none().with_urls());
     let host = host_with(builder, &[("asks", &asks(Some(address.clone())))]).await;
     let clerk = Clerk::default();
-    let said = host.call_tool("asks", "ask", ()).within(&Run::answering(clerk.clone())).await.unwrap();
+    let said = host.call_tool("asks", "ask", ()).within(&Run::with_handler(clerk.clone())).await.unwrap();
     assert!(said.text().to_lowercase().contains("decline"), "{}", said.text());
     assert_eq!(*clerk.shown.lock(), [address], "in full");
     let visited = tokio::time::timeout(std::time::Duration::from_millis(100), listener.accept()).await;
@@ -157,7 +157,8 @@ async fn t43_questions_without_end_are_ended() {
     let builder = Host::builder().with_abilities(HandlerCapabilities::none().with_forms());
     let host = host_with(builder, &[("asks", &asks(None))]).await;
     let clerk = Clerk::default();
-    let error = host.call_tool("asks", "ask", ()).within(&Run::answering(clerk.clone())).await.unwrap_err();
+    let error =
+        host.call_tool("asks", "ask", ()).within(&Run::with_handler(clerk.clone())).await.unwrap_err();
     assert!(error.to_string().contains("10"), "{error}");
     assert_eq!(clerk.asked.load(Ordering::SeqCst), 10, "rounds");
     host.close().await;

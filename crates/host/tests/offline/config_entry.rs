@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use switchboard_host::config::{Kind, Off, Problem, Restart, ServerConfig, Start};
+use switchboard_host::config::{
+    ConfigErrorKind, OffReason, RestartPolicy, ServerConfig, StartPolicy, TransportConfig,
+};
 use switchboard_host::{ServerSpec, Transport};
 use switchboard_transport::http::client::Http;
 use switchboard_transport::stdio::Stdio;
@@ -35,9 +37,9 @@ fn variables(name: &str) -> Option<String> {
     }
 }
 
-fn problem(value: Value) -> (String, Problem) {
-    let fault = entry(value).resolve(&variables).unwrap_err();
-    (fault.field().to_owned(), fault.problem().clone())
+fn problem(value: Value) -> (String, ConfigErrorKind) {
+    let error = entry(value).resolve(&variables).unwrap_err();
+    (error.field().to_owned(), error.kind().clone())
 }
 
 #[test]
@@ -53,7 +55,7 @@ fn all_five_types_are_read_and_the_type_may_be_left_out() {
         (json!({"type": "claudeai-proxy", "url": "https://example.com/{id}", "id": "abc"}), "claudeai-proxy"),
     ] {
         let read = entry(value);
-        assert_eq!(read.kind.word(), word);
+        assert_eq!(read.transport.type_name(), word);
         let again: ServerConfig = serde_json::from_str(&serde_json::to_string(&read).unwrap()).unwrap();
         assert_eq!(again, read);
     }
@@ -89,48 +91,60 @@ fn settings_have_defaults_and_bounds() {
     let bare = spec(json!({"command": "x"}));
     assert_eq!(
         (bare.start, bare.restart, bare.required, bare.startup_timeout, bare.call_timeout),
-        (Start::AtOnce, Restart::WithBackoff { most: 5 }, false, Duration::from_secs(60), None)
+        (
+            StartPolicy::AtOnce,
+            RestartPolicy::WithBackoff { max_failures: 5 },
+            false,
+            Duration::from_secs(60),
+            None
+        )
     );
     let full = spec(json!({
         "command": "x", "required": true, "lazy": true, "timeout": 1500, "startupTimeout": 2000, "restart": "never",
         "allowTools": ["read_*"], "denyTools": ["*_all"],
     }));
-    assert_eq!((full.start, full.restart, full.required), (Start::WhenUsed, Restart::Never, true));
+    assert_eq!(
+        (full.start, full.restart, full.required),
+        (StartPolicy::WhenUsed, RestartPolicy::Never, true)
+    );
     assert_eq!(
         (full.startup_timeout, full.call_timeout),
         (Duration::from_secs(2), Some(Duration::from_millis(1500)))
     );
     assert_eq!((full.allow_tools, full.deny_tools), (vec!["read_*".to_owned()], vec!["*_all".to_owned()]));
     let off = spec(json!({"command": "x", "disabled": true, "lazy": true, "restart": 3}));
-    assert_eq!((off.start, off.restart), (Start::Off(Off::Disabled), Restart::WithBackoff { most: 3 }));
+    assert_eq!(
+        (off.start, off.restart),
+        (StartPolicy::Off(OffReason::Disabled), RestartPolicy::WithBackoff { max_failures: 3 })
+    );
 }
 
 #[test]
 fn what_does_not_fit_is_named_with_its_field() {
     for (value, expected) in [
         (json!([]), "expected an object, found a list"),
-        (json!({}), "nothing says how to reach this server; give it a `command` or a `url`"),
+        (json!({}), "this server has no transport; give it a `command` or a `url`"),
         (json!({"type": "stdio"}), "a server of type `stdio` needs a `command`"),
         (
             json!({"type": "http", "command": "x"}),
-            "command: a server of type `http` has no `command`; take it out, or change the type",
+            "command: a server of type `http` cannot have `command`; remove it, or change the type",
         ),
         (
             json!({"url": "x", "command": "x"}),
-            "url: a server of type `stdio` has no `url`; take it out, or change the type",
+            "url: a server of type `stdio` cannot have `url`; remove it, or change the type",
         ),
         (
             json!({"type": "ws", "url": "x"}),
-            "type: `ws` is no type of server; use stdio, http, sse, sdk or claudeai-proxy",
+            "type: unknown server type `ws`; use stdio, http, sse, sdk or claudeai-proxy",
         ),
         (
             json!({"command": "x", "args": ["a", 1]}),
-            "args[1]: expected a text in double quotes, found a number",
+            "args[1]: expected a string in double quotes, found a number",
         ),
-        (json!({"command": "x", "args": "a b"}), "args: expected a list of texts, found a text"),
+        (json!({"command": "x", "args": "a b"}), "args: expected a list of strings, found a string"),
         (
             json!({"command": "x", "env": {"PORT": 80}}),
-            "env.PORT: expected a text in double quotes, found a number",
+            "env.PORT: expected a string in double quotes, found a number",
         ),
         (
             json!({"command": "x", "timeout": 0}),
@@ -144,7 +158,7 @@ fn what_does_not_fit_is_named_with_its_field() {
             json!({"command": "x", "restart": "always"}),
             "restart: must be \"never\", or a number of tries from 1 to 1000",
         ),
-        (json!({"command": "x", "disabled": "yes"}), "disabled: expected true or false, found a text"),
+        (json!({"command": "x", "disabled": "yes"}), "disabled: expected true or false, found a string"),
     ] {
         let error = serde_json::from_value::<ServerConfig>(value).unwrap_err();
         assert_eq!(error.to_string(), expected);
@@ -153,7 +167,7 @@ fn what_does_not_fit_is_named_with_its_field() {
 
 #[test]
 fn a_plan_that_cannot_be_made_names_field_and_variable() {
-    let unset = |variable: &str| Problem::Unset { variable: variable.into() };
+    let unset = |variable: &str| ConfigErrorKind::UnsetVariable { variable: variable.into() };
     assert_eq!(problem(json!({"command": "x", "args": ["a", "${NO}"]})), ("args[1]".into(), unset("NO")));
     assert_eq!(problem(json!({"command": "x", "env": {"K": "${NO}"}})), ("env.K".into(), unset("NO")));
     assert_eq!(problem(json!({"command": "x", "cwd": "${NO}"})), ("cwd".into(), unset("NO")));
@@ -226,7 +240,7 @@ fn no_debug_text_or_error_shows_a_secret() {
         let plan = entry.resolve(&variables).unwrap();
         let spec = ServerSpec::from(&plan);
         let unapproved = entry.unapproved();
-        let ServerConfig { kind, .. } = &entry;
+        let ServerConfig { transport: kind, .. } = &entry;
         let text =
             format!("{entry:?} {entry:#?} {kind:?} {plan:?} {plan:#?} {spec:?} {spec:#?} {unapproved:?}");
         assert!(!text.contains("s3cr3t"), "{text}");
@@ -238,8 +252,8 @@ fn no_debug_text_or_error_shows_a_secret() {
         json!({"url": "https://h:${TOKEN}/"}),
         json!({"url": "https://h/", "headers": {"A": "s3cr3t\n"}}),
     ] {
-        let fault = entry(value).resolve(&variables).unwrap_err();
-        assert!(!format!("{fault} {fault:?}").contains("s3cr3t"), "{fault}");
+        let error = entry(value).resolve(&variables).unwrap_err();
+        assert!(!format!("{error} {error:?}").contains("s3cr3t"), "{error}");
     }
 }
 
@@ -249,7 +263,7 @@ fn no_debug_text_or_error_shows_a_secret() {
 fn T05_nothing_is_filled_in_before_approval_and_the_variables_are_named() {
     let entry = entry(json!({"url": "https://evil.example/?k=${TOKEN}", "headers": {"X": "${HOST:-h}"}}));
     let spec = ServerSpec::from(entry.unapproved());
-    assert_eq!(spec.start, Start::Off(Off::Unapproved));
+    assert_eq!(spec.start, StartPolicy::Off(OffReason::Unapproved));
     assert_eq!(http(&spec).url(), "https://evil.example/?k=${TOKEN}");
     assert_eq!(http(&spec).headers(), [("X".into(), "${HOST:-h}".into())]);
     assert_eq!(entry.variables().into_iter().collect::<Vec<_>>(), ["HOST", "TOKEN"]);
@@ -272,6 +286,8 @@ fn T08_only_named_variables_are_in_the_plan() {
     let spec = spec(json!({"command": "x", "env": {"A": "b"}, "inheritEnv": ["SSH_AUTH_SOCK"]}));
     assert_eq!(stdio(&spec).variables(), [("A".into(), "b".into())]);
     assert_eq!(stdio(&spec).inherited_variables(), ["SSH_AUTH_SOCK"]);
-    let Kind::Stdio { inherit_env, .. } = ServerConfig::stdio("x", ["y"]).kind else { panic!() };
+    let TransportConfig::Stdio { inherit_env, .. } = ServerConfig::stdio("x", ["y"]).transport else {
+        panic!()
+    };
     assert!(inherit_env.is_empty());
 }

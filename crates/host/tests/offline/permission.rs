@@ -7,9 +7,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use serde_json::{Value, json};
 use switchboard_host::Transport;
 use switchboard_host::permission::{
-    Answer, Approver, BoxFuture, Call, DefinitionHash, Effects, Gate, Key, Known, Ledger, Memory, Overrides,
-    Policy, Question, Reason, Recalled, Reply, Rule, RuleError, Rules, ServerIdentity, Stance, Subject,
-    Suspicion, Trust, Verdict, suspicions,
+    AnswerKey, AnswerLifetime, ApprovalAnswer, ApprovalReply, ApprovalRequest, Approver, BoxFuture,
+    DecisionReason, DefinitionHash, EffectOverrides, Effects, FallbackPolicy, Gate, KnownServer, Ledger,
+    Policy, PolicyCall, RememberedAnswer, Rule, RuleError, Rules, ServerIdentity, Subject, Suspicion, Trust,
+    Verdict, suspicions,
 };
 use switchboard_protocol::{Raw, Tool, ToolAnnotations};
 use switchboard_transport::stdio::Stdio;
@@ -37,15 +38,15 @@ fn reach(command: &str) -> Transport {
 fn subject<'a>(server: &'a str, tool: &'a Tool, trust: Trust) -> Subject<'a> {
     Subject {
         server,
-        identity: ServerIdentity::of(server, &reach("x")),
+        identity: ServerIdentity::new(server, &reach("x")),
         trust,
         tool,
         definition: DefinitionHash::of(tool),
     }
 }
 
-fn call<'a>(annotations: Option<&'a ToolAnnotations>, trust: Trust) -> Call<'a> {
-    Call { server: "files", tool: "read", annotations, trust }
+fn call<'a>(annotations: Option<&'a ToolAnnotations>, trust: Trust) -> PolicyCall<'a> {
+    PolicyCall { server: "files", tool: "read", annotations, trust }
 }
 
 #[test]
@@ -80,7 +81,7 @@ fn rules_are_read_in_every_form_they_are_written_in() {
 fn a_rule_about_nothing_is_found() {
     let rules = rules(&["allow github/get_*", "deny githbu/*", "ask mcp__files"]);
     let idle: Vec<String> =
-        rules.idle(&[("github", "get_issue"), ("files", "x")]).iter().map(ToString::to_string).collect();
+        rules.unmatched(&[("github", "get_issue"), ("files", "x")]).iter().map(ToString::to_string).collect();
     assert_eq!(idle, ["deny githbu/*"]);
 }
 
@@ -108,10 +109,10 @@ fn T40_a_rule_that_allows_cannot_be_borrowed_by_another_server() {
 
 #[test]
 fn deny_beats_ask_beats_memory_beats_allow_beats_effects() {
-    let yes = Some(Recalled { answer: Answer::Allow, memory: Memory::Always });
-    let no = Some(Recalled { answer: Answer::Deny, memory: Memory::Session });
-    let decide = |texts: &[&str], recalled| {
-        Policy::new(rules(texts)).decide(&call(None, Trust::Untrusted), recalled).verdict
+    let yes = Some(RememberedAnswer { answer: ApprovalAnswer::Allow, lifetime: AnswerLifetime::Always });
+    let no = Some(RememberedAnswer { answer: ApprovalAnswer::Deny, lifetime: AnswerLifetime::Session });
+    let decide = |texts: &[&str], remembered| {
+        Policy::new(rules(texts)).decide(&call(None, Trust::Untrusted), remembered).verdict
     };
     let (allow, ask, deny) = ("allow files/*", "ask files/read", "deny mcp__files");
     assert_eq!(decide(&[allow, ask, deny], yes), Verdict::Deny);
@@ -133,8 +134,9 @@ fn a_decision_says_why() {
         asked.to_string(),
         "needs to be asked: it may destroy something and reaches the world outside, as far as is known"
     );
-    let stance = Policy::default().with_stance(Stance::DenyAll).decide(&call(None, Trust::Untrusted), None);
-    assert_eq!(stance.to_string(), "denied: no rule allows it");
+    let fallback =
+        Policy::default().with_fallback(FallbackPolicy::DenyAll).decide(&call(None, Trust::Untrusted), None);
+    assert_eq!(fallback.to_string(), "denied: no rule allows it");
 }
 
 /// Servers mis-annotate, and hostile ones lie: hints count only where the user trusts the server.
@@ -160,46 +162,47 @@ fn T42_hints_are_believed_of_trusted_servers_only() {
             "{annotations:?} {trust:?}"
         );
     }
-    assert_eq!(Effects::of(Some(&harmless), Trust::Untrusted), Effects::WORST);
+    assert_eq!(Effects::believed(Some(&harmless), Trust::Untrusted), Effects::WORST);
 }
 
 #[test]
 fn the_user_knows_better_than_the_server() {
     let reads = ToolAnnotations::new().with_read_only_hint(true);
-    let overrides = Overrides::new().with("files/read", reads.clone()).unwrap();
+    let overrides = EffectOverrides::new().with("files/read", reads.clone()).unwrap();
     let policy = Policy::default().with_overrides(overrides);
     assert_eq!(policy.decide(&call(None, Trust::Untrusted), None).verdict, Verdict::Allow);
-    let write = Call { tool: "write", ..call(None, Trust::Untrusted) };
+    let write = PolicyCall { tool: "write", ..call(None, Trust::Untrusted) };
     assert_eq!(policy.decide(&write, None).verdict, Verdict::Ask);
     // Also for the worse.
-    let worse = Overrides::new().with("*/read", ToolAnnotations::new().with_read_only_hint(false)).unwrap();
+    let worse =
+        EffectOverrides::new().with("*/read", ToolAnnotations::new().with_read_only_hint(false)).unwrap();
     let policy = Policy::default().with_overrides(worse);
     assert_eq!(policy.decide(&call(Some(&reads), Trust::Trusted), None).verdict, Verdict::Ask);
 }
 
 #[test]
 fn stances_decide_where_nothing_else_does() {
-    for (stance, expected) in [
-        (Stance::AskAlways, Verdict::Ask),
-        (Stance::AllowAll, Verdict::Allow),
-        (Stance::DenyAll, Verdict::Deny),
+    for (fallback, expected) in [
+        (FallbackPolicy::AskAlways, Verdict::Ask),
+        (FallbackPolicy::AllowAll, Verdict::Allow),
+        (FallbackPolicy::DenyAll, Verdict::Deny),
     ] {
-        let policy = Policy::default().with_stance(stance);
+        let policy = Policy::default().with_fallback(fallback);
         let decision = policy.decide(&call(None, Trust::Trusted), None);
-        assert_eq!((decision.verdict, decision.reason), (expected, Reason::Stance(stance)));
+        assert_eq!((decision.verdict, decision.reason), (expected, DecisionReason::Fallback(fallback)));
     }
 }
 
 /// Answers what it was made with, and counts.
 #[derive(Debug)]
 struct Person {
-    reply: Reply,
+    reply: ApprovalReply,
     asked: AtomicUsize,
 }
 
 impl Person {
-    fn new(answer: Answer, memory: Memory) -> Arc<Self> {
-        Arc::new(Self { reply: Reply::new(answer, memory), asked: AtomicUsize::new(0) })
+    fn new(answer: ApprovalAnswer, lifetime: AnswerLifetime) -> Arc<Self> {
+        Arc::new(Self { reply: ApprovalReply::new(answer, lifetime), asked: AtomicUsize::new(0) })
     }
 
     fn asked(&self) -> usize {
@@ -208,7 +211,7 @@ impl Person {
 }
 
 impl Approver for Person {
-    fn ask<'a>(&'a self, question: &'a Question) -> BoxFuture<'a, Reply> {
+    fn ask<'a>(&'a self, question: &'a ApprovalRequest) -> BoxFuture<'a, ApprovalReply> {
         self.asked.fetch_add(1, Ordering::SeqCst);
         assert!(!format!("{question:?}").contains("s3cr3t"));
         Box::pin(async move {
@@ -223,15 +226,17 @@ async fn an_answer_holds_as_long_as_it_says() {
     let read = tool("read");
     let subject = subject("files", &read, Trust::Untrusted);
     let arguments = Raw::parse(r#"{"path":"s3cr3t"}"#).unwrap();
-    for (memory, asked) in [(Memory::Once, 3), (Memory::Session, 1), (Memory::Always, 1)] {
-        let person = Person::new(Answer::Allow, memory);
+    for (lifetime, asked) in
+        [(AnswerLifetime::Once, 3), (AnswerLifetime::Session, 1), (AnswerLifetime::Always, 1)]
+    {
+        let person = Person::new(ApprovalAnswer::Allow, lifetime);
         let gate = Gate::new(Policy::default()).with_approver(Arc::clone(&person) as _);
         for _ in 0..3 {
             assert_eq!(gate.permit(&subject, Some(&arguments)).await.unwrap().verdict, Verdict::Allow);
         }
-        assert_eq!(person.asked(), asked, "{memory:?}");
+        assert_eq!(person.asked(), asked, "{lifetime:?}");
     }
-    let person = Person::new(Answer::Deny, Memory::Session);
+    let person = Person::new(ApprovalAnswer::Deny, AnswerLifetime::Session);
     let gate = Gate::new(Policy::default()).with_approver(Arc::clone(&person) as _);
     let refused = gate.permit(&subject, None).await.unwrap_err();
     assert_eq!(refused.to_string(), "files/read is denied: this was answered just now");
@@ -247,7 +252,7 @@ async fn an_answer_holds_as_long_as_it_says() {
 async fn where_a_rule_asks_a_yes_is_not_remembered() {
     let read = tool("read");
     let subject = subject("files", &read, Trust::Untrusted);
-    let person = Person::new(Answer::Allow, Memory::Always);
+    let person = Person::new(ApprovalAnswer::Allow, AnswerLifetime::Always);
     let gate = Gate::new(Policy::new(rules(&["ask files/*"]))).with_approver(Arc::clone(&person) as _);
     for _ in 0..3 {
         gate.permit(&subject, None).await.unwrap();
@@ -259,7 +264,7 @@ async fn where_a_rule_asks_a_yes_is_not_remembered() {
 async fn calls_that_wait_for_one_answer_share_it() {
     let read = tool("read");
     let subject = subject("files", &read, Trust::Untrusted);
-    let person = Person::new(Answer::Allow, Memory::Session);
+    let person = Person::new(ApprovalAnswer::Allow, AnswerLifetime::Session);
     let gate = Gate::new(Policy::default()).with_approver(Arc::clone(&person) as _);
     let (one, two, three) =
         tokio::join!(gate.permit(&subject, None), gate.permit(&subject, None), gate.permit(&subject, None));
@@ -280,10 +285,10 @@ async fn with_nobody_to_ask_the_answer_is_no() {
 async fn a_gate_knows_servers_by_what_they_are() {
     let reads = ToolAnnotations::new().with_read_only_hint(true);
     let read = tool("read").with_annotations(reads);
-    let person = Person::new(Answer::Allow, Memory::Session);
+    let person = Person::new(ApprovalAnswer::Allow, AnswerLifetime::Session);
     let gate = Gate::new(Policy::default()).with_approver(Arc::clone(&person) as _);
     let known =
-        |command: &str, trust| Known { identity: ServerIdentity::of("files", &reach(command)), trust };
+        |command: &str, trust| KnownServer { identity: ServerIdentity::new("files", &reach(command)), trust };
     let asked = async |gate: &Gate| {
         gate.permit(&gate.subject("files", &read), None).await.unwrap();
         person.asked()
@@ -313,11 +318,11 @@ fn T39_a_changed_definition_is_not_covered_by_an_old_answer() {
         },
         "outputSchema": {"type": "object"}, "annotations": {"readOnlyHint": false},
     });
-    let server = ServerIdentity::of("mail", &reach("x"));
+    let server = ServerIdentity::new("mail", &reach("x"));
     let mut ledger = Ledger::in_memory();
     let before = DefinitionHash::of(&listed(&base));
-    let key = Key { server, tool: "send", definition: before };
-    ledger.remember(key, "mail", Reply::new(Answer::Allow, Memory::Always)).unwrap();
+    let key = AnswerKey { server, tool: "send", definition: before };
+    ledger.remember(key, "mail", ApprovalReply::new(ApprovalAnswer::Allow, AnswerLifetime::Always)).unwrap();
 
     let mut kinds = 0;
     let mut changed = |pointer: &str, value: Value| {
@@ -328,7 +333,7 @@ fn T39_a_changed_definition_is_not_covered_by_an_old_answer() {
             Value::Null => drop(at.as_object_mut().unwrap().remove(key)),
             value => at[key] = value,
         }
-        let key = Key { server, tool: "send", definition: DefinitionHash::of(&listed(&mutant)) };
+        let key = AnswerKey { server, tool: "send", definition: DefinitionHash::of(&listed(&mutant)) };
         assert_ne!(key.definition, before, "{pointer}");
         assert_eq!(ledger.recall(key), None, "{pointer}");
         assert!(ledger.has_changed(key));
@@ -362,21 +367,21 @@ fn T39_a_changed_definition_is_not_covered_by_an_old_answer() {
     let reordered = r#"{"annotations": {"readOnlyHint": false}, "outputSchema": { "type" : "object" },
         "inputSchema": {"properties": {"body": {"type": "string"}, "to": {"description": "Whom", "type": "string"}},
         "required": ["to"], "type": "object"}, "description": "Sends mail.", "title": "Send", "name": "send"}"#;
-    let same = Key {
+    let same = AnswerKey {
         server,
         tool: "send",
         definition: DefinitionHash::of(&serde_json::from_str(reordered).unwrap()),
     };
-    assert_eq!(ledger.recall(same).unwrap().answer, Answer::Allow);
+    assert_eq!(ledger.recall(same).unwrap().answer, ApprovalAnswer::Allow);
     assert!(!ledger.has_changed(same));
 }
 
 #[test]
 fn an_answer_is_about_one_server_as_it_is_reached() {
-    let one = ServerIdentity::of("a", &reach("x"));
-    assert_ne!(one, ServerIdentity::of("b", &reach("x")));
-    assert_ne!(one, ServerIdentity::of("a", &reach("y")));
-    let with = |name: &str, value: &str| ServerIdentity::of("a", &stdio("x").env(name, value).into());
+    let one = ServerIdentity::new("a", &reach("x"));
+    assert_ne!(one, ServerIdentity::new("b", &reach("x")));
+    assert_ne!(one, ServerIdentity::new("a", &reach("y")));
+    let with = |name: &str, value: &str| ServerIdentity::new("a", &stdio("x").env(name, value).into());
     assert_ne!(one, with("MODE", "slow"));
     assert_ne!(one, with("LD_PRELOAD", "x.so"));
     // A new password is the same server.
@@ -388,20 +393,31 @@ fn lasting_answers_are_stored_for_the_user_alone() {
     let root = tempfile::tempdir().unwrap();
     let path = root.path().join("state/permissions.json");
     let read = tool("read");
-    let server = ServerIdentity::of("files", &reach("x"));
-    let key = Key { server, tool: "read", definition: DefinitionHash::of(&read) };
-    let other = Key { tool: "write", definition: DefinitionHash::of(&tool("write")), ..key };
+    let server = ServerIdentity::new("files", &reach("x"));
+    let key = AnswerKey { server, tool: "read", definition: DefinitionHash::of(&read) };
+    let other = AnswerKey { tool: "write", definition: DefinitionHash::of(&tool("write")), ..key };
     let mut ledger = Ledger::open(&path).unwrap();
     let mut second = Ledger::open(&path).unwrap();
-    ledger.remember(key, "files", Reply::new(Answer::Allow, Memory::Always)).unwrap();
-    second.remember(other, "files", Reply::new(Answer::Deny, Memory::Always)).unwrap();
-    second.remember(Key { tool: "x", ..other }, "files", Reply::new(Answer::Allow, Memory::Session)).unwrap();
+    ledger.remember(key, "files", ApprovalReply::new(ApprovalAnswer::Allow, AnswerLifetime::Always)).unwrap();
+    second
+        .remember(other, "files", ApprovalReply::new(ApprovalAnswer::Deny, AnswerLifetime::Always))
+        .unwrap();
+    second
+        .remember(
+            AnswerKey { tool: "x", ..other },
+            "files",
+            ApprovalReply::new(ApprovalAnswer::Allow, AnswerLifetime::Session),
+        )
+        .unwrap();
     assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
     assert!(!std::fs::read_to_string(&path).unwrap().contains("s3cr3t"));
 
     let mut again = Ledger::open(&path).unwrap();
-    let always = |answer| Some(Recalled { answer, memory: Memory::Always });
-    assert_eq!((again.recall(key), again.recall(other)), (always(Answer::Allow), always(Answer::Deny)));
+    let always = |answer| Some(RememberedAnswer { answer, lifetime: AnswerLifetime::Always });
+    assert_eq!(
+        (again.recall(key), again.recall(other)),
+        (always(ApprovalAnswer::Allow), always(ApprovalAnswer::Deny))
+    );
     again.forget(server, Some("read")).unwrap();
     assert_eq!(Ledger::open(&path).unwrap().recall(key), None);
     again.forget(server, None).unwrap();
@@ -410,8 +426,12 @@ fn lasting_answers_are_stored_for_the_user_alone() {
     std::fs::write(&path, "{}").unwrap();
     assert!(Ledger::open(&path).unwrap_err().to_string().contains("move it away"));
     // What cannot be stored holds for the session, and that it was not stored is told.
-    assert!(again.remember(key, "files", Reply::new(Answer::Allow, Memory::Always)).is_err());
-    assert_eq!(again.recall(key).unwrap().memory, Memory::Session);
+    assert!(
+        again
+            .remember(key, "files", ApprovalReply::new(ApprovalAnswer::Allow, AnswerLifetime::Always))
+            .is_err()
+    );
+    assert_eq!(again.recall(key).unwrap().lifetime, AnswerLifetime::Session);
 }
 
 /// Instructions hidden in a definition act before any call is made.

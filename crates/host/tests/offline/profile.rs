@@ -2,12 +2,12 @@
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use switchboard_host::profile::{Profile, Unfit};
+use switchboard_host::profile::{Profile, ProfileError};
 
 const SHAPING: [Profile; 3] = [Profile::OpenAi, Profile::Anthropic, Profile::Gemini];
 
 fn shape(profile: Profile, schema: Value) -> Value {
-    profile.shape(&schema).unwrap().schema
+    profile.adapt(&schema).unwrap().schema
 }
 
 #[test]
@@ -22,7 +22,7 @@ fn what_is_plain_stays_what_it_is() {
         "required": ["path"],
     });
     for profile in [Profile::Raw, Profile::OpenAi, Profile::Anthropic, Profile::Gemini] {
-        let shaped = profile.shape(&schema).unwrap();
+        let shaped = profile.adapt(&schema).unwrap();
         assert_eq!(shaped.schema, schema, "{profile:?}");
         assert_eq!(shaped.notes, Vec::<String>::new());
     }
@@ -42,10 +42,10 @@ fn the_root_is_always_an_object_with_properties() {
         for (schema, found) in
             [(json!({"type": "string"}), "string"), (json!({"type": ["null"]}), "[\"null\"]")]
         {
-            assert_eq!(profile.shape(&schema), Err(Unfit::RootType { found: found.into() }));
+            assert_eq!(profile.adapt(&schema), Err(ProfileError::RootType { found: found.into() }));
         }
-        assert_eq!(profile.shape(&json!([])), Err(Unfit::NotASchema));
-        assert_eq!(profile.shape(&json!(true)), Err(Unfit::NotASchema));
+        assert_eq!(profile.adapt(&json!([])), Err(ProfileError::NotASchema));
+        assert_eq!(profile.adapt(&json!(true)), Err(ProfileError::NotASchema));
     }
     assert_eq!(shape(Profile::Raw, json!({"type": "string"})), json!({"type": "string"}));
 }
@@ -63,7 +63,7 @@ fn combinators_at_the_root_are_dissolved_and_told() {
         ],
     });
     for profile in SHAPING {
-        let shaped = profile.shape(&schema).unwrap();
+        let shaped = profile.adapt(&schema).unwrap();
         assert_eq!(
             shaped.schema,
             json!({
@@ -85,7 +85,7 @@ fn combinators_at_the_root_are_dissolved_and_told() {
         json!({"anyOf": [{"type": "string"}, {"type": "object", "properties": {"a": {"type": "string"}}}]});
     assert_eq!(shape(Profile::OpenAi, mixed)["properties"], json!({"a": {"type": "string"}}));
     let none = json!({"anyOf": [{"type": "string"}, {"type": "null"}]});
-    assert!(matches!(Profile::Anthropic.shape(&none), Err(Unfit::RootType { .. })));
+    assert!(matches!(Profile::Anthropic.adapt(&none), Err(ProfileError::RootType { .. })));
 }
 
 #[test]
@@ -141,8 +141,11 @@ fn references_are_filled_in_where_they_are_not_taken_and_circles_end() {
 
     let dangling = json!({"type": "object", "properties": {"a": {"$ref": "#/$defs/Missing"}}});
     for profile in SHAPING {
-        assert_eq!(profile.shape(&dangling), Err(Unfit::Dangling { reference: "#/$defs/Missing".into() }));
-        assert!(matches!(profile.shape(&json!({"$ref": "#"})), Err(Unfit::Dangling { .. }) | Ok(_)));
+        assert_eq!(
+            profile.adapt(&dangling),
+            Err(ProfileError::Dangling { reference: "#/$defs/Missing".into() })
+        );
+        assert!(matches!(profile.adapt(&json!({"$ref": "#"})), Err(ProfileError::Dangling { .. }) | Ok(_)));
     }
     // A property may be called like a keyword, and data may look like a reference.
     let named = json!({
@@ -189,12 +192,15 @@ fn malformed_and_old_keywords_are_mended() {
 #[test]
 fn anthropic_takes_only_some_names_of_arguments() {
     let schema = json!({"type": "object", "properties": {"filter[name]": {"type": "string"}, "ok": {"type": "string"}}});
-    let shaped = Profile::Anthropic.shape(&schema).unwrap();
+    let shaped = Profile::Anthropic.adapt(&schema).unwrap();
     assert_eq!(shaped.schema["properties"], json!({"ok": {"type": "string"}}));
-    assert_eq!(shaped.notes, ["The optional argument `filter[name]` cannot be given here."]);
+    assert_eq!(shaped.notes, ["The optional argument `filter[name]` is not available here."]);
     let mut required = schema.clone();
     required["required"] = json!(["filter[name]"]);
-    assert_eq!(Profile::Anthropic.shape(&required), Err(Unfit::PropertyName { name: "filter[name]".into() }));
+    assert_eq!(
+        Profile::Anthropic.adapt(&required),
+        Err(ProfileError::PropertyName { name: "filter[name]".into() })
+    );
     assert_eq!(shape(Profile::OpenAi, required.clone()), required);
 }
 
@@ -248,13 +254,16 @@ fn what_is_too_deep_or_too_large_is_refused() {
     }
     // Every level is two: the properties and the schema in them.
     for profile in [Profile::Raw, Profile::OpenAi, Profile::Anthropic, Profile::Gemini] {
-        assert_eq!(profile.shape(&deep), Err(Unfit::TooDeep));
+        assert_eq!(profile.adapt(&deep), Err(ProfileError::TooDeep));
     }
     let wide: serde_json::Map<String, Value> =
         (0..20_001).map(|index| (format!("p{index}"), json!(true))).collect();
-    assert_eq!(Profile::OpenAi.shape(&json!({"type": "object", "properties": wide})), Err(Unfit::TooLarge));
+    assert_eq!(
+        Profile::OpenAi.adapt(&json!({"type": "object", "properties": wide})),
+        Err(ProfileError::TooLarge)
+    );
     let long = json!({"type": "object", "description": "x".repeat(300 * 1024)});
-    assert_eq!(Profile::OpenAi.shape(&long), Err(Unfit::TooLarge));
+    assert_eq!(Profile::OpenAi.adapt(&long), Err(ProfileError::TooLarge));
     // Ten levels of ten references each are ten thousand million schemas.
     let mut laughs = serde_json::Map::new();
     for level in 0..10 {
@@ -265,8 +274,8 @@ fn what_is_too_deep_or_too_large_is_refused() {
     }
     laughs.insert("L10".into(), json!({"type": "string"}));
     let schema = json!({"type": "object", "properties": {"a": {"$ref": "#/$defs/L0"}}, "$defs": laughs});
-    assert_eq!(Profile::Gemini.shape(&schema), Err(Unfit::TooLarge));
-    assert!(Profile::OpenAi.shape(&schema).is_ok());
+    assert_eq!(Profile::Gemini.adapt(&schema), Err(ProfileError::TooLarge));
+    assert!(Profile::OpenAi.adapt(&schema).is_ok());
 }
 
 #[test]
@@ -364,7 +373,7 @@ proptest! {
     #[test]
     fn whatever_comes_in_what_goes_out_has_a_plain_root(schema in schemas()) {
         for profile in SHAPING {
-            if let Ok(shaped) = profile.shape(&schema) {
+            if let Ok(shaped) = profile.adapt(&schema) {
                 prop_assert_eq!(&shaped.schema["type"], "object");
                 prop_assert!(shaped.schema["properties"].is_object());
                 for key in ["anyOf", "oneOf", "allOf", "not", "enum", "$ref"] {
@@ -374,7 +383,7 @@ proptest! {
                     prop_assert!(is_geminis(&shaped.schema), "{}", shaped.schema);
                 }
                 // It fits already, so it is not changed again.
-                let again = profile.shape(&shaped.schema);
+                let again = profile.adapt(&shaped.schema);
                 prop_assert_eq!(again.map(|again| again.schema), Ok(shaped.schema));
             }
         }

@@ -6,7 +6,9 @@ use std::path::Path;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use switchboard_host::config::{Approval, Approvals, Configured, Locations, Resolved, Watch};
+use switchboard_host::config::{
+    Approval, Approvals, ConfigWatcher, ConfiguredServer, Locations, ResolvedConfig,
+};
 use switchboard_host::{ServerSpec, Transport};
 use switchboard_transport::stdio::Stdio;
 use tempfile::TempDir;
@@ -33,8 +35,8 @@ impl Stage {
         fs::set_permissions(path, fs::Permissions::from_mode(0o600)).unwrap();
     }
 
-    fn resolve(&self) -> Resolved {
-        Resolved::read(&self.at, &[], &variables)
+    fn resolve(&self) -> ResolvedConfig {
+        ResolvedConfig::read(&self.at, &[], &variables)
     }
 }
 
@@ -42,8 +44,10 @@ fn variables(name: &str) -> Option<String> {
     (name == "TOKEN").then(|| "s3cr3t".to_owned())
 }
 
-fn stdio(server: &Configured) -> Stdio {
-    let Transport::Stdio(stdio) = ServerSpec::of(server).unwrap().transport else { panic!("{server:?}") };
+fn stdio(server: &ConfiguredServer) -> Stdio {
+    let Transport::Stdio(stdio) = ServerSpec::from_configured(server).unwrap().transport else {
+        panic!("{server:?}")
+    };
     *stdio
 }
 
@@ -61,7 +65,7 @@ async fn a_change_is_seen_and_a_mistake_keeps_the_last_servers() {
     let stage = Stage::new();
     let at = &stage.at;
     stage.put(&at.user_file, &json!({"a": {"command": "x"}}));
-    let mut watch = Watch::new(at.clone(), variables).with_interval(Duration::from_millis(100));
+    let mut watch = ConfigWatcher::new(at.clone(), variables).with_interval(Duration::from_millis(100));
     assert_eq!(watch.current().servers.len(), 1);
 
     stage.put(&at.user_file, &json!({"a": {"command": "x"}, "b": {"command": "${TOKEN}"}}));
@@ -73,11 +77,11 @@ async fn a_change_is_seen_and_a_mistake_keeps_the_last_servers() {
 
     fs::write(&at.user_file, "{\"mcpServers\": {").unwrap();
     let broken = watch.changed().await;
-    assert_eq!((broken.servers.len(), broken.faults.len()), (2, 1));
+    assert_eq!((broken.servers.len(), broken.errors.len()), (2, 1));
 
     fs::remove_file(&at.user_file).unwrap();
     let gone = watch.changed().await;
-    assert_eq!((gone.servers.len(), gone.faults.len()), (0, 0));
+    assert_eq!((gone.servers.len(), gone.errors.len()), (0, 0));
 
     stage.put(&at.project_file, &json!({"p": {"command": "x"}}));
     assert_eq!(watch.changed().await.server("p").unwrap().approval, Some(Approval::New));
@@ -90,7 +94,7 @@ async fn a_change_is_seen_and_a_mistake_keeps_the_last_servers() {
 async fn a_file_that_is_only_touched_changes_nothing() {
     let stage = Stage::new();
     stage.put(&stage.at.user_file, &json!({"a": {"command": "x"}}));
-    let mut watch = Watch::new(stage.at.clone(), variables);
+    let mut watch = ConfigWatcher::new(stage.at.clone(), variables);
     stage.put(&stage.at.user_file, &json!({"a": {"command": "x"}}));
     let waited = tokio::time::timeout(Duration::from_secs(120), watch.changed()).await;
     assert!(waited.is_err());

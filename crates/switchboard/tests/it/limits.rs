@@ -297,18 +297,18 @@ fn many_servers() -> Vec<Row> {
     let schema = |file: &str| format!("crates/design/src/schema/validator/{file}.rs");
     let (plan, refresh) = (config("plan"), host("connection/refresh"));
     vec![
-        one("a file of servers, of approvals", "1 MiB", &disk, "LARGEST: u64 = 1024 * 1024;"),
+        one("a file of servers, of approvals", "1 MiB", &disk, "MAX_FILE_BYTES: u64 = 1024 * 1024;"),
         one(
             "a file of remembered answers",
             "4 MiB",
             &host("permission/ledger"),
-            "LARGEST: u64 = 4 * 1024 * 1024;",
+            "MAX_FILE_BYTES: u64 = 4 * 1024 * 1024;",
         ),
         one(
             "a file of pinned definitions",
             "32 MiB",
             &host("registry/pin_file"),
-            "LARGEST: u64 = 32 * 1024 * 1024;",
+            "MAX_FILE_BYTES: u64 = 32 * 1024 * 1024;",
         ),
         row(
             "the text of a pinned definition, of all in a file",
@@ -320,36 +320,41 @@ fn many_servers() -> Vec<Row> {
                 ],
             ),
         ),
-        one("another program's file", "64 MiB", &disk, "LARGEST_FOREIGN: u64 = 64 * 1024 * 1024;"),
-        one("nesting of a file", "64 levels", &config("document"), "DEEPEST: usize = 64;"),
+        one("another program's file", "64 MiB", &disk, "MAX_FOREIGN_FILE_BYTES: u64 = 64 * 1024 * 1024;"),
+        one("nesting of a file", "64 levels", &config("document"), "MAX_DEPTH: usize = 64;"),
         one(
             "an argument, variable, header or address, variables filled in",
             "128 KiB",
             &config("expand"),
-            "LONGEST: usize = 128 * 1024;",
+            "MAX_LENGTH: usize = 128 * 1024;",
         ),
         one(
             "starting a server (`startupTimeout`)",
             "60 s, settable",
             &plan,
-            "STARTUP: Duration = Duration::from_secs(60);",
+            "DEFAULT_STARTUP_TIMEOUT: Duration = Duration::from_secs(60);",
         ),
-        one("tries in a row to start a server again (`restart`)", "5, settable", &plan, "RESTARTS: u32 = 5;"),
-        one("a rule", "1,024 bytes", &config("rule"), "LONGEST: usize = 1024;"),
+        one(
+            "tries in a row to start a server again (`restart`)",
+            "5, settable",
+            &plan,
+            "DEFAULT_MAX_FAILURES: u32 = 5;",
+        ),
+        one("a rule", "1,024 bytes", &config("rule"), "MAX_LENGTH: usize = 1024;"),
         one(
             "a tool's name",
             "64 characters, settable from 32",
             &config("name"),
-            "pub const DEFAULT: Self = Self(64);\n    /// Shorter ones could not show anything of the pair beside the hash.\n    pub const LEAST: Self = Self(32);",
+            "pub const DEFAULT: Self = Self(64);\n    /// The least limit: shorter names have no room for the pair beside the hash.\n    pub const MIN: Self = Self(32);",
         ),
         row(
             "an input schema for a provider",
             fixed(
                 "64 levels, 20,000 values, 256 KiB",
                 &[
-                    (&profile, "DEEPEST: usize = 64;"),
-                    (&profile, "MOST_NODES: usize = 20_000;"),
-                    (&profile, "LARGEST: usize = 256 * 1024;"),
+                    (&profile, "MAX_DEPTH: usize = 64;"),
+                    (&profile, "MAX_NODES: usize = 20_000;"),
+                    (&profile, "MAX_BYTES: usize = 256 * 1024;"),
                 ],
             ),
         ),
@@ -357,15 +362,15 @@ fn many_servers() -> Vec<Row> {
             "looking whether files changed",
             "every 500 ms, settable",
             &host("config/watch"),
-            "EVERY: Duration = Duration::from_millis(500);",
+            "DEFAULT_INTERVAL: Duration = Duration::from_millis(500);",
         ),
-        one("servers of a host", "256", &host("registry/registry"), "MOST_SERVERS: usize = 256;"),
+        one("servers of a host", "256", &host("registry/registry"), "MAX_SERVERS: usize = 256;"),
         row(
             "tools of a server, of a host",
             format!(
                 "{}, {}",
                 count(Limits::default().entries),
-                fixed("50,000", &[(&host("registry/registry"), "MOST_TOOLS: usize = 50_000;")])
+                fixed("50,000", &[(&host("registry/registry"), "MAX_TOOLS: usize = 50_000;")])
             ),
         ),
         row(
@@ -373,9 +378,9 @@ fn many_servers() -> Vec<Row> {
             fixed(
                 "256, 128",
                 &[
-                    (&slot, "LOCAL_CALLS: usize = 256;"),
-                    (&slot, "REMOTE_CALLS: usize = 128;"),
-                    (&host("slot/turns"), "QUEUE: usize = 256;"),
+                    (&slot, "MAX_LOCAL_CALLS: usize = 256;"),
+                    (&slot, "MAX_REMOTE_CALLS: usize = 128;"),
+                    (&host("slot/call_limiter"), "MAX_QUEUED: usize = 256;"),
                 ],
             ),
         ),
@@ -384,8 +389,8 @@ fn many_servers() -> Vec<Row> {
             fixed(
                 "up to 0.5 s, doubling to 30 s",
                 &[
-                    (&retry, "FIRST: Duration = Duration::from_millis(500);"),
-                    (&retry, "LONGEST: Duration = Duration::from_secs(30);"),
+                    (&retry, "INITIAL_BOUND: Duration = Duration::from_millis(500);"),
+                    (&retry, "MAX_BOUND: Duration = Duration::from_secs(30);"),
                 ],
             ),
         ),
@@ -393,7 +398,7 @@ fn many_servers() -> Vec<Row> {
             "two exits alike within a second of the start",
             "2",
             &retry,
-            "STILLBORN: Duration = Duration::from_secs(1);",
+            "EARLY_EXIT: Duration = Duration::from_secs(1);",
         ),
         one("up without a failure", "60 s", &retry, "STABLE: Duration = Duration::from_secs(60);"),
         one(
@@ -407,8 +412,8 @@ fn many_servers() -> Vec<Row> {
             fixed(
                 "one a second; to one a minute when nothing changed, or it failed",
                 &[
-                    (&refresh, "APART: Duration = Duration::from_secs(1);"),
-                    (&refresh, "LONGEST: Duration = Duration::from_secs(60);"),
+                    (&refresh, "MIN_INTERVAL: Duration = Duration::from_secs(1);"),
+                    (&refresh, "MAX_INTERVAL: Duration = Duration::from_secs(60);"),
                 ],
             ),
         ),
@@ -418,7 +423,7 @@ fn many_servers() -> Vec<Row> {
                 "256 KiB, 8 MiB decoded, 10,000 subschemas (*fixed*)",
                 &[
                     (&validate, "MAX_SCHEMA_BYTES: usize = 256 * 1024;"),
-                    (&host("validation/weight"), "MAX_SCHEMA_BYTES: usize = 8 * 1024 * 1024;"),
+                    (&host("validation/decoded_size"), "MAX_SCHEMA_BYTES: usize = 8 * 1024 * 1024;"),
                     (&schema("index"), "MAX_SCHEMAS: usize = 10_000;"),
                 ],
             ),
@@ -451,19 +456,19 @@ fn many_servers() -> Vec<Row> {
                 "1 MiB, 16 MiB decoded (*fixed*)",
                 &[
                     (&validate, "MAX_VALUE_BYTES: usize = 1024 * 1024;"),
-                    (&host("validation/weight"), "MAX_BYTES: usize = 16 * 1024 * 1024;"),
+                    (&host("validation/decoded_size"), "MAX_BYTES: usize = 16 * 1024 * 1024;"),
                 ],
             ),
         ),
         row(
-            "a result for a model (`Spill`)",
-            fixed("100 KB, settable", &[(&host("policy/spill"), "over: 100_000")]),
+            "a result for a model (`SpillPolicy`)",
+            fixed("100 KB, settable", &[(&host("policy/spill"), "max_inline_bytes: 100_000")]),
         ),
         row(
             "files of results",
-            fixed("256 MiB, settable", &[(&host("policy/spill"), "total: 256 * 1024 * 1024")]),
+            fixed("256 MiB, settable", &[(&host("policy/spill"), "max_total_bytes: 256 * 1024 * 1024")]),
         ),
-        one("events that wait for a listener", "1,024", &host("event"), "LANE: usize = 1024;"),
+        one("events that wait for a listener", "1,024", &host("event"), "BUFFERED_EVENTS: usize = 1024;"),
     ]
 }
 

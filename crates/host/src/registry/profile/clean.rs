@@ -1,10 +1,10 @@
-//! For providers that take JSON Schema and check it: every keyword known, of the right type, and in today's form.
+//! For providers that validate JSON Schema: only known keywords, of the right type, in the syntax of the current draft.
 //!
-//! What is malformed is dropped, which only makes a schema accept more; the server still checks what it is sent.
+//! Malformed keywords are dropped, which only makes a schema accept more; the server still validates arguments.
 
 use serde_json::{Map, Value, json};
 
-use super::{Budget, DEEPEST, MOST_NODES, OF_SCHEMAS, Profile, Unfit, reference, shown};
+use super::{MAX_DEPTH, MAX_NODES, NodeBudget, Profile, ProfileError, SCHEMA_MAPS, reference, shorten};
 
 const TYPES: [&str; 7] = ["string", "number", "integer", "boolean", "object", "array", "null"];
 const SCHEMAS: [&str; 8] =
@@ -15,33 +15,33 @@ const COUNTS: [&str; 6] =
 const NUMBERS: [&str; 5] = ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"];
 const TEXTS: [&str; 4] = ["title", "description", "pattern", "format"];
 
-pub(super) struct Cleaned {
+pub(super) struct CleanedSchema {
     pub(super) schema: Value,
     pub(super) notes: Vec<String>,
 }
 
-/// A schema with a flat root in a form the provider's check lets through; references were written for the original.
-pub(super) fn clean(flat: &Value, original: &Value, profile: Profile) -> Result<Cleaned, Unfit> {
-    let mut cleaner = Cleaner { original, profile, budget: Budget(MOST_NODES), notes: Vec::new() };
+/// Cleans a schema with a flattened root; its references refer to the original.
+pub(super) fn clean(flat: &Value, original: &Value, profile: Profile) -> Result<CleanedSchema, ProfileError> {
+    let mut cleaner = Cleaner { original, profile, budget: NodeBudget(MAX_NODES), notes: Vec::new() };
     let schema = cleaner.schema(flat, 0)?;
-    Ok(Cleaned { schema, notes: cleaner.notes })
+    Ok(CleanedSchema { schema, notes: cleaner.notes })
 }
 
 struct Cleaner<'a> {
     original: &'a Value,
     profile: Profile,
-    budget: Budget,
+    budget: NodeBudget,
     notes: Vec<String>,
 }
 
 impl Cleaner<'_> {
-    fn schema(&mut self, schema: &Value, depth: usize) -> Result<Value, Unfit> {
+    fn schema(&mut self, schema: &Value, depth: usize) -> Result<Value, ProfileError> {
         self.budget.spend()?;
-        if depth > DEEPEST {
-            return Err(Unfit::TooDeep);
+        if depth > MAX_DEPTH {
+            return Err(ProfileError::TooDeep);
         }
         let Value::Object(members) = schema else {
-            // `true` takes anything and `false` nothing; not every provider knows them as schemas.
+            // Not every provider accepts boolean schemas: `true` accepts anything, `false` nothing.
             return Ok(if *schema == Value::Bool(false) { json!({"not": {}}) } else { json!({}) });
         };
         if let Some(Value::String(target)) = members.get("$ref") {
@@ -53,7 +53,7 @@ impl Cleaner<'_> {
                 out.insert(key.clone(), value);
             }
         }
-        modernise(members, &mut out);
+        convert_draft_4_bounds(members, &mut out);
         self.names(&mut out)?;
         if self.profile == Profile::OpenAi
             && out.get("type") == Some(&json!("array"))
@@ -64,13 +64,13 @@ impl Cleaner<'_> {
         Ok(Value::Object(out))
     }
 
-    /// A reference to the root or to a definition stays, as both do. Another is replaced by what it refers to.
+    /// Keeps references to the root and to definitions; inlines the targets of others.
     fn reference(
         &mut self,
         target: &str,
         members: &Map<String, Value>,
         depth: usize,
-    ) -> Result<Value, Unfit> {
+    ) -> Result<Value, ProfileError> {
         let stays = target == "#" || target.starts_with("#/$defs/") || target.starts_with("#/definitions/");
         let mut out = match reference::lookup(self.original, target) {
             Some(_) if stays => json!({"$ref": target}),
@@ -78,8 +78,10 @@ impl Cleaner<'_> {
                 let inlined = reference::inline_at(self.original, found, &mut self.budget)?;
                 self.schema(&inlined, depth + 1)?
             }
-            None if target.starts_with('#') => return Err(Unfit::Dangling { reference: shown(target) }),
-            // Elsewhere. Nothing is fetched, so anything goes.
+            None if target.starts_with('#') => {
+                return Err(ProfileError::Dangling { reference: shorten(target) });
+            }
+            // An external reference is not fetched, so anything is accepted.
             None => json!({}),
         };
         if let Some(description) = members.get("description").filter(|description| description.is_string()) {
@@ -88,17 +90,17 @@ impl Cleaner<'_> {
         Ok(out)
     }
 
-    fn keyword(&mut self, key: &str, value: &Value, depth: usize) -> Result<Option<Value>, Unfit> {
+    fn keyword(&mut self, key: &str, value: &Value, depth: usize) -> Result<Option<Value>, ProfileError> {
         let kept = |fits: bool| Ok(fits.then(|| value.clone()));
         match key {
             "type" => Ok(types(value)),
-            key if OF_SCHEMAS.contains(&key) => {
+            key if SCHEMA_MAPS.contains(&key) => {
                 let Value::Object(schemas) = value else { return Ok(None) };
                 let cleaned =
                     schemas.iter().map(|(name, schema)| Ok((name.clone(), self.schema(schema, depth + 1)?)));
                 Ok(Some(Value::Object(cleaned.collect::<Result<_, _>>()?)))
             }
-            // A list of schemas, one for each place, in older drafts.
+            // Older drafts: one schema per position.
             "items" if value.is_array() => {
                 Ok(self.list(value, depth)?.map(|items| json!({"anyOf": items})).or(Some(json!({}))))
             }
@@ -129,7 +131,7 @@ impl Cleaner<'_> {
         }
     }
 
-    fn list(&mut self, value: &Value, depth: usize) -> Result<Option<Value>, Unfit> {
+    fn list(&mut self, value: &Value, depth: usize) -> Result<Option<Value>, ProfileError> {
         match value.as_array() {
             Some(items) if !items.is_empty() => {
                 let items = items.iter().map(|item| self.schema(item, depth + 1));
@@ -139,8 +141,8 @@ impl Cleaner<'_> {
         }
     }
 
-    /// Anthropic takes only some names of properties.
-    fn names(&mut self, out: &mut Map<String, Value>) -> Result<(), Unfit> {
+    /// Removes properties whose names Anthropic does not accept.
+    fn names(&mut self, out: &mut Map<String, Value>) -> Result<(), ProfileError> {
         if self.profile != Profile::Anthropic {
             return Ok(());
         }
@@ -153,10 +155,10 @@ impl Cleaner<'_> {
         let odd: Vec<String> = properties.keys().filter(|name| !is_plain(name)).cloned().collect();
         for name in odd {
             if required.contains(&name) {
-                return Err(Unfit::PropertyName { name: shown(&name) });
+                return Err(ProfileError::PropertyName { name: shorten(&name) });
             }
             properties.remove(&name);
-            self.notes.push(format!("The optional argument `{}` cannot be given here.", shown(&name)));
+            self.notes.push(format!("The optional argument `{}` is not available here.", shorten(&name)));
         }
         Ok(())
     }
@@ -167,7 +169,7 @@ fn is_plain(name: &str) -> bool {
         && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-'))
 }
 
-/// Known types, also under the names of programming languages.
+/// Normalizes types, including type names of programming languages.
 fn types(value: &Value) -> Option<Value> {
     let known = |word: &str| match word {
         "int" | "long" => Some("integer"),
@@ -193,8 +195,8 @@ fn types(value: &Value) -> Option<Value> {
     }
 }
 
-/// `exclusiveMinimum: true` beside a minimum, as the fourth draft had it.
-fn modernise(members: &Map<String, Value>, out: &mut Map<String, Value>) {
+/// Converts `exclusiveMinimum: true` beside a minimum (draft 4) to its current form.
+fn convert_draft_4_bounds(members: &Map<String, Value>, out: &mut Map<String, Value>) {
     for (flag, bound) in [("exclusiveMinimum", "minimum"), ("exclusiveMaximum", "maximum")] {
         if members.get(flag) == Some(&Value::Bool(true))
             && let Some(value) = out.remove(bound)

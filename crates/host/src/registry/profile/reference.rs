@@ -1,16 +1,14 @@
-//! `$ref`: looked up, or replaced by what it refers to.
-//!
-//! Only what is in the schema itself is looked up; nothing is ever fetched.
+//! Resolves and inlines `$ref`. Only references within the schema are resolved; nothing is fetched.
 
 use percent_encoding::percent_decode_str;
 use serde_json::{Map, Value, json};
 
-use super::{Budget, DEEPEST, MOST_NODES, OF_SCHEMAS, Unfit, shown};
+use super::{MAX_DEPTH, MAX_NODES, NodeBudget, ProfileError, SCHEMA_MAPS, shorten};
 
-/// References that follow each other without a schema in between.
-const LONGEST_CHAIN: usize = 16;
+/// The limit of references that refer to references.
+const MAX_CHAIN: usize = 16;
 
-/// What a reference refers to: `#`, `#/a/pointer`, or an anchor's or definition's `#name`.
+/// Returns the target of a reference: `#`, `#/a/pointer`, or the `#name` of an anchor.
 pub(super) fn lookup<'a>(root: &'a Value, reference: &str) -> Option<&'a Value> {
     let fragment = reference.strip_prefix('#')?;
     if fragment.is_empty() || fragment.starts_with('/') {
@@ -22,26 +20,27 @@ pub(super) fn lookup<'a>(root: &'a Value, reference: &str) -> Option<&'a Value> 
         .find(|schema| schema.get("$anchor").and_then(Value::as_str) == Some(fragment))
 }
 
-/// A schema that is not a mere reference: references in front of it are followed, and what stands beside them kept.
-pub(super) fn followed(root: &Value, schema: &Map<String, Value>) -> Result<Map<String, Value>, Unfit> {
+/// Follows the reference of a schema, if it has one, and keeps the keywords beside it.
+pub(super) fn follow(root: &Value, schema: &Map<String, Value>) -> Result<Map<String, Value>, ProfileError> {
     let mut current = schema.clone();
-    for _ in 0..LONGEST_CHAIN {
+    for _ in 0..MAX_CHAIN {
         let Some(Value::String(reference)) = current.remove("$ref") else { return Ok(current) };
         let target = lookup(root, &reference).and_then(Value::as_object);
-        let mut target = target.ok_or_else(|| Unfit::Dangling { reference: shown(&reference) })?.clone();
-        // What is said at the place of the reference is nearer than what is said at its target.
+        let mut target =
+            target.ok_or_else(|| ProfileError::Dangling { reference: shorten(&reference) })?.clone();
+        // Keywords beside the reference override those of its target.
         for (key, value) in current {
             target.insert(key, value);
         }
         current = target;
     }
-    Err(Unfit::Dangling { reference: "a circle of references".into() })
+    Err(ProfileError::Dangling { reference: "a circular reference".into() })
 }
 
-/// The schema without references: each is replaced by its target, and one that is inside its own target by a stand-in
-/// that takes anything of its type. References elsewhere take anything: nothing is fetched.
-pub(super) fn inline(root: &Value) -> Result<Value, Unfit> {
-    let mut schema = inline_at(root, root, &mut Budget(MOST_NODES))?;
+/// Inlines all references. A recursive reference is replaced by a placeholder that accepts anything of its type, an
+/// external one by a schema that accepts anything.
+pub(super) fn inline(root: &Value) -> Result<Value, ProfileError> {
+    let mut schema = inline_at(root, root, &mut NodeBudget(MAX_NODES))?;
     if let Some(members) = schema.as_object_mut() {
         members.remove("$defs");
         members.remove("definitions");
@@ -49,41 +48,45 @@ pub(super) fn inline(root: &Value) -> Result<Value, Unfit> {
     Ok(schema)
 }
 
-/// A part of the schema without references.
-pub(super) fn inline_at<'a>(root: &'a Value, part: &'a Value, budget: &mut Budget) -> Result<Value, Unfit> {
-    Inliner { root, active: Vec::new(), budget }.value(part, Position::Schema, 0)
+/// Inlines all references in a part of the schema.
+pub(super) fn inline_at<'a>(
+    root: &'a Value,
+    part: &'a Value,
+    budget: &mut NodeBudget,
+) -> Result<Value, ProfileError> {
+    Inliner { root, active: Vec::new(), budget }.value(part, ValueRole::Schema, 0)
 }
 
-/// What an object is: a schema, or names with a schema each.
+/// The role of a value: a schema, or an object of schemas.
 #[derive(Clone, Copy, PartialEq)]
-enum Position {
+enum ValueRole {
     Schema,
-    Names,
+    SchemaMap,
 }
 
 struct Inliner<'a, 'b> {
     root: &'a Value,
-    /// The references we are inside of.
+    /// The references that are being inlined.
     active: Vec<&'a str>,
-    budget: &'b mut Budget,
+    budget: &'b mut NodeBudget,
 }
 
 impl<'a> Inliner<'a, '_> {
-    fn value(&mut self, value: &'a Value, position: Position, depth: usize) -> Result<Value, Unfit> {
+    fn value(&mut self, value: &'a Value, role: ValueRole, depth: usize) -> Result<Value, ProfileError> {
         self.budget.spend()?;
-        if depth > DEEPEST {
-            return Err(Unfit::TooDeep);
+        if depth > MAX_DEPTH {
+            return Err(ProfileError::TooDeep);
         }
         match value {
             Value::Array(items) => {
-                let items = items.iter().map(|item| self.value(item, Position::Schema, depth + 1));
+                let items = items.iter().map(|item| self.value(item, ValueRole::Schema, depth + 1));
                 items.collect::<Result<_, _>>().map(Value::Array)
             }
             Value::Object(members) => match members.get("$ref") {
-                Some(Value::String(reference)) if position == Position::Schema => {
+                Some(Value::String(reference)) if role == ValueRole::Schema => {
                     self.reference(reference, members, depth)
                 }
-                _ => self.members(members, position, depth).map(Value::Object),
+                _ => self.members(members, role, depth).map(Value::Object),
             },
             leaf => Ok(leaf.clone()),
         }
@@ -92,21 +95,21 @@ impl<'a> Inliner<'a, '_> {
     fn members(
         &mut self,
         members: &'a Map<String, Value>,
-        position: Position,
+        role: ValueRole,
         depth: usize,
-    ) -> Result<Map<String, Value>, Unfit> {
+    ) -> Result<Map<String, Value>, ProfileError> {
         let mut out = Map::new();
         for (key, value) in members {
-            let value = match (position, key.as_str()) {
-                (Position::Names, _) => self.value(value, Position::Schema, depth + 1)?,
-                // Definitions are used where they are referred to.
-                (Position::Schema, "$ref" | "$defs" | "definitions") => continue,
-                // Data, whatever it looks like.
-                (Position::Schema, "default" | "const" | "enum" | "examples") => value.clone(),
-                (Position::Schema, key) if OF_SCHEMAS.contains(&key) => {
-                    self.value(value, Position::Names, depth + 1)?
+            let value = match (role, key.as_str()) {
+                (ValueRole::SchemaMap, _) => self.value(value, ValueRole::Schema, depth + 1)?,
+                // Definitions are inlined where they are referenced.
+                (ValueRole::Schema, "$ref" | "$defs" | "definitions") => continue,
+                // Data, not schemas.
+                (ValueRole::Schema, "default" | "const" | "enum" | "examples") => value.clone(),
+                (ValueRole::Schema, key) if SCHEMA_MAPS.contains(&key) => {
+                    self.value(value, ValueRole::SchemaMap, depth + 1)?
                 }
-                (Position::Schema, _) => self.value(value, Position::Schema, depth + 1)?,
+                (ValueRole::Schema, _) => self.value(value, ValueRole::Schema, depth + 1)?,
             };
             out.insert(key.clone(), value);
         }
@@ -118,16 +121,16 @@ impl<'a> Inliner<'a, '_> {
         reference: &'a str,
         beside: &'a Map<String, Value>,
         depth: usize,
-    ) -> Result<Value, Unfit> {
+    ) -> Result<Value, ProfileError> {
         let mut out = match lookup(self.root, reference) {
             None if reference.starts_with('#') => {
-                return Err(Unfit::Dangling { reference: shown(reference) });
+                return Err(ProfileError::Dangling { reference: shorten(reference) });
             }
             None => Map::new(),
-            Some(target) if self.active.contains(&reference) || reference == "#" => stand_in(target),
+            Some(target) if self.active.contains(&reference) || reference == "#" => placeholder(target),
             Some(target) => {
                 self.active.push(reference);
-                let inlined = self.value(target, Position::Schema, depth + 1);
+                let inlined = self.value(target, ValueRole::Schema, depth + 1);
                 self.active.pop();
                 match inlined? {
                     Value::Object(members) => members,
@@ -135,13 +138,13 @@ impl<'a> Inliner<'a, '_> {
                 }
             }
         };
-        out.extend(self.members(beside, Position::Schema, depth)?);
+        out.extend(self.members(beside, ValueRole::Schema, depth)?);
         Ok(Value::Object(out))
     }
 }
 
-/// For a schema inside itself: its type and description, and no more.
-fn stand_in(target: &Value) -> Map<String, Value> {
+/// Returns a placeholder for a recursive schema: its type and description only.
+fn placeholder(target: &Value) -> Map<String, Value> {
     let mut out = Map::new();
     let kind = target.get("type").and_then(Value::as_str).unwrap_or("object");
     out.insert("type".into(), json!(kind));

@@ -1,25 +1,25 @@
-//! The root of a schema: an object with its properties side by side, combinators dissolved.
+//! Flattens the root of a schema: one object with all properties, without combinators.
 
 use serde_json::{Map, Value, json};
 
-use super::{Unfit, reference};
+use super::{ProfileError, reference};
 
-/// Branches that are told in a sentence; more would be a paragraph.
-const MOST_TOLD: usize = 8;
-/// Combinators inside combinators at the root.
-const DEEPEST: usize = 8;
+/// The limit of alternatives that are listed in a note.
+const MAX_LISTED: usize = 8;
+/// The nesting limit of combinators at the root.
+const MAX_DEPTH: usize = 8;
 
-/// A flat root, and what it no longer says.
-pub(super) struct Rooted {
+/// A schema with a flattened root, and notes about lost constraints.
+pub(super) struct FlattenedRoot {
     pub(super) schema: Value,
     pub(super) notes: Vec<String>,
 }
 
-/// Makes the root a plain object.
-pub(super) fn flatten(schema: &Value) -> Result<Rooted, Unfit> {
-    let members = schema.as_object().ok_or(Unfit::NotASchema)?;
+/// Flattens the root.
+pub(super) fn flatten(schema: &Value) -> Result<FlattenedRoot, ProfileError> {
+    let members = schema.as_object().ok_or(ProfileError::NotASchema)?;
     let mut notes = Vec::new();
-    let flat = object(schema, members, &mut notes, 0)?;
+    let flat = flatten_object(schema, members, &mut notes, 0)?;
     let mut root = Map::new();
     root.insert("type".into(), json!("object"));
     for key in ["title", "description", "$defs", "definitions", "additionalProperties"] {
@@ -31,30 +31,30 @@ pub(super) fn flatten(schema: &Value) -> Result<Rooted, Unfit> {
     if !flat.required.is_empty() {
         root.insert("required".into(), json!(flat.required));
     }
-    Ok(Rooted { schema: Value::Object(root), notes })
+    Ok(FlattenedRoot { schema: Value::Object(root), notes })
 }
 
-/// What an object schema says of its properties.
+/// An object schema with combinators merged.
 #[derive(Default)]
-struct Flat {
+struct FlattenedObject {
     properties: Map<String, Value>,
     required: Vec<String>,
-    /// Everything else.
+    /// All other keywords.
     rest: Map<String, Value>,
 }
 
-fn object(
+fn flatten_object(
     root: &Value,
     members: &Map<String, Value>,
     notes: &mut Vec<String>,
     depth: usize,
-) -> Result<Flat, Unfit> {
-    if depth > DEEPEST {
-        return Err(Unfit::TooDeep);
+) -> Result<FlattenedObject, ProfileError> {
+    if depth > MAX_DEPTH {
+        return Err(ProfileError::TooDeep);
     }
-    let mut members = reference::followed(root, members)?;
-    is_object(&members)?;
-    let mut flat = Flat {
+    let mut members = reference::follow(root, members)?;
+    check_object_type(&members)?;
+    let mut flat = FlattenedObject {
         properties: match members.remove("properties") {
             Some(Value::Object(properties)) => properties,
             _ => Map::new(),
@@ -64,8 +64,8 @@ fn object(
     };
     if let Some(Value::Array(branches)) = members.remove("allOf") {
         for branch in branches.iter().filter_map(Value::as_object) {
-            let branch = object(root, branch, notes, depth + 1)?;
-            add(&mut flat.properties, branch.properties);
+            let branch = flatten_object(root, branch, notes, depth + 1)?;
+            add_properties(&mut flat.properties, branch.properties);
             flat.required.extend(branch.required);
         }
     }
@@ -84,48 +84,49 @@ fn object(
     Ok(flat)
 }
 
-/// One of several: all their properties, of which only what each requires is required; the rest is told.
+/// Merges the alternatives of `anyOf` or `oneOf`: all their properties, required only if all require them. A note lists the
+/// rest.
 fn alternatives(
     root: &Value,
     branches: &[Value],
-    flat: &mut Flat,
+    flat: &mut FlattenedObject,
     notes: &mut Vec<String>,
     depth: usize,
-) -> Result<(), Unfit> {
+) -> Result<(), ProfileError> {
     let mut read = Vec::new();
-    let mut unfit = None;
+    let mut error = None;
     for branch in branches.iter().filter_map(Value::as_object) {
-        // A branch that is no object cannot be meant for arguments.
-        match object(root, branch, notes, depth + 1) {
+        // A branch that is not an object cannot describe arguments.
+        match flatten_object(root, branch, notes, depth + 1) {
             Ok(branch) => read.push(branch),
-            Err(error @ Unfit::RootType { .. }) => unfit = Some(error),
+            Err(not_object @ ProfileError::RootType { .. }) => error = Some(not_object),
             Err(error) => return Err(error),
         }
     }
     if read.is_empty() {
-        return unfit.map_or(Ok(()), Err);
+        return error.map_or(Ok(()), Err);
     }
     let is_common = |name: &String| read.iter().all(|branch| branch.required.contains(name));
     let common: Vec<String> = read[0].required.iter().filter(|name| is_common(name)).cloned().collect();
-    let told: Vec<String> = read
+    let listed: Vec<String> = read
         .iter()
         .map(|branch| {
             branch.required.iter().filter(|name| !common.contains(name)).map(|name| format!("`{name}`"))
         })
         .map(|names| names.collect::<Vec<_>>().join(" with "))
         .collect();
-    if told.len() > 1 && told.len() <= MOST_TOLD && told.iter().any(|names| !names.is_empty()) {
-        let told = told.iter().map(|names| if names.is_empty() { "none of them" } else { names });
-        notes.push(format!("Give one of these: {}.", told.collect::<Vec<_>>().join(", or ")));
+    if listed.len() > 1 && listed.len() <= MAX_LISTED && listed.iter().any(|names| !names.is_empty()) {
+        let listed = listed.iter().map(|names| if names.is_empty() { "none of them" } else { names });
+        notes.push(format!("Give one of these: {}.", listed.collect::<Vec<_>>().join(", or ")));
     }
     flat.required.extend(common);
     for branch in read {
-        add(&mut flat.properties, branch.properties);
+        add_properties(&mut flat.properties, branch.properties);
     }
     Ok(())
 }
 
-fn is_object(members: &Map<String, Value>) -> Result<(), Unfit> {
+fn check_object_type(members: &Map<String, Value>) -> Result<(), ProfileError> {
     let fits = match members.get("type") {
         None => true,
         Some(Value::String(kind)) => kind == "object",
@@ -136,13 +137,13 @@ fn is_object(members: &Map<String, Value>) -> Result<(), Unfit> {
         true => Ok(()),
         false => {
             let found = members.get("type").map(ToString::to_string).unwrap_or_default();
-            Err(Unfit::RootType { found: super::shown(found.trim_matches('"')) })
+            Err(ProfileError::RootType { found: super::shorten(found.trim_matches('"')) })
         }
     }
 }
 
-/// A property that stands in two places may be either.
-fn add(properties: &mut Map<String, Value>, more: Map<String, Value>) {
+/// Adds properties; one with two schemas becomes `anyOf`.
+fn add_properties(properties: &mut Map<String, Value>, more: Map<String, Value>) {
     for (name, schema) in more {
         match properties.get_mut(&name) {
             None => drop(properties.insert(name, schema)),

@@ -1,11 +1,10 @@
-//! Names from a project's file or from a server, in front of people: what a terminal would obey, or would hide, is
-//! written out.
+//! Escapes control and invisible characters in names that come from a project or a server.
 
 use std::borrow::Cow;
 use std::fmt::Write;
 
-/// The text with such characters as escapes; without a copy where there are none.
-pub fn visible(text: &str) -> Cow<'_, str> {
+/// Escapes the characters of a text that a terminal would obey or hide. Does not copy a text without any.
+pub fn escape_invisible(text: &str) -> Cow<'_, str> {
     if !text.contains(is_invisible) {
         return Cow::Borrowed(text);
     }
@@ -21,7 +20,7 @@ pub fn visible(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Whether a terminal obeys this character, hides it, or shows it as another one: control and format characters, fillers,
+/// Returns whether a terminal obeys this character, hides it, or shows it as another one: control and format characters, fillers,
 /// variation selectors, and white space other than a blank.
 pub(crate) fn is_invisible(char: char) -> bool {
     char.is_control()

@@ -1,36 +1,36 @@
-//! What a JSON text takes in memory once it is decoded, before it is decoded: `{"a":0}` is 7 bytes as text and 650 as a
+//! Estimates the memory of a decoded JSON text before decoding it: `{"a":0}` has 7 bytes as text and takes 650 as a
 //! value. Schemas and results come from servers, and servers are not trusted.
 
-/// Bytes of a decoded schema or value, at most.
+/// The memory limit of a decoded value.
 const MAX_BYTES: usize = 16 * 1024 * 1024;
-/// Bytes of a decoded schema, which is compiled besides.
+/// The memory limit of a decoded schema, which is also compiled.
 const MAX_SCHEMA_BYTES: usize = 8 * 1024 * 1024;
 
-/// Why a text is not decoded.
+/// The decoded text would take too much memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("it would take more than {} MiB in memory", .0 / (1024 * 1024))]
-pub(crate) struct TooHeavy(usize);
+pub(crate) struct TooLarge(usize);
 
 /// Checks the text of a value.
-pub(crate) fn check_value(text: &str) -> Result<(), TooHeavy> {
+pub(crate) fn check_value(text: &str) -> Result<(), TooLarge> {
     check(text, MAX_BYTES)
 }
 
 /// Checks the text of a schema.
-pub(crate) fn check_schema(text: &str) -> Result<(), TooHeavy> {
+pub(crate) fn check_schema(text: &str) -> Result<(), TooLarge> {
     check(text, MAX_SCHEMA_BYTES)
 }
 
-/// Counts what each byte can lead to at most. What is within a string counts too, which only overstates.
-fn check(text: &str, limit: usize) -> Result<(), TooHeavy> {
-    // No byte weighs more than an object: most texts need no count.
+/// Adds an upper bound for each byte. Bytes within strings count too, which only overestimates.
+fn check(text: &str, limit: usize) -> Result<(), TooLarge> {
+    // No byte takes more than an object: most texts need no scan.
     const OBJECT: usize = 640;
     if text.len() * OBJECT <= limit {
         return Ok(());
     }
-    let mut weight = text.len();
+    let mut estimate = text.len();
     for byte in text.bytes() {
-        weight += match byte {
+        estimate += match byte {
             // The smallest node of a map.
             b'{' => OBJECT,
             // Room for four items.
@@ -42,7 +42,7 @@ fn check(text: &str, limit: usize) -> Result<(), TooHeavy> {
             _ => 0,
         };
     }
-    if weight > limit { Err(TooHeavy(limit)) } else { Ok(()) }
+    if estimate > limit { Err(TooLarge(limit)) } else { Ok(()) }
 }
 
 #[cfg(test)]
@@ -50,12 +50,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ordinary_texts_pass_and_those_that_swell_do_not() {
+    fn texts_that_grow_too_much_are_rejected() {
         assert_eq!(check_value(&"text, with {braces}. ".repeat(20_000)), Ok(()));
         assert_eq!(check_value(&format!("[{}0]", "0,".repeat(200_000))), Ok(()));
         let objects = format!("[{}0]", r#"{"a":0},"#.repeat(100_000));
         assert!(objects.len() < 1024 * 1024);
-        assert_eq!(check_value(&objects), Err(TooHeavy(MAX_BYTES)));
+        assert_eq!(check_value(&objects), Err(TooLarge(MAX_BYTES)));
         assert_eq!(check_schema(r#"{"type":"object"}"#), Ok(()));
     }
 }

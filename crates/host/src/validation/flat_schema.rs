@@ -1,32 +1,32 @@
-//! The schemas most tools have: an object of named fields, each of one type. Whether arguments fit one is seen from their
-//! text, without reading them into values.
+//! Fast path for flat schemas: an object of named fields, each of one type. Most valid arguments are recognized from their
+//! text, without decoding.
 //!
-//! Says yes only when a validator would say yes. Everything else is left to the validator: what is not flat, what does
-//! not fit, and what is unusual enough to be unsure about.
+//! Accepts a value only if the validator would. Everything else is left to the validator: other schemas, invalid values,
+//! and unusual spellings.
 
 use serde_json::Value;
 use switchboard_protocol::Raw;
 
-/// Fields of a schema that is looked at this way.
-const MOST_FIELDS: usize = 32;
+/// The limit of fields: one bit each.
+const MAX_FIELDS: usize = 32;
 
 /// A flat schema.
 #[derive(Debug)]
-pub(crate) struct Flat {
-    fields: Vec<Field>,
+pub(crate) struct FlatSchema {
+    fields: Vec<FlatField>,
     required: u32,
-    others: Others,
+    additional: AdditionalProperties,
 }
 
 #[derive(Debug)]
-struct Field {
+struct FlatField {
     name: String,
-    /// None takes anything.
-    kind: Option<Kind>,
+    /// `None` accepts any type.
+    field_type: Option<FieldType>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+enum FieldType {
     Text,
     Integer,
     Number,
@@ -35,17 +35,17 @@ enum Kind {
     Array,
 }
 
-/// Whether fields that are not named may be there.
+/// Whether undeclared fields are allowed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Others {
+enum AdditionalProperties {
     Allowed,
     Refused,
 }
 
-impl Flat {
-    /// The schema, if it is flat.
+impl FlatSchema {
+    /// Returns the schema, if it is flat.
     pub(crate) fn new(schema: &Value) -> Option<Self> {
-        let mut flat = Self { fields: Vec::new(), required: 0, others: Others::Allowed };
+        let mut flat = Self { fields: Vec::new(), required: 0, additional: AdditionalProperties::Allowed };
         let mut required: &[Value] = &[];
         for (key, value) in schema.as_object()? {
             match key.as_str() {
@@ -53,17 +53,21 @@ impl Flat {
                 "$schema" | "title" | "description" => {}
                 "properties" => {
                     for (name, field) in value.as_object()? {
-                        flat.fields.push(Field { name: name.clone(), kind: kind(field)? });
+                        flat.fields.push(FlatField { name: name.clone(), field_type: field_type(field)? });
                     }
                 }
                 "required" => required = value.as_array()?,
                 "additionalProperties" => {
-                    flat.others = if value.as_bool()? { Others::Allowed } else { Others::Refused };
+                    flat.additional = if value.as_bool()? {
+                        AdditionalProperties::Allowed
+                    } else {
+                        AdditionalProperties::Refused
+                    };
                 }
                 _ => return None,
             }
         }
-        if flat.fields.len() > MOST_FIELDS {
+        if flat.fields.len() > MAX_FIELDS {
             return None;
         }
         for name in required {
@@ -73,58 +77,60 @@ impl Flat {
         Some(flat)
     }
 
-    /// Whether arguments fit for sure.
-    pub(crate) fn fits(&self, arguments: &Raw) -> bool {
-        let mut seen = 0_u32;
+    /// Returns whether the arguments are certainly valid.
+    pub(crate) fn accepts(&self, arguments: &Raw) -> bool {
+        let mut found = 0_u32;
         for (name, value) in arguments.field_texts() {
             let Some(at) = self.fields.iter().position(|field| field.name.as_bytes() == name.as_bytes())
             else {
-                match self.others {
-                    Others::Allowed => continue,
-                    Others::Refused => return false,
+                match self.additional {
+                    AdditionalProperties::Allowed => continue,
+                    AdditionalProperties::Refused => return false,
                 }
             };
-            let is_first = seen & (1 << at) == 0;
-            if !is_first || !self.fields[at].kind.is_none_or(|kind| kind.is_surely(value)) {
+            let is_first = found & (1 << at) == 0;
+            if !is_first
+                || !self.fields[at].field_type.is_none_or(|field_type| field_type.certainly_matches(value))
+            {
                 return false;
             }
-            seen |= 1 << at;
+            found |= 1 << at;
         }
-        seen & self.required == self.required
+        found & self.required == self.required
     }
 }
 
-/// The type of a field that says nothing but its type; `None` when it says more.
-fn kind(field: &Value) -> Option<Option<Kind>> {
-    let mut kind = None;
+/// Returns the type of a field without other constraints; `None` if it has any.
+fn field_type(field: &Value) -> Option<Option<FieldType>> {
+    let mut field_type = None;
     for (key, value) in field.as_object()? {
         match key.as_str() {
             "description" | "title" | "examples" | "default" => {}
             "type" => {
-                kind = Some(match value.as_str()? {
-                    "string" => Kind::Text,
-                    "integer" => Kind::Integer,
-                    "number" => Kind::Number,
-                    "boolean" => Kind::Boolean,
-                    "object" => Kind::Object,
-                    "array" => Kind::Array,
+                field_type = Some(match value.as_str()? {
+                    "string" => FieldType::Text,
+                    "integer" => FieldType::Integer,
+                    "number" => FieldType::Number,
+                    "boolean" => FieldType::Boolean,
+                    "object" => FieldType::Object,
+                    "array" => FieldType::Array,
                     _ => return None,
                 });
             }
             _ => return None,
         }
     }
-    Some(kind)
+    Some(field_type)
 }
 
-impl Kind {
-    /// Whether a value is of this type, as far as its text shows.
-    fn is_surely(self, text: &str) -> bool {
+impl FieldType {
+    /// Returns whether a value certainly has this type, judged by its text.
+    fn certainly_matches(self, text: &str) -> bool {
         let is_number = |byte: u8| byte == b'-' || byte.is_ascii_digit();
         let first = text.as_bytes().first().copied().unwrap_or_default();
         match self {
             Self::Text => first == b'"',
-            // 1.0 is one too, but not for sure.
+            // 1.0 is an integer, too; the validator decides.
             Self::Integer => text.bytes().all(is_number),
             Self::Number => is_number(first),
             Self::Boolean => first == b't' || first == b'f',
@@ -142,12 +148,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_flat_schemas_are_flat() {
+    fn only_flat_schemas_are_accepted() {
         for flat in [
             json!({"type": "object", "properties": {"a": {"type": "string", "description": "x"}}, "required": ["a"]}),
             json!({"properties": {"a": {}}, "additionalProperties": false}),
         ] {
-            assert!(Flat::new(&flat).is_some(), "{flat}");
+            assert!(FlatSchema::new(&flat).is_some(), "{flat}");
         }
         for other in [
             json!({"type": "object", "properties": {"a": {"type": "string", "minLength": 1}}}),
@@ -159,7 +165,7 @@ mod tests {
             json!({"type": ["object"]}),
             json!(true),
         ] {
-            assert!(Flat::new(&other).is_none(), "{other}");
+            assert!(FlatSchema::new(&other).is_none(), "{other}");
         }
     }
 
@@ -193,9 +199,9 @@ mod tests {
     }
 
     proptest! {
-        /// What is said to fit for sure fits.
+        /// Values that are accepted are valid.
         #[test]
-        fn it_never_says_yes_where_a_validator_says_no(
+        fn accepts_only_what_the_validator_accepts(
             kinds in proptest::collection::vec(kind_name(), 0..4),
             required in proptest::collection::vec(0_usize..4, 0..3),
             closed: bool,
@@ -213,13 +219,13 @@ mod tests {
             let arguments: serde_json::Map<String, Value> =
                 given.into_iter().map(|(n, value)| (format!("f{n}"), value)).collect();
             let arguments = Value::Object(arguments);
-            let flat = Flat::new(&schema).unwrap();
+            let flat = FlatSchema::new(&schema).unwrap();
             let validator = switchboard_design::schema::Validator::new(&schema).unwrap();
-            let says = flat.fits(&Raw::from(arguments.clone()));
-            prop_assert!(!says || validator.is_valid(&arguments).unwrap(), "{schema} {arguments}");
-            // And where nothing is unusual, it says yes.
+            let is_accepted = flat.accepts(&Raw::from(arguments.clone()));
+            prop_assert!(!is_accepted || validator.is_valid(&arguments).unwrap(), "{schema} {arguments}");
+            // Valid values without unusual spellings are accepted.
             if validator.is_valid(&arguments).unwrap() && !arguments.to_string().contains("1.0") {
-                prop_assert!(says, "{schema} {arguments}");
+                prop_assert!(is_accepted, "{schema} {arguments}");
             }
         }
     }

@@ -1,57 +1,57 @@
-//! Why a server could not be reached, or was lost.
+//! Errors of the connection to a server.
 
 use switchboard_http::AuthorizeError;
 use switchboard_session::CallError;
 use switchboard_session::link::{Challenge, LinkError, StartErrorKind};
 use switchboard_transport::http::client::EndpointError;
 
-use crate::config::Fault;
+use crate::config::ConfigError;
 
-/// Why a server could not be reached, or was lost. Cheap to clone.
+/// Why a connection could not be opened or was lost. Cheap to clone.
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum Failure {
+pub enum ConnectionError {
     /// The session did not open, or it ended.
     #[error(transparent)]
     Session(CallError),
-    /// The server was started and did not answer in time.
-    #[error("{error}; its last words on stderr: {}", .stderr.trim_end())]
-    Silent {
-        /// What was waited for.
+    /// The server was started but did not respond in time.
+    #[error("{error}; the end of its stderr: {}", .stderr.trim_end())]
+    StartupTimedOut {
+        /// The timeout.
         error: CallError,
-        /// The last it wrote to stderr.
+        /// The end of its stderr output.
         stderr: String,
     },
-    /// The address or a header is not valid.
-    #[error("its address or a header cannot be used: {0}")]
+    /// The address or a header is invalid.
+    #[error("invalid address or header: {0}")]
     Endpoint(EndpointError),
-    /// The configuration cannot be used: a variable that is not set, a field that is not valid.
-    #[error("its configuration cannot be used: {0}")]
-    Config(Fault),
-    /// No server of this name was registered in this program.
+    /// The configuration is invalid, for example because a variable is not set.
+    #[error("invalid configuration: {0}")]
+    Config(ConfigError),
+    /// No server of this name is registered in this process.
     #[error(
         "no server named {name:?} is registered in this program (registered: {})",
         names(.known)
     )]
     NotRegistered {
-        /// The name that was asked for.
+        /// The requested name.
         name: String,
-        /// Those that are.
+        /// The registered names.
         known: Vec<String>,
     },
-    /// Nobody gives tokens for connectors.
-    #[error("the connector {id:?} needs a token, and this program has no source of tokens")]
+    /// The host has no token source.
+    #[error("the connector {id:?} needs a token, but the host has no token source")]
     NoTokenSource {
         /// The connector.
         id: String,
     },
-    /// The token could not be had.
+    /// The token source failed.
     #[error("no token for the connector: {0}")]
     Token(AuthorizeError),
 }
 
-impl Failure {
-    /// The login that would help.
+impl ConnectionError {
+    /// Returns the login challenge, if a login is required.
     pub fn challenge(&self) -> Option<Challenge> {
         match self {
             Self::Session(CallError::Link(error)) => error.challenge().cloned(),
@@ -60,10 +60,10 @@ impl Failure {
         }
     }
 
-    /// The last the server wrote to stderr, where it is known.
+    /// Returns the end of the stderr output, if known.
     pub fn stderr_tail(&self) -> Option<&str> {
         match self {
-            Self::Silent { stderr, .. } => Some(stderr),
+            Self::StartupTimedOut { stderr, .. } => Some(stderr),
             Self::Session(CallError::Link(error)) => {
                 error.exit().map(|exit| exit.stderr_tail.as_str()).filter(|tail| !tail.is_empty())
             }
@@ -71,8 +71,8 @@ impl Failure {
         }
     }
 
-    /// Whether trying the same again cannot help: something has to be mended first.
-    pub(crate) fn is_for_good(&self) -> bool {
+    /// Returns whether a retry cannot succeed until something is corrected.
+    pub(crate) fn is_permanent(&self) -> bool {
         match self {
             Self::Session(CallError::Link(LinkError::NotStarted(why))) => matches!(
                 why.kind,
@@ -84,14 +84,14 @@ impl Failure {
             Self::Session(
                 CallError::NoCommonRevision { .. } | CallError::Link(LinkError::Misconfigured { .. }),
             ) => true,
-            Self::Session(_) | Self::Silent { .. } | Self::Token(_) => false,
+            Self::Session(_) | Self::StartupTimedOut { .. } | Self::Token(_) => false,
             Self::Endpoint(_) | Self::Config(_) | Self::NotRegistered { .. } | Self::NoTokenSource { .. } => {
                 true
             }
         }
     }
 
-    /// How the server process ended, as far as two ends can be compared.
+    /// Returns exit code and signal of the server process, if it exited.
     pub(crate) fn exit(&self) -> Option<(Option<i32>, Option<i32>)> {
         match self {
             Self::Session(CallError::Link(error)) => error.exit().map(|exit| (exit.code, exit.signal)),
@@ -99,47 +99,45 @@ impl Failure {
         }
     }
 
-    /// How long the server itself says to wait.
-    pub(crate) fn asks_to_wait(&self) -> Option<std::time::Duration> {
+    /// Returns the pause that the server requested.
+    pub(crate) fn retry_after_hint(&self) -> Option<std::time::Duration> {
         match self {
             Self::Session(CallError::Link(LinkError::RateLimited { retry_after })) => *retry_after,
             _ => None,
         }
     }
 
-    /// What to do about it.
+    /// Returns what to do about the error.
     pub fn next_step(&self) -> &'static str {
         match self {
             Self::Session(CallError::Link(LinkError::NotStarted(_))) => {
-                "mend its command or path, then reconnect"
+                "correct its command or path, then reconnect"
             }
-            Self::Session(CallError::Link(LinkError::Exited(_))) => {
-                "look at what it wrote to stderr, then reconnect"
-            }
+            Self::Session(CallError::Link(LinkError::Exited(_))) => "read its stderr output, then reconnect",
             Self::Session(CallError::Link(LinkError::Challenged(_))) | Self::Token(_) => {
                 "log in, then reconnect"
             }
-            Self::Session(CallError::TimedOut { .. }) | Self::Silent { .. } => {
-                "see whether it hangs, or give it more time to start"
+            Self::Session(CallError::TimedOut { .. }) | Self::StartupTimedOut { .. } => {
+                "check whether it hangs, or increase its startup timeout"
             }
             Self::Session(CallError::NoCommonRevision { .. }) => "update the server or this program",
             Self::Session(CallError::Link(LinkError::Misconfigured { .. }))
             | Self::Endpoint(_)
             | Self::Config(_) => "correct its configuration, then reconnect",
-            Self::Session(_) => "reconnect when the server can be reached",
+            Self::Session(_) => "reconnect when the server is reachable",
             Self::NotRegistered { .. } => "register the server before it is connected",
             Self::NoTokenSource { .. } => "give the host a token source",
         }
     }
 }
 
-impl From<CallError> for Failure {
+impl From<CallError> for ConnectionError {
     fn from(error: CallError) -> Self {
         Self::Session(error)
     }
 }
 
-impl From<LinkError> for Failure {
+impl From<LinkError> for ConnectionError {
     fn from(error: LinkError) -> Self {
         Self::Session(error.into())
     }

@@ -1,41 +1,42 @@
-//! One server while it is turned from another program's words into ours.
+//! Translates the fields of one server from another program's dialect into translated.
 //!
-//! Invariant: a field is carried over, or a warning names it.
+//! Invariant: every field is translated, dropped on purpose, or reported by a warning.
 
 use serde_json::json;
 
 use crate::document::{Member, Node, Value};
-use crate::import::imported::Need;
-use crate::import::reference::Rewritten;
-use crate::read::Warning;
+use crate::import::imported_file::RequiredVariable;
+use crate::import::reference::ReferenceRewrite;
+use crate::warning::Warning;
 
-/// Fields in which we fill in variables.
+/// Fields in which variables are substituted.
 const WITH_VARIABLES: [&str; 5] = ["args", "env", "url", "headers", "cwd"];
 
-pub(crate) struct Sheet {
-    /// What is left of the other program's fields; the node itself if it is no object.
-    left: Vec<Member>,
-    whole: Node,
-    ours: Vec<Member>,
+/// The fields of one server during translation.
+pub(crate) struct FieldTranslator {
+    /// Fields of the other program that were not handled yet.
+    remaining: Vec<Member>,
+    original: Node,
+    translated: Vec<Member>,
     warnings: Vec<Warning>,
-    needs: Vec<Need>,
+    needs: Vec<RequiredVariable>,
     is_skipped: bool,
 }
 
-/// What came of it.
-pub(crate) struct Done {
+/// The result of a translation.
+pub(crate) struct TranslatedServer {
     pub(crate) node: Node,
     pub(crate) warnings: Vec<Warning>,
-    pub(crate) needs: Vec<Need>,
+    pub(crate) needs: Vec<RequiredVariable>,
     pub(crate) is_skipped: bool,
 }
 
-impl Sheet {
+impl FieldTranslator {
     pub(crate) fn new(node: &Node) -> Self {
         Self {
-            left: node.members().unwrap_or_default().to_vec(),
-            whole: node.clone(),
-            ours: Vec::new(),
+            remaining: node.members().unwrap_or_default().to_vec(),
+            original: node.clone(),
+            translated: Vec::new(),
             warnings: Vec::new(),
             needs: Vec::new(),
             is_skipped: false,
@@ -43,7 +44,7 @@ impl Sheet {
     }
 
     pub(crate) fn peek(&self, key: &str) -> Option<&Node> {
-        self.left.iter().find(|member| member.key == key).map(|member| &member.node)
+        self.remaining.iter().find(|member| member.key == key).map(|member| &member.node)
     }
 
     pub(crate) fn text(&self, key: &str) -> Option<String> {
@@ -51,115 +52,115 @@ impl Sheet {
     }
 
     pub(crate) fn take(&mut self, key: &str) -> Option<Member> {
-        let index = self.left.iter().position(|member| member.key == key)?;
-        Some(self.left.remove(index))
+        let index = self.remaining.iter().position(|member| member.key == key)?;
+        Some(self.remaining.remove(index))
     }
 
-    /// Writes one of our fields.
+    /// Adds a field of translated.
     pub(crate) fn put(&mut self, key: &str, value: &serde_json::Value) {
         let node = Node::from_json(value);
-        self.ours.push(Member { key: key.to_owned(), key_span: self.whole.span.clone(), node });
+        self.translated.push(Member { key: key.to_owned(), key_span: self.original.span.clone(), node });
     }
 
-    /// Carries these over as they are.
-    pub(crate) fn keep(&mut self, keys: &[&str]) {
+    /// Copies fields unchanged.
+    pub(crate) fn copy(&mut self, keys: &[&str]) {
         for key in keys {
             self.rename(key, key);
         }
     }
 
-    /// Carries a field over under our name for it.
+    /// Copies a field under another name.
     pub(crate) fn rename(&mut self, from: &str, to: &str) {
         if let Some(member) = self.take(from) {
-            self.ours.push(Member { key: to.to_owned(), ..member });
+            self.translated.push(Member { key: to.to_owned(), ..member });
         }
     }
 
-    /// `enabled: false` is our `disabled: true`.
+    /// Copies a boolean field inverted: `enabled: false` becomes `disabled: true`.
     pub(crate) fn invert(&mut self, from: &str, to: &str) {
         if let Some(mut member) = self.take(from) {
             if let Value::Bool(truth) = &mut member.node.value {
                 *truth = !*truth;
             }
-            self.ours.push(Member { key: to.to_owned(), ..member });
+            self.translated.push(Member { key: to.to_owned(), ..member });
         }
     }
 
-    /// Seconds, also parts of one, are milliseconds here.
+    /// Copies a number of seconds, which may be fractional, as milliseconds.
     pub(crate) fn seconds(&mut self, from: &str, to: &str) {
         if let Some(mut member) = self.take(from) {
             if let Value::Number(number) = &member.node.value
                 && let Some(seconds) = number.as_f64()
             {
-                // A float becomes the nearest whole number, the largest at most.
+                // A float becomes the nearest integer, the largest at most.
                 member.node.value = Value::Number(((seconds * 1000.0).round() as u64).into());
             }
-            self.ours.push(Member { key: to.to_owned(), ..member });
+            self.translated.push(Member { key: to.to_owned(), ..member });
         }
     }
 
-    /// Drops fields that are of no use to anybody else.
+    /// Drops fields that only matter to the other program.
     pub(crate) fn drop_silently(&mut self, keys: &[&str]) {
-        self.left.retain(|member| !keys.contains(&member.key.as_str()));
+        self.remaining.retain(|member| !keys.contains(&member.key.as_str()));
     }
 
-    /// Drops a field and says why.
+    /// Drops a field with a warning.
     pub(crate) fn drop_because(&mut self, key: &str, why: &str) {
         if self.take(key).is_some() {
             self.warn(key, why);
         }
     }
 
-    /// Leaves the server out and says why.
+    /// Skips the server with a warning.
     pub(crate) fn skip(&mut self, why: &str) {
         self.is_skipped = true;
-        self.left.clear();
-        self.warn("", &format!("left out: {why}"));
+        self.remaining.clear();
+        self.warn("", &format!("skipped: {why}"));
     }
 
     pub(crate) fn warn(&mut self, field: &str, text: &str) {
         self.warnings.push(Warning::new(field, text));
     }
 
-    /// Sets a field in an object of ours, such as a header.
+    /// Sets a member of an object field, such as a header.
     pub(crate) fn put_into(&mut self, object: &str, key: &str, text: &str) {
-        if !self.ours.iter().any(|member| member.key == object) {
+        if !self.translated.iter().any(|member| member.key == object) {
             self.put(object, &json!({}));
         }
-        let whole = self.whole.span.clone();
-        let found = self.ours.iter_mut().find(|member| member.key == object);
+        let original = self.original.span.clone();
+        let found = self.translated.iter_mut().find(|member| member.key == object);
         if let Some(Member { node: Node { value: Value::Object(members), .. }, .. }) = found {
             members.retain(|member| member.key != key);
             let node = Node::from_json(&json!(text));
-            members.push(Member { key: key.to_owned(), key_span: whole, node });
+            members.push(Member { key: key.to_owned(), key_span: original, node });
         }
     }
 
-    /// Rewrites the references in every text in which we fill in variables, and in the command what can be.
-    pub(crate) fn rewrite(&mut self, rewrite: &dyn Fn(&str) -> Rewritten) {
-        let mut ours = std::mem::take(&mut self.ours);
-        for member in &mut ours {
+    /// Rewrites the references to variables in all fields that may have them, and in the command.
+    pub(crate) fn rewrite(&mut self, rewrite: &dyn Fn(&str) -> ReferenceRewrite) {
+        let mut translated = std::mem::take(&mut self.translated);
+        for member in &mut translated {
             if WITH_VARIABLES.contains(&member.key.as_str()) || member.key == "command" {
                 self.rewrite_node(&member.key, &mut member.node, rewrite);
             }
             if member.key == "command" && member.node.text().is_some_and(|command| command.contains("${")) {
-                self.warn("command", "variables are never filled in here; write the program out");
+                self.warn("command", "variables are not substituted in a command; write the program name");
             }
         }
-        self.ours = ours;
+        self.translated = translated;
     }
 
-    fn rewrite_node(&mut self, path: &str, node: &mut Node, rewrite: &dyn Fn(&str) -> Rewritten) {
+    fn rewrite_node(&mut self, path: &str, node: &mut Node, rewrite: &dyn Fn(&str) -> ReferenceRewrite) {
         match &mut node.value {
             Value::Text(text) => {
-                let Rewritten { text: new, needs, odd } = rewrite(text);
+                let ReferenceRewrite { text: new, needs, unsupported } = rewrite(text);
                 *text = new;
                 for need in needs {
                     if !self.needs.contains(&need) {
                         self.needs.push(need);
                     }
                 }
-                for what in odd {
+                for what in unsupported {
                     self.warn(path, &what);
                 }
             }
@@ -177,14 +178,14 @@ impl Sheet {
         }
     }
 
-    pub(crate) fn finish(mut self) -> Done {
-        for member in std::mem::take(&mut self.left) {
-            self.warn(&member.key, "not carried over: it has no meaning here");
+    pub(crate) fn finish(mut self) -> TranslatedServer {
+        for member in std::mem::take(&mut self.remaining) {
+            self.warn(&member.key, "not imported: it has no meaning here");
         }
-        let node = match self.whole.value {
-            Value::Object(_) => Node { span: self.whole.span, value: Value::Object(self.ours) },
-            _ => self.whole,
+        let node = match self.original.value {
+            Value::Object(_) => Node { span: self.original.span, value: Value::Object(self.translated) },
+            _ => self.original,
         };
-        Done { node, warnings: self.warnings, needs: self.needs, is_skipped: self.is_skipped }
+        TranslatedServer { node, warnings: self.warnings, needs: self.needs, is_skipped: self.is_skipped }
     }
 }
