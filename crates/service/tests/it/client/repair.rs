@@ -26,7 +26,7 @@ const SHOUT: &str = "\nOperation: tools/call:shout_loud\n\
      Example params: {\"times\":3}";
 
 const REVIEW: &str = "\nOperation: prompts/get:review\n\
-     Schema: {\"additionalProperties\":false,\"properties\":{\"code\":{\"description\":\"What to review.\",\
+     Schema: {\"additionalProperties\":false,\"properties\":{\"code\":{\"description\":\"The text to review.\",\
      \"type\":\"string\"},\"depth\":{\"type\":\"string\"},\"options\":{\"type\":\"string\"}},\
      \"required\":[\"code\"],\"type\":\"object\"}\n\
      Error: Invalid arguments: `code` is required\n\
