@@ -87,14 +87,14 @@
 //!
 //! # use switchboard::protocol::{Implementation, RpcError, ServerCapabilities};
 //! # use switchboard::session::server::{Handler, HandlerOutcome, RequestContext, Server, ServerRequest};
-//! # struct Nothing;
-//! # impl Handler for Nothing {
+//! # struct NoMethods;
+//! # impl Handler for NoMethods {
 //! #     fn handle(&self, request: ServerRequest, _: RequestContext) -> HandlerOutcome {
 //! #         HandlerOutcome::error(RpcError::method_not_found(request.method()))
 //! #     }
 //! # }
 //! # tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
-//! # let server = Server::builder(Implementation::new("s", "1"), ServerCapabilities::new()).build(Nothing);
+//! # let server = Server::builder(Implementation::new("s", "1"), ServerCapabilities::new()).build(NoMethods);
 //! let ((to_server, at_server), (to_client, at_client)) = (unbounded_channel(), unbounded_channel());
 //! let serving = Pipe::new(Sends(Some(to_client)), Receives(at_server));
 //! tokio::spawn(async move { server.serve(serving).await });

@@ -149,7 +149,7 @@ macro_rules! call_option_setters {
     (@ as_task) => {
         $crate::call_option_setters!(
             @ as_task(params: ::switchboard_protocol::TaskParams),
-            "Asks a server of 2025-11-25 to run the tool as a task, which is then polled until its result."
+            "Asks a server whose revision has core tasks to run the tool as a task, which is then polled until its result."
         );
     };
     (@ $name:ident($value:ident: $type:ty), $summary:literal) => {
