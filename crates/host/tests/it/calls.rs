@@ -277,10 +277,7 @@ async fn a_server_that_asks_a_caller_without_answers_is_refused() {
         let waiting = host.call_tool("toy", "forever", ()).within(&run);
         let asking = async {
             let error = host.call_tool("toy", "ask", ()).await.unwrap_err().to_string();
-            assert!(
-                error.contains("does not answer requests") || error.contains("ambiguous"),
-                "{error}"
-            );
+            assert!(error.contains("does not answer requests") || error.contains("ambiguous"), "{error}");
         };
         tokio::select! {
             biased;
