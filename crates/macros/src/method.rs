@@ -177,7 +177,8 @@ impl ServiceMethod {
         let associated_type = |name: &str, written: &Type| {
             let (start, end) = type_syntax::first_and_last_span(written);
             let name = Ident::new(name, end);
-            let (open, rest) = (quote_spanned!(start=> <), quote_spanned!(end=> as #rt::Returned>::#name));
+            let (open, rest) =
+                (quote_spanned!(start=> <), quote_spanned!(end=> as #rt::MethodReturn>::#name));
             quote!(#open #returned #rest)
         };
         let types = type_syntax::type_arguments(segment);

@@ -8,7 +8,6 @@ use serde_json::{Map, Number, Value};
 use crate::ir::{ParamDef, ParamKind};
 use crate::percent;
 use crate::repair::Issue;
-use crate::uri_syntax;
 
 /// Decodes a query to an object. Unknown keys are ignored.
 ///

@@ -28,7 +28,7 @@ pub(super) fn items(service: &Service) -> Option<TokenStream> {
     Some(quote! {
         #[doc = #docs]
         #[derive(::core::fmt::Debug, ::core::clone::Clone)]
-        #vis struct #events(#rt::EventsHandle);
+        #vis struct #events(#rt::EventPublisher);
     })
 }
 
@@ -66,15 +66,15 @@ pub(super) fn impls(service: &Service) -> Option<TokenStream> {
         impl #events {
             /// Creates a publisher, and the feed for the server's builder. Each listener buffers up to `capacity` events.
             #vis fn channel(capacity: usize) -> (Self, #rt::EventFeed) {
-                let (handle, feed) = #rt::EventsHandle::channel(capacity);
+                let (handle, feed) = #rt::EventPublisher::channel(capacity);
                 (Self(handle), feed)
             }
             #(#methods)*
         }
 
         impl ::core::ops::Deref for #events {
-            type Target = #rt::EventsHandle;
-            fn deref(&self) -> &#rt::EventsHandle { &self.0 }
+            type Target = #rt::EventPublisher;
+            fn deref(&self) -> &#rt::EventPublisher { &self.0 }
         }
     })
 }

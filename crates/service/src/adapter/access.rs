@@ -50,7 +50,7 @@ impl<'a> Access<'a> {
         if self.covers(scopes) {
             return Ok(());
         }
-        Err(if self.reveals { Error::Unauthorised { scopes: scopes.to_vec() } } else { unknown() })
+        Err(if self.reveals { Error::Unauthorized { scopes: scopes.to_vec() } } else { unknown() })
     }
 }
 

@@ -21,7 +21,7 @@ impl Core {
     pub(crate) fn service_error_reply_with(
         &self,
         error: Error,
-        asked: Asked,
+        asked: RequestKind,
         arguments: ArgumentErrors,
     ) -> Reply {
         let error = match &self.options.mapper {
@@ -41,7 +41,7 @@ impl Core {
         self.error_reply(error, asked, by_revision(cx))
     }
 
-    fn error_reply(&self, error: &Error, asked: Asked, arguments: ArgumentErrors) -> Reply {
+    fn error_reply(&self, error: &Error, asked: RequestKind, arguments: ArgumentErrors) -> Reply {
         let rules = self.options.rules.with_arguments(self.options.argument_errors.unwrap_or(arguments));
         if let Error::Internal(source) = error {
             tracing::error!(error = %source, "method failed");

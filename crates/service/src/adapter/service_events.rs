@@ -118,7 +118,7 @@ pub(crate) fn publishable_event<'a>(
 
 /// Validates the payload of an event from a client.
 pub(crate) fn validate_event(design: &Design, event: &NotificationDef, payload: &Value) -> Result<(), Error> {
-    let issues = misfits(&design.types.close(&event.payload), payload);
+    let issues = validation_issues(&design.types.bundle(&event.payload), payload);
     if issues.is_empty() { Ok(()) } else { Err(InvalidParams::from_issues(issues).into()) }
 }
 

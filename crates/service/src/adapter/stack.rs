@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use switchboard_design::{ArgumentErrors, Asked, Error};
+use switchboard_design::{ArgumentErrors, Error, RequestKind};
 use switchboard_session::server::ServerBuilder;
 use switchboard_session::server::layer::{IncomingRequest, Timeout};
 
@@ -37,10 +37,10 @@ impl Adapter {
         };
         Timeout::new(within).only(runs_method).with_reply(move |method| {
             let asked = match method {
-                "tools/call" => Asked::Tool,
-                "prompts/get" => Asked::Prompt,
-                "resources/read" => Asked::Resource,
-                _ => Asked::Other,
+                "tools/call" => RequestKind::Tool,
+                "prompts/get" => RequestKind::Prompt,
+                "resources/read" => RequestKind::Resource,
+                _ => RequestKind::Other,
             };
             core.service_error_reply_with(Error::Timeout, asked, ArgumentErrors::Result)
         })

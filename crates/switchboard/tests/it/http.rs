@@ -418,8 +418,8 @@ async fn a_layer_sees_every_request_over_http() {
                 _ => next.call(request),
             })
             .build(Fixture);
-        let url = serve(&server, HttpOptions::default()).await;
-        let session = Client::new().with_offer(offer).connect(http(&format!("{url}/mcp"))).await.unwrap();
+        let url = serve(&server, HttpServerOptions::default()).await;
+        let session = Client::new().with_revisions(offer).connect(http(&format!("{url}/mcp"))).await.unwrap();
         assert_eq!(session.call_tool("slow", ()).await.unwrap().text(), "done");
         let refused = session.call_tool("echo", ()).await.unwrap_err().to_string();
         assert!(refused.contains("not today"), "{refused}");

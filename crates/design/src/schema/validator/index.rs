@@ -9,7 +9,6 @@ use super::keywords::{Draft, KeywordContent, keyword_content};
 use super::node::ResourceId;
 use super::uri_reference;
 use crate::percent;
-use crate::percent;
 
 /// The maximum number of schemas in a document, including subschemas.
 pub(super) const MAX_SCHEMAS: usize = 10_000;
