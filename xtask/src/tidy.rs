@@ -77,13 +77,6 @@ struct Report {
     notes: Vec<String>,
 }
 
-impl Report {
-    /// Adds the findings of a rule that is not enforced yet as notes.
-    fn announce(&mut self, findings: Vec<Finding>) {
-        self.notes.extend(findings.iter().map(|finding| format!("not enforced yet: {finding}")));
-    }
-}
-
 /// Runs all rules.
 fn check(tree: &Tree) -> Report {
     let mut report = Report::default();
@@ -106,9 +99,8 @@ fn check(tree: &Tree) -> Report {
     report.findings.extend(files::check_crate_sections(tree));
     report.findings.extend(harness::check(tree));
     report.findings.extend(layers::check(tree));
-    // To enforce a rule, use `report.findings.extend(…)` instead of `report.announce(…)`.
-    report.announce(names::check_repeated(tree));
-    report.announce(names::check_words(tree));
+    report.findings.extend(names::check_repeated(tree));
+    report.findings.extend(names::check_words(tree));
     if let Some((findings, notes)) = findings::check(tree) {
         report.findings.extend(findings);
         report.notes.extend(notes);

@@ -1,7 +1,9 @@
 //! A session that goes through a host: what an agent does instead of holding the session itself.
 
 use bench_kit::{ClientArgs, Era, Fail, Session, Target};
-use switchboard::{CallToolResult, Content, Host, RevisionPolicy, json};
+use switchboard::client::RevisionPolicy;
+use switchboard::protocol::{CallToolResult, Content};
+use switchboard::{Host, json};
 
 use crate::plan::{http, stdio};
 

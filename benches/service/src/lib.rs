@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 
 use bench_kit::{Usage, fixture};
 use switchboard::Server;
-use switchboard::prelude::*;
+use switchboard::service::prelude::*;
 use switchboard::service::ServiceBuilder;
 
 /// The tools of the benchmark.

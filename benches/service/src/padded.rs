@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use bench_kit::fixture;
-use switchboard::design::{ArgsDef, Design, ToolDef};
+use switchboard::service::design::{ArgsDef, Design, ToolDef};
 use switchboard::protocol::CallToolResult;
 use switchboard::service::{Call, CallFuture, Changes, Contents, Cx, Dispatch, PromptMessages};
 

@@ -5,10 +5,11 @@ use std::sync::{Arc, OnceLock};
 use bench_kit::{Usage, fixture};
 use serde::Deserialize;
 use switchboard::protocol::{ListCapability, ListToolsResult};
-use switchboard::{
-    CachedResult, CallToolParams, CallToolResult, Content, Handler, HandlerOutcome, Implementation, Raw,
-    RequestContext, RpcError, Server, ServerCapabilities, ServerRequest, Tool,
+use switchboard::protocol::{
+    CallToolParams, CallToolResult, Content, Implementation, Raw, RpcError, ServerCapabilities, Tool,
 };
+use switchboard::server::{CachedResult, Handler, HandlerOutcome, RequestContext, ServerRequest};
+use switchboard::Server;
 
 struct Tools {
     list: CachedResult,

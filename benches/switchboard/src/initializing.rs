@@ -2,7 +2,8 @@
 
 use bench_kit::{ClientArgs, Fail, Session};
 use hyper::Request;
-use switchboard::{HttpServerOptions, HttpService, json};
+use switchboard::server::{HttpServerOptions, HttpService};
+use switchboard::json;
 
 use crate::server;
 

@@ -4,7 +4,8 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use bench_kit::{Binding, stdin_ended};
-use switchboard::{HttpListener, HttpServerOptions, HttpService, Server, serve_stdio};
+use switchboard::server::{HttpListener, HttpServerOptions, HttpService};
+use switchboard::{Server, serve_stdio};
 
 /// Serves the server that has this many tools, until stdin ends.
 pub fn serve(make: fn(usize) -> Arc<Server>) -> ExitCode {

@@ -3,7 +3,9 @@
 use std::sync::OnceLock;
 
 use bench_kit::{ClientArgs, Era, Fail, Session, Target};
-use switchboard::{CallToolResult, Client, ClientSession, Content, Http, RevisionPolicy, Stdio, json};
+use switchboard::client::{ClientSession, RevisionPolicy};
+use switchboard::protocol::{CallToolResult, Content};
+use switchboard::{Client, Http, Stdio, json};
 
 /// A session under measurement.
 pub struct Calling {

@@ -1,6 +1,6 @@
 //! An argument that cannot be read.
 
-use switchboard::prelude::*;
+use switchboard::service::prelude::*;
 
 struct Opaque;
 

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use switchboard::prelude::*;
+use switchboard::service::prelude::*;
 
 /// Waits.
 #[service]

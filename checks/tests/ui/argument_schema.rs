@@ -1,6 +1,6 @@
 //! An argument that can be read and written, but has no schema.
 
-use switchboard::prelude::*;
+use switchboard::service::prelude::*;
 
 #[derive(Serialize, Deserialize)]
 struct Query {

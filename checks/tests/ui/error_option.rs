@@ -1,6 +1,6 @@
 //! One error type for all methods, which is not an error of a service.
 
-use switchboard::prelude::*;
+use switchboard::service::prelude::*;
 
 #[derive(Debug)]
 struct Failure;

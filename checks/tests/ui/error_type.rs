@@ -1,6 +1,6 @@
 //! An error type that is not an error of a service.
 
-use switchboard::prelude::*;
+use switchboard::service::prelude::*;
 
 /// Counts.
 #[service(rpc = "/rpc")]

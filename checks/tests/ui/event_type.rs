@@ -1,6 +1,6 @@
 //! Events of a stream that cannot be sent.
 
-use switchboard::prelude::*;
+use switchboard::service::prelude::*;
 
 struct Tick;
 

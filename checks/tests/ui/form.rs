@@ -1,6 +1,6 @@
 //! Forms that nobody can fill in.
 
-use switchboard::prelude::*;
+use switchboard::service::prelude::*;
 
 #[derive(Deserialize)]
 struct Address;

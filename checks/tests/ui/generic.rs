@@ -1,6 +1,6 @@
 //! A trait with parameters.
 
-use switchboard::prelude::*;
+use switchboard::service::prelude::*;
 
 /// Keeps things.
 #[service]

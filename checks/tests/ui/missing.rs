@@ -1,6 +1,6 @@
 //! A method that is not implemented.
 
-use switchboard::prelude::*;
+use switchboard::service::prelude::*;
 
 /// Greets.
 #[service]

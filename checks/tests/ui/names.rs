@@ -1,6 +1,6 @@
 //! Names that are taken.
 
-use switchboard::prelude::*;
+use switchboard::service::prelude::*;
 
 /// A service with mistakes, all of which are told at once.
 #[service]

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use switchboard::prelude::*;
+use switchboard::service::prelude::*;
 
 /// Waits.
 #[service]

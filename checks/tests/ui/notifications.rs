@@ -1,6 +1,6 @@
 //! Events that are written as calls.
 
-use switchboard::prelude::*;
+use switchboard::service::prelude::*;
 
 /// A service with mistakes, all of which are told at once.
 #[service]

@@ -1,6 +1,6 @@
 //! Options that there are not, and values that they cannot have.
 
-use switchboard::prelude::*;
+use switchboard::service::prelude::*;
 
 /// A service with mistakes, all of which are told at once.
 #[service(nmae = "mistakes", rpc = "rpc", version("1.0.0"), error = 3 + 4)]

@@ -1,6 +1,6 @@
 //! A result that cannot be written.
 
-use switchboard::prelude::*;
+use switchboard::service::prelude::*;
 
 struct Opaque;
 

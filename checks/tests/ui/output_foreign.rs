@@ -1,6 +1,6 @@
 //! A result of a type of another crate, which nobody can write.
 
-use switchboard::prelude::*;
+use switchboard::service::prelude::*;
 
 /// Tells the time.
 #[service(rpc = "/rpc")]

@@ -1,6 +1,6 @@
 //! `#[server]` where it does not belong, and a mistake in one.
 
-use switchboard::prelude::*;
+use switchboard::service::prelude::*;
 
 struct Hello;
 

@@ -1,6 +1,6 @@
 //! What methods take.
 
-use switchboard::prelude::*;
+use switchboard::service::prelude::*;
 
 #[derive(Deserialize, JsonSchema)]
 struct All {

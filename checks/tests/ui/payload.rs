@@ -1,6 +1,6 @@
 //! A notification whose payload cannot be written.
 
-use switchboard::prelude::*;
+use switchboard::service::prelude::*;
 
 struct Tick;
 

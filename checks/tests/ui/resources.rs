@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use switchboard::prelude::*;
+use switchboard::service::prelude::*;
 
 /// A service with mistakes, all of which are told at once.
 #[service]

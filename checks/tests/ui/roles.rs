@@ -1,6 +1,6 @@
 //! What a method is, and what every method needs.
 
-use switchboard::prelude::*;
+use switchboard::service::prelude::*;
 
 /// A service with mistakes, all of which are told at once.
 #[service]

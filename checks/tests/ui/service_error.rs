@@ -1,6 +1,6 @@
 //! Errors that could not come back as what they were.
 
-use switchboard::prelude::*;
+use switchboard::service::prelude::*;
 
 #[derive(Debug, ServiceError)]
 enum Unsaid {

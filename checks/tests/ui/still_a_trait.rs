@@ -1,6 +1,6 @@
 //! While something is wrong, the trait is there: what implements it gives no other errors.
 
-use switchboard::prelude::*;
+use switchboard::service::prelude::*;
 
 /// Greets.
 #[service]

@@ -1,6 +1,6 @@
 //! Events and changes, where they do not belong.
 
-use switchboard::prelude::*;
+use switchboard::service::prelude::*;
 
 /// A service with mistakes, all of which are told at once.
 #[service]

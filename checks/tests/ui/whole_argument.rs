@@ -1,6 +1,6 @@
 //! A struct of all arguments without any derive.
 
-use switchboard::prelude::*;
+use switchboard::service::prelude::*;
 
 struct Query {
     text: String,

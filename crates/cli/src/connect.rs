@@ -8,12 +8,12 @@ mod target_server;
 use std::sync::Arc;
 use std::time::Duration;
 
+use switchboard::client::{Change, ClientSession, Limits, RevisionPolicy, SessionInfo};
 use switchboard::host::Transport;
 use switchboard::host::permission::ServerIdentity;
+use switchboard::protocol::{Level, Raw};
 use switchboard::protocol::{LogMessage, OrderedMap};
-use switchboard::{
-    CallError, Change, Client, ClientSession, Level, Limits, Raw, RevisionPolicy, SessionInfo,
-};
+use switchboard::{CallError, Client};
 use switchboard_terminal::is_interactive;
 
 use self::target_server::{HandshakeRecord, TargetServer};

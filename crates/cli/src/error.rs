@@ -7,8 +7,11 @@ use std::process::ExitCode;
 
 use http::StatusCode;
 use serde::Serialize;
-use switchboard::session::link::{Challenge, StartError, StartErrorKind, UnreachableKind};
-use switchboard::{CallError, ErrorCode, LinkError, Raw, RpcError, TimeoutKind};
+use switchboard::CallError;
+use switchboard::client::TimeoutKind;
+use switchboard::protocol::{ErrorCode, Raw, RpcError};
+use switchboard::transport::LinkError;
+use switchboard::transport::link::{Challenge, StartError, StartErrorKind, UnreachableKind};
 use switchboard_terminal::{OutputStream, format_size};
 
 use crate::sanitize::{json, one_line, sanitize};

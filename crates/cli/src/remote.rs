@@ -6,9 +6,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use http::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};
-use switchboard::http::{Address, AddressError, Bearer, Secret};
+use switchboard::Http;
+use switchboard::client::{HttpBinding, HttpLimits};
 use switchboard::transport::http::client::EndpointError;
-use switchboard::{Http, HttpBinding, HttpLimits};
+use switchboard::transport::http_client::{Address, AddressError, Bearer, Secret};
 
 use crate::args::{HttpTransport, RemoteArgs};
 use crate::error::CommandError;

@@ -8,11 +8,12 @@ use std::time::Duration;
 
 use serde::Serialize;
 use switchboard::protocol::RequestId;
-use switchboard::session::link::{
+use switchboard::protocol::{Raw, RpcError};
+use switchboard::transport::link::{
     Agreement, BoxFuture, CloseOutcome, Counters, DialStep, Exchange, ExchangeEvent, Inbound, InboundMessage,
     InboundNotification, Link, OneWayMessage, OutgoingRequest, OwnedExchange, PeerHint, Upcall,
 };
-use switchboard::{Dial, Direction, LinkError, Raw, RpcError};
+use switchboard::transport::{Dial, Direction, LinkError};
 use tokio::task::AbortHandle;
 
 /// Buffer for server messages between the link and the session.

@@ -16,7 +16,7 @@ use opentelemetry_sdk::metrics::SdkMeterProvider;
 use opentelemetry_sdk::trace::SdkTracerProvider;
 use switchboard::Host;
 use switchboard::host::CallMetrics;
-use switchboard::http::{Address, HttpClient, HttpClientOptions, PlainHttp, Request};
+use switchboard::transport::http_client::{Address, HttpClient, HttpClientOptions, PlainHttp, Request};
 use tracing_subscriber::layer::SubscriberExt;
 
 use crate::error::{CommandError, ExitKind};
@@ -118,7 +118,7 @@ struct CollectorClient {
 }
 
 impl CollectorClient {
-    fn new() -> Result<Self, switchboard::http::HttpError> {
+    fn new() -> Result<Self, switchboard::transport::http_client::HttpError> {
         Ok(Self { client: HttpClient::new(HttpClientOptions::from_environment())? })
     }
 

@@ -5,7 +5,7 @@
 use std::io::Read;
 
 use base64::Engine;
-use switchboard::Raw;
+use switchboard::protocol::Raw;
 use switchboard::protocol::{InputSchema, OrderedMap};
 
 use crate::error::CommandError;

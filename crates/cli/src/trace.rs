@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use switchboard::Direction;
+use switchboard::transport::Direction;
 
 use crate::output::Screen;
 use crate::sanitize::one_line;

@@ -35,7 +35,7 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 /// `?` converts any other error to [`Error::Internal`], whose message the caller does not see.
 ///
 /// ```
-/// use switchboard::design::Error;
+/// use switchboard::service::design::Error;
 ///
 /// let error = Error::not_found("No such city");
 /// assert!(!error.is_retryable());

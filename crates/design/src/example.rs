@@ -40,7 +40,7 @@ pub enum ExampleOrigin {
 ///
 /// ```
 /// use serde_json::json;
-/// use switchboard::design::{ExampleOrigin, example};
+/// use switchboard::service::design::{ExampleOrigin, example};
 ///
 /// let schema = json!({"type": "object", "properties": {"n": {"type": "integer", "minimum": 5}}, "required": ["n"]});
 /// let made = example(&schema, None);

@@ -14,7 +14,7 @@
 //!
 //! ```
 //! use serde_json::json;
-//! use switchboard::design::{ArgsDef, Design, OutputSchemaPolicy, ToolDef};
+//! use switchboard::service::design::{ArgsDef, Design, OutputSchemaPolicy, ToolDef};
 //!
 //! let args = ArgsDef::new(json!({
 //!     "type": "object",

@@ -20,7 +20,7 @@ pub const QUICKSTART_MARKER: &str = "<!-- Written by `switchboard quickstart`";
 /// The quickstart document: the items of a service, how to run it, call it and connect it to an agent.
 ///
 /// ```
-/// use switchboard::design::{Design, Quickstart, ToolDef};
+/// use switchboard::service::design::{Design, Quickstart, ToolDef};
 ///
 /// let design = Design::new("clock", "1.0.0").with_tools([ToolDef::new("now", "The time")]);
 /// let text = Quickstart::new(&design).with_command(["target/debug/clock"]).to_string();

@@ -139,7 +139,7 @@ impl fmt::Display for Operation {
 ///
 /// ```
 /// use serde_json::json;
-/// use switchboard::design::{Operation, Repair};
+/// use switchboard::service::design::{Operation, Repair};
 ///
 /// let repair = Repair::new(Operation::CallTool("sum".into()), "Missing required field: a", json!({"a": 1}));
 /// assert!(repair.prompt().ends_with("\nExample params: {\"a\":1}"));

@@ -17,9 +17,10 @@
 //!
 //! ```
 //! use switchboard::host::Host;
-//! use switchboard::session::server::InProcess;
+//! use switchboard::InProcess;
 //! # use switchboard::protocol::{CallToolResult, Content, Implementation, ListCapability, ListToolsResult, RpcError, ServerCapabilities, Tool};
-//! # use switchboard::session::server::{Handler, HandlerOutcome, RequestContext, Server, ServerRequest};
+//! # use switchboard::server::{Handler, HandlerOutcome, RequestContext, ServerRequest};
+//! # use switchboard::Server;
 //! # struct Greeter;
 //! # impl Handler for Greeter {
 //! #     fn handle(&self, request: ServerRequest, _: RequestContext) -> HandlerOutcome {

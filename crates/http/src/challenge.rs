@@ -14,7 +14,7 @@ const MAX_PARAMETERS: usize = 32;
 ///
 /// ```
 /// use http::header::{HeaderMap, HeaderValue, WWW_AUTHENTICATE};
-/// use switchboard::http::Challenge;
+/// use switchboard::transport::http_client::Challenge;
 ///
 /// let mut headers = HeaderMap::new();
 /// let value = r#"Bearer error="invalid_token", resource_metadata="https://a.example/meta", scope="read write""#;

@@ -19,7 +19,7 @@
 //! # Example
 //! ```
 //! use http::Method;
-//! use switchboard::http::{Address, HttpClient, HttpClientOptions, PlainHttp, Request};
+//! use switchboard::transport::http_client::{Address, HttpClient, HttpClientOptions, PlainHttp, Request};
 //! # use tokio::io::{AsyncReadExt, AsyncWriteExt};
 //!
 //! # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {

@@ -11,7 +11,7 @@ use zeroize::Zeroizing;
 /// A text that must not be seen.
 ///
 /// ```
-/// use switchboard::http::Secret;
+/// use switchboard::transport::http_client::Secret;
 ///
 /// let token = Secret::new("s3cr3t");
 /// assert_eq!(format!("{token:?}"), "••••");

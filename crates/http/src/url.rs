@@ -32,13 +32,13 @@ pub enum PlainHttp {
 /// The address of an HTTP resource.
 ///
 /// ```
-/// use switchboard::http::{Address, PlainHttp};
+/// use switchboard::transport::http_client::{Address, PlainHttp};
 ///
 /// let address = Address::parse("HTTPS://Example.com:443/mcp?x=1", PlainHttp::LoopbackOnly)?;
 /// assert_eq!(address.as_str(), "https://example.com/mcp?x=1");
 /// assert_eq!(address.join("messages?id=7")?.as_str(), "https://example.com/messages?id=7");
 /// assert!(address.join("https://evil.example/").is_err());
-/// # Ok::<(), switchboard::http::AddressError>(())
+/// # Ok::<(), switchboard::transport::http_client::AddressError>(())
 /// ```
 #[derive(Clone)]
 pub struct Address {

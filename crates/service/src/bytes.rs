@@ -142,7 +142,7 @@ impl JsonSchema for Bytes {
     }
 }
 
-const SCHEMA_ID: &str = "switchboard::Bytes";
+const SCHEMA_ID: &str = "switchboard::service::Bytes";
 
 /// Whether a type is [`Bytes`].
 pub(crate) fn is_bytes<T: JsonSchema>() -> bool {

@@ -26,8 +26,9 @@
 //!
 //! ```
 //! use switchboard::protocol::{CallToolResult, Content, Implementation, ListCapability, ServerCapabilities};
-//! use switchboard::session::Client;
-//! use switchboard::session::server::{Handler, HandlerOutcome, InProcess, RequestContext, Server, ServerRequest};
+//! use switchboard::Client;
+//! use switchboard::server::{Handler, HandlerOutcome, RequestContext, ServerRequest};
+//! use switchboard::{InProcess, Server};
 //!
 //! struct Greeter;
 //! impl Handler for Greeter {
@@ -45,7 +46,7 @@
 //! let session = Client::new().connect(InProcess::new(&server)).await?;
 //! assert_eq!(session.call_tool("hello", ()).await?.text(), "hello");
 //! session.close().await;
-//! # Ok::<(), switchboard::session::CallError>(()) }).unwrap();
+//! # Ok::<(), switchboard::CallError>(()) }).unwrap();
 //! ```
 //!
 //! # A transport of your own
@@ -55,8 +56,9 @@
 //!
 //! ```
 //! use std::task::{Context, Poll, ready};
-//! use switchboard::session::link::{Frame, Inlet, LinkError, SingleLink, Outlet, Pipe, FrameQueue};
-//! use switchboard::session::{Client, ConnectionLimits, MuxLink};
+//! use switchboard::transport::link::{Frame, FrameQueue, Inlet, LinkError, Outlet, Pipe, SingleLink};
+//! use switchboard::transport::{ConnectionLimits, MuxLink};
+//! use switchboard::Client;
 //! use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 //!
 //! struct Sends(Option<UnboundedSender<bytes::Bytes>>);
@@ -86,7 +88,8 @@
 //! }
 //!
 //! # use switchboard::protocol::{Implementation, RpcError, ServerCapabilities};
-//! # use switchboard::session::server::{Handler, HandlerOutcome, RequestContext, Server, ServerRequest};
+//! # use switchboard::server::{Handler, HandlerOutcome, RequestContext, ServerRequest};
+//! # use switchboard::Server;
 //! # struct NoMethods;
 //! # impl Handler for NoMethods {
 //! #     fn handle(&self, request: ServerRequest, _: RequestContext) -> HandlerOutcome {
@@ -103,7 +106,7 @@
 //! let session = Client::new().connect(SingleLink::new(MuxLink::start(pipe, ConnectionLimits::default()))).await?;
 //! session.ping().await?;
 //! session.close().await;
-//! # Ok::<(), switchboard::session::CallError>(()) }).unwrap();
+//! # Ok::<(), switchboard::CallError>(()) }).unwrap();
 //! ```
 
 #[cfg(feature = "client")]

@@ -8,12 +8,12 @@
 
 use std::sync::Arc;
 
+use switchboard::protocol::{CallToolResult, Content, Implementation, RpcError, ServerCapabilities, Tool};
 use switchboard::protocol::{ListCapability, ListToolsResult};
-use switchboard::{
-    CallToolResult, Content, Handler, HandlerOutcome, Host, Http, HttpListener, HttpServerOptions,
-    HttpService, Implementation, RequestContext, RpcError, Server, ServerCapabilities, ServerConfig,
-    ServerRequest, Stdio, Tool, json,
+use switchboard::server::{
+    Handler, HandlerOutcome, HttpListener, HttpServerOptions, HttpService, RequestContext, ServerRequest,
 };
+use switchboard::{Host, Http, Server, ServerConfig, Stdio, json};
 
 struct Adds;
 

@@ -6,12 +6,16 @@
 use std::time::Duration;
 
 use serde::Deserialize;
-use switchboard::protocol::{ListCapability, ListToolsResult, ServerResult};
-use switchboard::{
-    CallToolParams, CallToolResult, Content, Handler, HandlerOutcome, HttpListener, HttpServerOptions,
-    HttpService, Implementation, Reply, RequestContext, RpcError, Server, ServerCapabilities, ServerRequest,
-    Tool, ToolAnnotations, json, serve_stdio,
+use switchboard::protocol::{
+    CallToolParams, CallToolResult, Content, Implementation, RpcError, ServerCapabilities, Tool,
+    ToolAnnotations,
 };
+use switchboard::protocol::{ListCapability, ListToolsResult, ServerResult};
+use switchboard::server::{
+    Handler, HandlerOutcome, HttpListener, HttpServerOptions, HttpService, Reply, RequestContext,
+    ServerRequest,
+};
+use switchboard::{Server, json, serve_stdio};
 
 struct Tools;
 
@@ -63,7 +67,7 @@ fn tools() -> Vec<Tool> {
 
 fn call(params: CallToolParams, cx: RequestContext) -> HandlerOutcome {
     let CallToolParams { name, arguments, .. } = params;
-    let arguments = arguments.unwrap_or_else(switchboard::Raw::empty_object);
+    let arguments = arguments.unwrap_or_else(switchboard::protocol::Raw::empty_object);
     match name.as_str() {
         "echo" => with(arguments.decode(), |Echo { text }| {
             HandlerOutcome::now(CallToolResult::new([Content::text(text)]))

@@ -20,8 +20,8 @@
 //! # Example
 //! ```
 //! use std::time::Duration;
-//! use switchboard::session::link::{OutgoingRequest, CloseOutcome, ExchangeKind, Link, Mirror};
-//! use switchboard::session::{ConnectionLimits, MuxLink};
+//! use switchboard::transport::link::{CloseOutcome, ExchangeKind, Link, Mirror, OutgoingRequest};
+//! use switchboard::transport::{ConnectionLimits, MuxLink};
 //! use switchboard::transport::stdio::{self, Stdio};
 //!
 //! # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {

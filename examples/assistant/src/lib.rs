@@ -6,7 +6,7 @@
 pub mod service;
 pub mod types;
 
-use switchboard::prelude::*;
+use switchboard::service::prelude::*;
 pub use types::*;
 
 /// An assistant that reads texts, runs code and watches over itself.

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use switchboard::prelude::*;
-use switchboard::{Content, Resource};
+use switchboard::protocol::{Content, Resource};
+use switchboard::service::prelude::*;
 use tokio::sync::watch;
 
 use crate::{
@@ -124,7 +124,7 @@ impl Assistant for InMemory {
                     BatchFormat::Uri => MixedEvent::Content(Content::link(Resource::new(uri, item.clone()))),
                 })
                 .await?;
-            cx.log(switchboard::Level::Debug, format!("{item} is done"));
+            cx.log(switchboard::protocol::Level::Debug, format!("{item} is done"));
         }
         Ok(BatchSummary { count: items.len() })
     }

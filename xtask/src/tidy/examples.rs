@@ -26,7 +26,10 @@ pub(super) fn check(file: &File) -> Vec<Finding> {
         if let Some(part) = part.filter(|_| in_example) {
             let module = match part {
                 "config" => "host::config",
+                "design" => "service::design",
+                "http" => "transport::http_client",
                 "json" => "protocol",
+                "session" => "client` or `switchboard::server",
                 part => part,
             };
             findings.push(Finding {

@@ -10,10 +10,9 @@ use bench_kit::{Fail, fixture};
 use parking_lot::Mutex;
 use switchboard::host::HostEvent;
 use switchboard::protocol::{ListCapability, ListToolsResult};
-use switchboard::{
-    Handler, HandlerOutcome, Host, Implementation, RequestContext, RpcError, Server, ServerCapabilities,
-    ServerRequest, Tool,
-};
+use switchboard::protocol::{Implementation, RpcError, ServerCapabilities, Tool};
+use switchboard::server::{Handler, HandlerOutcome, RequestContext, ServerRequest};
+use switchboard::{Host, Server};
 
 const SERVERS: usize = 100;
 const TOOLS: usize = 100;

@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use switchboard::Result;
+use switchboard::service::Result;
 
 /// Has a hundred tools.
 pub struct Service;

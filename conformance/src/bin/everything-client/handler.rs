@@ -1,11 +1,13 @@
 //! Client handler: fills in forms with their defaults, and samples a fixed message.
 
+use switchboard::client::{ClientHandler, HandlerCapabilities, HandlerError, RequestingServer};
+use switchboard::json;
+use switchboard::protocol::{Content, Raw};
 use switchboard::protocol::{
     CreateMessageParams, CreateMessageResult, ElicitAction, ElicitParams, ElicitResult, FormField,
     NumberField,
 };
-use switchboard::session::link::BoxFuture;
-use switchboard::{ClientHandler, Content, HandlerCapabilities, HandlerError, Raw, RequestingServer, json};
+use switchboard::transport::link::BoxFuture;
 
 /// Handler that accepts every request.
 pub(crate) struct AcceptingHandler;

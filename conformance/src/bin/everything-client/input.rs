@@ -3,7 +3,7 @@
 use std::env;
 
 use serde::Deserialize;
-use switchboard::{Raw, Revision};
+use switchboard::protocol::{Raw, Revision};
 
 /// Input of a scenario.
 pub(crate) struct ScenarioInput {

@@ -2,10 +2,11 @@
 
 use std::error::Error;
 
+use switchboard::client::ClientSession;
 use switchboard::protocol::{
     ClientCapabilities, ElicitationCapability, RootsCapability, SamplingCapability, Settings,
 };
-use switchboard::{Client, ClientSession, Http, json};
+use switchboard::{Client, Http, json};
 
 use crate::handler::AcceptingHandler;
 use crate::input::ScenarioInput;

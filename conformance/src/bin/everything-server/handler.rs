@@ -2,13 +2,12 @@
 
 use std::sync::{Arc, OnceLock};
 
+use switchboard::protocol::{CallToolParams, Raw, RpcError};
 use switchboard::protocol::{
     CompleteParams, CompleteResult, Completion, ListPromptsResult, ListResourceTemplatesResult,
     ListResourcesResult, ListToolsResult,
 };
-use switchboard::{
-    CallToolParams, Handler, HandlerOutcome, Publisher, Raw, RequestContext, RpcError, ServerRequest,
-};
+use switchboard::server::{Handler, HandlerOutcome, Publisher, RequestContext, ServerRequest};
 
 use crate::tools::{Call, TOOLS, Tool};
 use crate::{prompts, resources, tools};

@@ -11,10 +11,10 @@ mod tools;
 use std::io;
 use std::sync::{Arc, OnceLock};
 
+use switchboard::Server;
+use switchboard::protocol::{Implementation, ServerCapabilities};
 use switchboard::protocol::{ListCapability, ResourcesCapability, Settings};
-use switchboard::{
-    HttpListener, HttpServerOptions, HttpService, Implementation, Publisher, Server, ServerCapabilities,
-};
+use switchboard::server::{HttpListener, HttpServerOptions, HttpService, Publisher};
 
 use crate::handler::Everything;
 

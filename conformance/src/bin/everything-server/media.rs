@@ -1,6 +1,6 @@
 //! A minimal image and a minimal audio clip, as base64.
 
-use switchboard::Content;
+use switchboard::protocol::Content;
 
 /// PNG image of one red pixel.
 pub(crate) const PNG: &str =

@@ -1,10 +1,11 @@
 //! The prompts of the fixture. One asks the user before it can be filled in.
 
+use switchboard::protocol::{Content, GetPromptResult, Prompt, RpcError};
 use switchboard::protocol::{
     ElicitParams, FormField, FormSchema, GetPromptParams, PromptArgument, PromptMessage, ResourceContents,
     Role, TextField,
 };
-use switchboard::{Content, GetPromptResult, HandlerOutcome, Prompt, Reply, RequestContext, RpcError};
+use switchboard::server::{HandlerOutcome, Reply, RequestContext};
 
 use crate::media;
 

@@ -1,7 +1,9 @@
 //! The resources of the fixture, and the one template.
 
+use switchboard::json;
+use switchboard::protocol::{ErrorCode, Resource, ResourceTemplate, RpcError};
 use switchboard::protocol::{ReadResourceResult, ResourceContents};
-use switchboard::{ErrorCode, HandlerOutcome, Resource, ResourceTemplate, RpcError, json};
+use switchboard::server::HandlerOutcome;
 
 use crate::media;
 

@@ -7,9 +7,9 @@ mod notifications;
 
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
-use switchboard::{
-    CallToolResult, Content, HandlerOutcome, Publisher, Raw, Reply, RequestContext, RpcError, protocol,
-};
+use switchboard::protocol;
+use switchboard::protocol::{CallToolResult, Content, Raw, RpcError};
+use switchboard::server::{HandlerOutcome, Publisher, Reply, RequestContext};
 
 /// One tool.
 pub(crate) struct Tool {

@@ -2,12 +2,12 @@
 
 use serde::Deserialize;
 use serde_json::{Map, Value};
-use switchboard::Content;
-use switchboard::prelude::*;
+use switchboard::protocol::Content;
 use switchboard::protocol::{
     ChoiceField, ChoiceOption, ChoiceStyle, CreateMessageParams, FormField, FormSchema, MultiChoiceField,
     Role, SamplingMessage,
 };
+use switchboard::service::prelude::*;
 
 /// Tools that ask the client something.
 #[switchboard::service]

@@ -1,9 +1,9 @@
 //! Tools that answer at once, each with another kind of content.
 
 use serde_json::{Map, Value};
-use switchboard::prelude::*;
 use switchboard::protocol::ResourceContents;
-use switchboard::{Content, Raw};
+use switchboard::protocol::{Content, Raw};
+use switchboard::service::prelude::*;
 
 use crate::media;
 

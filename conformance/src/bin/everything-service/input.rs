@@ -1,8 +1,8 @@
 //! Tools whose answer needs input first. Written as if the client could be asked; how it is asked is not seen here.
 
 use serde::Deserialize;
-use switchboard::prelude::*;
 use switchboard::protocol::Root;
+use switchboard::service::prelude::*;
 
 use crate::asking::sample;
 

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use serde::Deserialize;
-use switchboard::RpcError;
-use switchboard::prelude::*;
+use switchboard::protocol::RpcError;
+use switchboard::service::prelude::*;
 
 use crate::input::Name;
 

@@ -16,8 +16,10 @@ mod resources;
 use std::error::Error;
 use std::sync::Arc;
 
+use switchboard::Server;
+use switchboard::protocol::Implementation;
+use switchboard::server::{HttpListener, HttpServerOptions, HttpService};
 use switchboard::service::EventPublisher;
-use switchboard::{HttpListener, HttpServerOptions, HttpService, Implementation, Server};
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use switchboard::Level;
-use switchboard::prelude::*;
+use switchboard::protocol::Level;
 use switchboard::service::EventPublisher;
+use switchboard::service::prelude::*;
 
 /// Tools that tell something while they work.
 #[switchboard::service]

@@ -1,9 +1,9 @@
 //! The prompts of the fixture. One asks the user before it can be filled in.
 
 use serde::Deserialize;
-use switchboard::Content;
-use switchboard::prelude::*;
+use switchboard::protocol::Content;
 use switchboard::protocol::ResourceContents;
+use switchboard::service::prelude::*;
 
 use crate::media;
 

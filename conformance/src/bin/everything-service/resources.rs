@@ -1,6 +1,6 @@
 //! The resources of the fixture, and the one template.
 
-use switchboard::prelude::*;
+use switchboard::service::prelude::*;
 
 use crate::media;
 

@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 
-use switchboard::Revision;
+use switchboard::protocol::Revision;
 
 use super::value_parsers::{revision, socket};
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use clap::Args;
 use switchboard::host::config::Scope;
-use switchboard::http::Secret;
+use switchboard::transport::http_client::Secret;
 
 use super::target::RemoteArgs;
 use super::value_parsers::{pair, seconds, secret};

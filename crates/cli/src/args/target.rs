@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::ArgAction;
-use switchboard::Revision;
-use switchboard::http::Secret;
+use switchboard::protocol::Revision;
+use switchboard::transport::http_client::Secret;
 
 use super::value_parsers::{byte_count, pair, revision, seconds, secret};
 

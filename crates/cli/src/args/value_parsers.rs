@@ -4,8 +4,8 @@ use std::convert::Infallible;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
-use switchboard::Revision;
-use switchboard::http::Secret;
+use switchboard::protocol::Revision;
+use switchboard::transport::http_client::Secret;
 
 /// Parses a size in bytes: `65536`, `64K`, `64M`, `1G`.
 pub(super) fn byte_count(text: &str) -> Result<usize, String> {

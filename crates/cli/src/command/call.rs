@@ -3,9 +3,11 @@
 use std::io::Read;
 use std::sync::Arc;
 
+use switchboard::CallError;
+use switchboard::client::is_web_address;
+use switchboard::client::{Change, ChangeStream};
+use switchboard::protocol::{CallToolResult, ErrorCode, Raw, RpcError};
 use switchboard::protocol::{ElicitParams, OrderedMap, UrlParams};
-use switchboard::session::client::is_web_address;
-use switchboard::{CallError, CallToolResult, Change, ChangeStream, ErrorCode, Raw, RpcError};
 
 use crate::args::CallArgs;
 use crate::command::route;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use switchboard::HostError;
+use switchboard::host::HostError;
 use switchboard::host::{CatalogTool, FromServer, MergedList};
 use switchboard::protocol::Tool;
 

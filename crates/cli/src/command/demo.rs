@@ -4,11 +4,11 @@ use std::net::Ipv4Addr;
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
+use switchboard::host::HostError;
 use switchboard::host::{HostEvent, ServerSpec, Status, StatusKind};
-use switchboard::{
-    CallToolResult, Host, HostError, Http, HttpListener, HttpServerOptions, HttpService, InProcess, Stdio,
-    json,
-};
+use switchboard::protocol::CallToolResult;
+use switchboard::server::{HttpListener, HttpServerOptions, HttpService};
+use switchboard::{Host, Http, InProcess, Stdio, json};
 use tokio::task::JoinSet;
 
 use crate::args::DemoArgs;

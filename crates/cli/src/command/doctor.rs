@@ -3,9 +3,11 @@
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
+use switchboard::client::ClientSession;
 use switchboard::host::Transport;
 use switchboard::host::config::DEFAULT_STARTUP_TIMEOUT;
-use switchboard::{ClientSession, Http, Stdio, Tap};
+use switchboard::transport::Tap;
+use switchboard::{Http, Stdio};
 
 use crate::args::DoctorArgs;
 use crate::configured_servers::ConfigFiles;
@@ -103,8 +105,8 @@ async fn examine_program(
     let (first_message, stray_line) = (FirstMessage::default(), Arc::<OnceLock<String>>::default());
     let (first, stray) = (first_message.clone(), Arc::clone(&stray_line));
     let tap = Tap::new(move |direction, frame| match direction {
-        switchboard::Direction::Out => first.record(),
-        switchboard::Direction::In => record_stray_line(frame, &stray),
+        switchboard::transport::Direction::Out => first.record(),
+        switchboard::transport::Direction::In => record_stray_line(frame, &stray),
     });
     open_session(
         report,

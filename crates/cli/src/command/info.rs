@@ -1,6 +1,6 @@
 //! `switchboard info`: prints the identity, revision and capabilities of a server.
 
-use switchboard::SessionInfo;
+use switchboard::client::SessionInfo;
 use switchboard::protocol::{OrderedMap, ServerCapabilities, Settings};
 
 use crate::connect::CommandSession;

@@ -3,9 +3,11 @@
 use std::collections::HashSet;
 use std::time::Duration;
 
+use switchboard::CallError;
+use switchboard::client::ListEntry;
+use switchboard::client::{List, TimeoutKind};
 use switchboard::protocol::OrderedMap;
-use switchboard::session::client::ListEntry;
-use switchboard::{CallError, ErrorCode, List, Raw, TimeoutKind};
+use switchboard::protocol::{ErrorCode, Raw};
 
 use crate::connect::CommandSession;
 use crate::error::CommandError;

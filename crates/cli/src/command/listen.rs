@@ -1,6 +1,8 @@
 //! `switchboard listen`: prints the change notifications of a server as they arrive, one per line.
 
-use switchboard::{CallError, Change, ListenFilter, SessionInfo, SessionState, json};
+use switchboard::client::{Change, SessionInfo, SessionState};
+use switchboard::protocol::ListenFilter;
+use switchboard::{CallError, json};
 
 use crate::args::ListenArgs;
 use crate::connect::{CommandSession, log_line};
@@ -123,7 +125,7 @@ fn change_line(change: &Change, out: &OutputStream) -> String {
 }
 
 /// Returns a change as the notification of the protocol.
-fn notification(change: Change) -> Result<Option<switchboard::Raw>, CommandError> {
+fn notification(change: Change) -> Result<Option<switchboard::protocol::Raw>, CommandError> {
     let (method, params) = match change {
         Change::Tools => ("notifications/tools/list_changed".to_owned(), None),
         Change::Prompts => ("notifications/prompts/list_changed".to_owned(), None),
@@ -144,7 +146,7 @@ fn notification(change: Change) -> Result<Option<switchboard::Raw>, CommandError
         jsonrpc: &'static str,
         method: String,
         #[serde(skip_serializing_if = "Option::is_none")]
-        params: Option<switchboard::Raw>,
+        params: Option<switchboard::protocol::Raw>,
     }
     encode(&NotificationMessage { jsonrpc: "2.0", method, params }).map(Some)
 }

@@ -1,7 +1,8 @@
 //! `switchboard prompt`: gets a prompt with its arguments filled in.
 
+use switchboard::CallError;
+use switchboard::protocol::GetPromptResult;
 use switchboard::protocol::{GetPromptParams, Role};
-use switchboard::{CallError, GetPromptResult};
 
 use crate::connect::CommandSession;
 use crate::error::CommandError;

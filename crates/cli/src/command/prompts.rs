@@ -1,7 +1,7 @@
 //! `switchboard prompts`: lists the signatures and descriptions of prompts.
 
 use switchboard::protocol::OrderedMap;
-use switchboard::{Prompt, Raw};
+use switchboard::protocol::{Prompt, Raw};
 
 use crate::args::ServerTarget;
 use crate::command::{catalog, list_pages};

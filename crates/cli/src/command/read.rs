@@ -1,6 +1,7 @@
 //! `switchboard read`: prints or saves the contents of a resource.
 
-use switchboard::{CallError, ReadResourceResult, json};
+use switchboard::protocol::ReadResourceResult;
+use switchboard::{CallError, json};
 
 use crate::args::SaveArgs;
 use crate::connect::CommandSession;

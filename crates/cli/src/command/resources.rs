@@ -1,7 +1,8 @@
 //! `switchboard resources`: lists resources and resource templates.
 
+use switchboard::CallError;
 use switchboard::protocol::OrderedMap;
-use switchboard::{CallError, Raw, Resource, ResourceTemplate};
+use switchboard::protocol::{Raw, Resource, ResourceTemplate};
 
 use crate::args::ServerTarget;
 use crate::command::{catalog, list_pages};

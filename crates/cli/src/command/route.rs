@@ -3,9 +3,10 @@
 
 use std::sync::Arc;
 
+use switchboard::host::HostError;
 use switchboard::host::{CatalogTool, MergedList};
 use switchboard::protocol::OrderedMap;
-use switchboard::{HostError, Raw};
+use switchboard::protocol::Raw;
 
 use crate::args::{CallArgs, CompleteArgs, PromptArgs, ReadArgs, ServerTarget};
 use crate::command::{call, complete, prompt, read};

@@ -1,6 +1,6 @@
 //! `switchboard tools`: lists tools as signatures with descriptions, as one line each, or one tool in full.
 
-use switchboard::Raw;
+use switchboard::protocol::Raw;
 use switchboard::protocol::{OrderedMap, Tool};
 
 use crate::args::ToolsArgs;

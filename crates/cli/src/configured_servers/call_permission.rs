@@ -6,9 +6,9 @@
 use std::sync::Arc;
 
 use serde_json::json;
-use switchboard::Raw;
 use switchboard::host::permission::{FallbackPolicy, Gate, Ledger, Policy, Rule, Rules, Subject, Verdict};
 use switchboard::host::{ServerSpec, Transport};
+use switchboard::protocol::Raw;
 use switchboard::protocol::Tool;
 use switchboard_terminal::is_interactive;
 

@@ -2,6 +2,9 @@
 
 use std::sync::Arc;
 
+use switchboard::client::HttpLimits;
+use switchboard::client::{Change, RevisionPolicy};
+use switchboard::host::HostError;
 use switchboard::host::config::{
     ConfigError, ConfiguredServer, OffReason, ResolvedConfig, RestartPolicy, ServerPlan, StartPolicy,
 };
@@ -11,7 +14,9 @@ use switchboard::host::{
     CatalogTool, DriftPolicy, HostEvent, HostEvents, PinFile, Run, ServerSpec, ServerStatus,
     SetServersOutcome, Status, ToolExplanation, Transport,
 };
-use switchboard::{CallError, Change, Host, HostError, HttpLimits, Level, RevisionPolicy, Tap};
+use switchboard::protocol::Level;
+use switchboard::transport::Tap;
+use switchboard::{CallError, Host};
 use switchboard_terminal::is_interactive;
 
 use crate::args::SessionOptions;

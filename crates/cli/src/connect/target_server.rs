@@ -4,9 +4,11 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 use switchboard::host::Transport;
 use switchboard::protocol::OrderedMap;
-use switchboard::session::link::{BoxFuture, DialStep, Link};
+use switchboard::protocol::Raw;
+use switchboard::transport::link::{BoxFuture, DialStep, Link};
 use switchboard::transport::stdio::ChildHandle;
-use switchboard::{CallError, Dial, Direction, LinkError, Raw, Stdio, Tap};
+use switchboard::transport::{Dial, Direction, LinkError, Tap};
+use switchboard::{CallError, Stdio};
 
 use super::starting_text;
 use crate::args::{self, ServerTarget, SessionOptions};

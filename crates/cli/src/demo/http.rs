@@ -4,8 +4,9 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use switchboard::Server;
+use switchboard::server::{HttpListener, HttpServerOptions, HttpService, ListenerLimits};
 use switchboard::transport::http::server::LegacySse;
-use switchboard::{HttpListener, HttpServerOptions, HttpService, ListenerLimits, Server};
 
 use crate::args::DemoServerArgs;
 use crate::error::{CommandError, ExitKind};

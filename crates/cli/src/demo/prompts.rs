@@ -4,8 +4,8 @@ use switchboard::protocol::{
     CompleteParams, CompleteResult, Completion, GetPromptParams, ListPromptsResult, OrderedMap,
     PromptArgument, PromptMessage, Reference, Role,
 };
-use switchboard::session::server::Reply;
-use switchboard::{GetPromptResult, Prompt, RpcError};
+use switchboard::protocol::{GetPromptResult, Prompt, RpcError};
+use switchboard::server::Reply;
 
 use crate::demo::resources::{CITIES, TEMPLATE};
 

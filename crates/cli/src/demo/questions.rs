@@ -6,8 +6,9 @@ use switchboard::protocol::{
     BooleanField, ChoiceField, ChoiceOption, ElicitAction, ElicitParams, ElicitResult, FormField, FormSchema,
     MultiChoiceField, NumberField, TextField,
 };
-use switchboard::session::server::Reply;
-use switchboard::{AskError, CallToolResult, Content, RequestContext, RpcError};
+use switchboard::protocol::{CallToolResult, Content, RpcError};
+use switchboard::server::Reply;
+use switchboard::server::{AskError, RequestContext};
 
 #[derive(Deserialize)]
 struct Order {

@@ -2,9 +2,9 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use switchboard::protocol::{ErrorCode, ReadResourceResult, Resource, ResourceTemplate, RpcError};
 use switchboard::protocol::{ListResourceTemplatesResult, ListResourcesResult, PageParams, ResourceContents};
-use switchboard::session::server::Reply;
-use switchboard::{ErrorCode, ReadResourceResult, Resource, ResourceTemplate, RpcError};
+use switchboard::server::Reply;
 
 /// Page size; small, so that clients must paginate.
 const PAGE: usize = 3;

@@ -5,11 +5,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use switchboard::protocol::{Implementation, RpcError, ServerCapabilities};
 use switchboard::protocol::{ListCapability, ResourcesCapability, Settings};
-use switchboard::{
-    Handler, HandlerOutcome, Implementation, Publisher, RequestContext, RpcError, Server, ServerCapabilities,
-    ServerRequest, serve_stdio,
-};
+use switchboard::server::{Handler, HandlerOutcome, Publisher, RequestContext, ServerRequest};
+use switchboard::{Server, serve_stdio};
 use tokio::sync::Notify;
 
 use crate::args::DemoServerArgs;

@@ -6,12 +6,13 @@ use std::time::Duration;
 
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
-use switchboard::protocol::{ListToolsResult, Resource};
-use switchboard::session::server::Reply;
-use switchboard::{
-    CallToolParams, CallToolResult, Content, HandlerOutcome, Level, Raw, RequestContext, RpcError, Tool,
-    ToolAnnotations, json,
+use switchboard::json;
+use switchboard::protocol::{
+    CallToolParams, CallToolResult, Content, Level, Raw, RpcError, Tool, ToolAnnotations,
 };
+use switchboard::protocol::{ListToolsResult, Resource};
+use switchboard::server::Reply;
+use switchboard::server::{HandlerOutcome, RequestContext};
 
 use crate::demo::questions;
 use crate::demo::server::DemoState;

@@ -4,9 +4,9 @@ use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
 use switchboard::Http;
-use switchboard::http::Address;
-use switchboard::session::link::UnreachableKind;
 use switchboard::transport::http::client::EndpointError;
+use switchboard::transport::http_client::Address;
+use switchboard::transport::link::UnreachableKind;
 use tokio::net::{TcpStream, lookup_host};
 
 use crate::doctor::report::{DoctorReport, StepError, StepFailed};

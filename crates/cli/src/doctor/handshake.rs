@@ -3,8 +3,10 @@
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-use switchboard::session::link::UnreachableKind;
-use switchboard::{CallError, Client, ClientSession, Dial, Limits, LinkError};
+use switchboard::client::{ClientSession, Limits};
+use switchboard::transport::link::UnreachableKind;
+use switchboard::transport::{Dial, LinkError};
+use switchboard::{CallError, Client};
 
 use crate::connect::server_summary;
 use crate::doctor::report::{DoctorReport, StepError, StepFailed};

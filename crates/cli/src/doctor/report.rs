@@ -3,7 +3,8 @@
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
-use switchboard::{CallError, Raw};
+use switchboard::CallError;
+use switchboard::protocol::Raw;
 
 use crate::error::{CommandError, ExitKind};
 use crate::output::{OutputStream, indented, print_json};

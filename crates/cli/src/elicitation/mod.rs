@@ -4,7 +4,7 @@ mod refusing;
 mod scripted;
 mod terminal;
 
-use switchboard::HandlerCapabilities;
+use switchboard::client::HandlerCapabilities;
 pub(crate) use switchboard_terminal::{StdinLines, url_host};
 
 pub(crate) use refusing::{RefusalReason, RefusingHandler};

@@ -3,9 +3,9 @@
 use std::future::ready;
 use std::sync::{Arc, OnceLock};
 
+use switchboard::client::{ClientHandler, HandlerCapabilities, HandlerError, RequestingServer};
 use switchboard::protocol::{ElicitParams, ElicitResult};
-use switchboard::session::link::BoxFuture;
-use switchboard::{ClientHandler, HandlerCapabilities, HandlerError, RequestingServer};
+use switchboard::transport::link::BoxFuture;
 
 use crate::elicitation::CAPABILITIES;
 use crate::sanitize::one_line;

@@ -2,9 +2,10 @@
 
 use std::future::ready;
 
+use switchboard::client::{ClientHandler, HandlerCapabilities, HandlerError, RequestingServer};
+use switchboard::protocol::Raw;
 use switchboard::protocol::{ElicitParams, ElicitResult, OrderedMap};
-use switchboard::session::link::BoxFuture;
-use switchboard::{ClientHandler, HandlerCapabilities, HandlerError, Raw, RequestingServer};
+use switchboard::transport::link::BoxFuture;
 use switchboard_terminal::field;
 
 use crate::elicitation::{CAPABILITIES, RefusalReason};

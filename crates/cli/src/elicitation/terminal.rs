@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
+use switchboard::client::{ClientHandler, HandlerCapabilities, HandlerError, RequestingServer};
 use switchboard::protocol::{ElicitParams, ElicitResult, UrlParams};
-use switchboard::session::link::BoxFuture;
-use switchboard::{ClientHandler, HandlerCapabilities, HandlerError, RequestingServer};
+use switchboard::transport::link::BoxFuture;
 use switchboard_terminal::{Confirmation, Prompter};
 
 use crate::elicitation::{CAPABILITIES, StdinLines};

@@ -1,8 +1,10 @@
 //! Converts errors of the host to errors of a command.
 
+use switchboard::CallError;
+use switchboard::host::HostError;
 use switchboard::host::{self, Status};
-use switchboard::session::link::Challenge;
-use switchboard::{CallError, HostError, LinkError};
+use switchboard::transport::LinkError;
+use switchboard::transport::link::Challenge;
 
 use super::{CommandError, ExitKind, challenge_error};
 use crate::sanitize::one_line;

@@ -1,7 +1,7 @@
 //! Renders content blocks and resources: as text for a terminal, unchanged for a pipe.
 
+use switchboard::protocol::{CallToolResult, Raw};
 use switchboard::protocol::{Content, MediaContent, ResourceBody, ResourceContents};
-use switchboard::{CallToolResult, Raw};
 
 use crate::output::{OutputStream, format_size, pretty};
 use crate::sanitize::one_line;

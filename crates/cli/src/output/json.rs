@@ -2,8 +2,8 @@
 
 use std::collections::HashSet;
 
-use switchboard::Raw;
 use switchboard::protocol::OrderedMap;
+use switchboard::protocol::Raw;
 
 use crate::error::CommandError;
 use crate::output::OutputStream;

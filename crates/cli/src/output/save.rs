@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use base64::Engine;
 use base64::alphabet;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
-use switchboard::CallToolResult;
+use switchboard::protocol::CallToolResult;
 use switchboard::protocol::{Content, ResourceBody, ResourceContents};
 
 use crate::error::{CommandError, ExitKind};

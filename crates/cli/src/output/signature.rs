@@ -1,6 +1,6 @@
 //! Signature of a tool or prompt, `add(a: number, b?: number)`, derived from its schema.
 
-use switchboard::Raw;
+use switchboard::protocol::Raw;
 use switchboard::protocol::{InputSchema, OrderedMap, Prompt, Tool};
 use unicode_width::UnicodeWidthStr;
 

@@ -190,14 +190,14 @@ impl Workshop {
         fs::write(
             at.join("src/lib.rs"),
             format!(
-                "//! Tools.\n\npub mod in_memory;\n\nuse switchboard::prelude::*;\n\n/// Says texts.\n#[service(name = \"{name}\", version = \"0.1.0\")]\npub trait {service} {{\n{methods}}}\n"
+                "//! Tools.\n\npub mod in_memory;\n\nuse switchboard::service::prelude::*;\n\n/// Says texts.\n#[service(name = \"{name}\", version = \"0.1.0\")]\npub trait {service} {{\n{methods}}}\n"
             ),
         )
         .unwrap();
         fs::write(
             at.join("src/in_memory.rs"),
             format!(
-                "//! Tools.\n\nuse switchboard::prelude::*;\n\nuse crate::{service};\n\n/// Says texts.\n#[derive(Debug, Default)]\npub struct InMemory;\n\nimpl {service} for InMemory {{\n{bodies}}}\n"
+                "//! Tools.\n\nuse switchboard::service::prelude::*;\n\nuse crate::{service};\n\n/// Says texts.\n#[derive(Debug, Default)]\npub struct InMemory;\n\nimpl {service} for InMemory {{\n{bodies}}}\n"
             ),
         )
         .unwrap();

@@ -10,7 +10,7 @@ impl Error {
     /// it back to this error.
     ///
     /// ```
-    /// use switchboard::design::Error;
+    /// use switchboard::service::design::Error;
     ///
     /// let standard = Error::tool("not_found", "no such note").into_std();
     /// assert_eq!(std::error::Error::source(&standard).map(ToString::to_string), None);

@@ -15,13 +15,13 @@ const FORMAT_VERSION: u64 = 1;
 /// A published design, to compare later versions with.
 ///
 /// ```
-/// use switchboard::design::{ChangeClass, Design, Lock, ToolDef};
+/// use switchboard::service::design::{ChangeClass, Design, Lock, ToolDef};
 ///
 /// let old = Design::new("clock", "1.0.0").with_tools([ToolDef::new("now", "The time")]);
 /// let lock: Lock = Lock::new(&old).to_string().parse()?;
 /// let changes = lock.changes(&Design::new("clock", "1.1.0"));
 /// assert_eq!(changes[1].to_string(), "breaking: tool `now` was removed");
-/// # Ok::<(), switchboard::design::LockError>(())
+/// # Ok::<(), switchboard::service::design::LockError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Lock {

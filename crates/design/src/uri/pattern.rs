@@ -15,13 +15,13 @@ use crate::uri_syntax;
 /// The pattern of the URIs of a resource.
 ///
 /// ```
-/// use switchboard::design::{ResourceUri, UriPattern};
+/// use switchboard::service::design::{ResourceUri, UriPattern};
 ///
 /// let pattern: UriPattern = "doc://{id}/pages/{+rest}{?limit,tag*}".parse()?;
 /// let uri: ResourceUri = "doc://a%2Fb/pages/1/2?limit=3".parse().expect("a URI");
 /// let found = pattern.captures(&uri).expect("it matches");
 /// assert_eq!(found, [("id", "a/b".to_owned()), ("rest", "1/2".to_owned())]);
-/// # Ok::<(), switchboard::design::PatternError>(())
+/// # Ok::<(), switchboard::service::design::PatternError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UriPattern {

@@ -12,12 +12,12 @@ use super::resource_uri::ResourceUri;
 /// `*` matches within a segment and `**` matches everything; the query is ignored. Denying `x/**` also denies `x`.
 ///
 /// ```
-/// use switchboard::design::UriPolicy;
+/// use switchboard::service::design::UriPolicy;
 ///
 /// let policy = UriPolicy::new(["doc://**"], ["doc://private/**"])?;
 /// assert!(policy.allows(&"doc://a/b?limit=3".parse().expect("a URI")));
 /// assert!(!policy.allows(&"doc://a/%2e%2e%2fprivate/b".parse().expect("a URI")));
-/// # Ok::<(), switchboard::design::GlobError>(())
+/// # Ok::<(), switchboard::service::design::GlobError>(())
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct UriPolicy {

@@ -15,12 +15,12 @@ const MAX_BYTES: usize = 8 * 1024;
 /// A normalized resource URI.
 ///
 /// ```
-/// use switchboard::design::ResourceUri;
+/// use switchboard::service::design::ResourceUri;
 ///
 /// let uri: ResourceUri = "DOC://files/a/%2e%2E/%62?limit=3".parse()?;
 /// assert_eq!(uri.base(), "doc://files/b");
 /// assert_eq!(uri.query(), "limit=3");
-/// # Ok::<(), switchboard::design::UriError>(())
+/// # Ok::<(), switchboard::service::design::UriError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct ResourceUri {

@@ -15,7 +15,7 @@ use crate::repair::Issue;
 ///
 /// ```
 /// use serde_json::json;
-/// use switchboard::design::{ParamDef, ParamKind, ResourceDef, Route};
+/// use switchboard::service::design::{ParamDef, ParamKind, ResourceDef, Route};
 ///
 /// let history = ResourceDef::new("history", "conversation://{id}/history", "What was said").with_params([
 ///     ParamDef::new("id", ParamKind::Text).with_required(true),
@@ -27,7 +27,7 @@ use crate::repair::Issue;
 /// assert_eq!(uri, "conversation://a%2Fb/history?limit=3");
 /// let read = route.decode(&uri.parse().expect("a URI")).expect("it matches").expect("it is typed");
 /// assert_eq!(json!(read), arguments);
-/// # Ok::<(), switchboard::design::PatternError>(())
+/// # Ok::<(), switchboard::service::design::PatternError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Route {

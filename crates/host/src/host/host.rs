@@ -71,7 +71,7 @@ impl Host {
     /// ```no_run
     /// use switchboard::host::Host;
     /// use switchboard::host::config::ServerConfig;
-    /// use switchboard::transport::http::client::Http;
+    /// use switchboard::Http;
     /// use switchboard::transport::stdio::Stdio;
     ///
     /// # async fn connect(json: &str) -> Result<(), Box<dyn std::error::Error>> {

@@ -9,7 +9,7 @@ use serde_json::Error;
 use crate::write::unsupported::{unsupported_compounds, unsupported_scalars};
 
 /// The newtype name of a serialized `Raw`, which contains a `RawValue` of its text.
-pub(crate) const OWN_TOKEN: &str = "$switchboard::Raw";
+pub(crate) const OWN_TOKEN: &str = "$switchboard::protocol::Raw";
 
 /// Serializer that appends a string unchanged, because it is JSON text.
 pub(super) struct RawTextWriter<'a>(pub(super) &'a mut String);

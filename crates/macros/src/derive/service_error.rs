@@ -109,7 +109,7 @@ fn find_other<'a>(
     let Some((other, _)) = others.next() else {
         diagnostics.error_at(
             ident,
-            "one variant must hold any other error: `#[other] Other(switchboard::Error)`; a connection can always fail",
+            "one variant must hold any other error: `#[other] Other(switchboard::service::Error)`; a connection can always fail",
         );
         return None;
     };
@@ -139,7 +139,7 @@ fn parse_encoding(variant: &Variant, diagnostics: &mut Diagnostics) -> Option<Er
             if !has_one_field(variant) {
                 diagnostics.error_at(
                     &variant.ident,
-                    "this variant holds any other error: `Other(switchboard::Error)`",
+                    "this variant holds any other error: `Other(switchboard::service::Error)`",
                 );
                 return None;
             }

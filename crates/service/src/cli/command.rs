@@ -15,7 +15,7 @@ const CODES: &str = "Exit codes:\n  0 success   1 link or protocol failure   2 i
 /// depending on the design.
 ///
 /// ```
-/// use switchboard::design::{Design, ToolDef};
+/// use switchboard::service::design::{Design, ToolDef};
 ///
 /// let design = Design::new("clock", "1.0.0").with_tools([ToolDef::new("time_now", "What time it is")]);
 /// let matches = switchboard::service::cli::command(&design).try_get_matches_from(["clock-cli", "time-now"])?;

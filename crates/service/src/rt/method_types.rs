@@ -273,7 +273,7 @@ impl<T> ClientResult for T {}
     message = "`{Self}` cannot be the error of a method",
     label = "does not implement `ServiceError`",
     note = "an error type of yours is an enum with `#[derive(ServiceError)]`",
-    note = "for an error of another crate return `switchboard::Result<T>`: `?` converts every `std::error::Error`"
+    note = "for an error of another crate return `switchboard::service::Result<T>`: `?` converts every `std::error::Error`"
 )]
 pub trait MethodError: Sized {
     /// Converts the error for the other side.

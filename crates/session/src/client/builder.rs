@@ -142,7 +142,8 @@ impl Client {
     /// The future borrows nothing, so that it can be spawned:
     ///
     /// ```
-    /// # use switchboard::session::{Client, link::Dial};
+    /// # use switchboard::transport::link::Dial;
+    /// # use switchboard::Client;
     /// # fn spawn(server: impl Dial) {
     /// let opening = tokio::spawn(Client::new().connect(server));
     /// # }

@@ -17,8 +17,8 @@ use crate::link::{BoxFuture, Link, OneWayMessage};
 /// Handles requests of a server: elicitation and sampling. Roots are set on the session and not requested from here.
 ///
 /// ```
-/// use switchboard::session::client::{ClientHandler, HandlerCapabilities, HandlerError, RequestingServer};
-/// use switchboard::session::link::BoxFuture;
+/// use switchboard::client::{ClientHandler, HandlerCapabilities, HandlerError, RequestingServer};
+/// use switchboard::transport::link::BoxFuture;
 /// use switchboard::protocol::{ElicitAction, ElicitParams, ElicitResult};
 ///
 /// struct AlwaysDecline;

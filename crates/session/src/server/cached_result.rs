@@ -16,7 +16,7 @@ use crate::server::Server;
 ///
 /// ```
 /// use switchboard::protocol::{ListToolsResult, Tool};
-/// use switchboard::session::server::{CachedResult, HandlerOutcome};
+/// use switchboard::server::{CachedResult, HandlerOutcome};
 ///
 /// let tools = CachedResult::new(ListToolsResult::new(vec![Tool::new("echo", serde_json::json!({"type": "object"}))]));
 /// let handled = HandlerOutcome::cached(&tools); // for every `tools/list`, without encoding it again

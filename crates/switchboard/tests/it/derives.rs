@@ -3,8 +3,8 @@
 
 use std::fmt;
 
-use switchboard::prelude::*;
 use switchboard::service::InvalidParams;
+use switchboard::service::prelude::*;
 use switchboard::{Client, InProcess};
 
 #[derive(Debug, Deserialize, PartialEq, FormChoice)]
@@ -125,7 +125,7 @@ const WAYS: [&str; 5] = ["not_found", "closed", "unreadable", "quota", "away"];
 
 #[test]
 fn every_variant_comes_back_from_what_it_is_told_as() {
-    use switchboard::ServiceError;
+    use switchboard::service::ServiceError;
     for way in WAYS {
         let expected = format!("{:?}", failure(way));
         assert_eq!(format!("{:?}", MapError::from_error(failure(way).into_error())), expected);
@@ -137,7 +137,7 @@ fn every_variant_comes_back_from_what_it_is_told_as() {
     assert!(matches!(MapError::from_error(Error::Timeout), MapError::Other(Error::Timeout)));
     // Issues are more than the variant can hold, so the whole is kept.
     let detailed =
-        InvalidParams::from_issues(vec![switchboard::design::Issue::for_member("city", "is empty")]);
+        InvalidParams::from_issues(vec![switchboard::service::design::Issue::for_member("city", "is empty")]);
     assert!(matches!(
         MapError::from(Error::InvalidParams(detailed)),
         MapError::Other(Error::InvalidParams(_))

@@ -6,20 +6,26 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use switchboard::client::HttpBinding;
+use switchboard::client::{
+    Change, ClientHandler, HandlerCapabilities, HandlerError, RequestingServer, RevisionPolicy,
+};
+use switchboard::protocol::{
+    CallToolResult, Content, Implementation, Level, ListenFilter, Raw, ReadResourceResult, Revision,
+    RpcError, ServerCapabilities, Tool,
+};
 use switchboard::protocol::{
     ElicitParams, ElicitResult, FormField, FormSchema, ListCapability, ListToolsResult, OrderedMap,
     ResourcesCapability, ServerResult, Settings, TextField,
 };
-use switchboard::session::link::BoxFuture;
-use switchboard::session::server::layer::{IncomingRequest, Metrics, Next};
-use switchboard::transport::http::server::LegacySse;
-use switchboard::{
-    CallError, CallToolResult, Change, Client, ClientHandler, Content, Handler, HandlerCapabilities,
-    HandlerError, HandlerOutcome, Http, HttpBinding, HttpListener, HttpServerOptions, HttpService,
-    Implementation, Level, LinkError, ListenFilter, Raw, ReadResourceResult, RequestContext,
-    RequestingServer, Revision, RevisionPolicy, RpcError, Server, ServerCapabilities, ServerRequest, Tool,
-    json,
+use switchboard::server::layer::{IncomingRequest, Metrics, Next};
+use switchboard::server::{
+    Handler, HandlerOutcome, HttpListener, HttpServerOptions, HttpService, RequestContext, ServerRequest,
 };
+use switchboard::transport::LinkError;
+use switchboard::transport::http::server::LegacySse;
+use switchboard::transport::link::BoxFuture;
+use switchboard::{CallError, Client, Http, Server, json};
 use switchboard_testkit::ReservedPort;
 
 struct Fixture;
@@ -161,7 +167,7 @@ async fn every_revision_lists_calls_reads_and_reports_progress() {
         }
         assert_eq!(last, Some(3.0), "{spoken}");
         let unknown = session.call_tool("nothing", json!({})).await.unwrap_err();
-        assert_eq!(unknown.remote().unwrap().code, switchboard::ErrorCode::INVALID_PARAMS);
+        assert_eq!(unknown.remote().unwrap().code, switchboard::protocol::ErrorCode::INVALID_PARAMS);
         session.close().await;
     }
 }
@@ -276,12 +282,17 @@ async fn two_instances_on_one_store_serve_each_others_sessions() {
 
 /// Opens a session by hand and gives its id.
 async fn opened(url: &str) -> String {
-    let client = switchboard::http::HttpClient::new(switchboard::http::HttpClientOptions::default()).unwrap();
-    let address =
-        switchboard::http::Address::parse(&format!("{url}/mcp"), switchboard::http::PlainHttp::LoopbackOnly)
-            .unwrap();
+    let client = switchboard::transport::http_client::HttpClient::new(
+        switchboard::transport::http_client::HttpClientOptions::default(),
+    )
+    .unwrap();
+    let address = switchboard::transport::http_client::Address::parse(
+        &format!("{url}/mcp"),
+        switchboard::transport::http_client::PlainHttp::LoopbackOnly,
+    )
+    .unwrap();
     let body = r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"c","version":"1"}}}"#;
-    let request = switchboard::http::Request::new("POST".parse().unwrap(), address)
+    let request = switchboard::transport::http_client::Request::new("POST".parse().unwrap(), address)
         .with_header("content-type".parse().unwrap(), "application/json".parse().unwrap())
         .with_body(body);
     let response = client.send(request).await.unwrap();
@@ -289,11 +300,16 @@ async fn opened(url: &str) -> String {
 }
 
 async fn post(url: &str, session: &str, body: &'static str) -> String {
-    let client = switchboard::http::HttpClient::new(switchboard::http::HttpClientOptions::default()).unwrap();
-    let address =
-        switchboard::http::Address::parse(&format!("{url}/mcp"), switchboard::http::PlainHttp::LoopbackOnly)
-            .unwrap();
-    let request = switchboard::http::Request::new("POST".parse().unwrap(), address)
+    let client = switchboard::transport::http_client::HttpClient::new(
+        switchboard::transport::http_client::HttpClientOptions::default(),
+    )
+    .unwrap();
+    let address = switchboard::transport::http_client::Address::parse(
+        &format!("{url}/mcp"),
+        switchboard::transport::http_client::PlainHttp::LoopbackOnly,
+    )
+    .unwrap();
+    let request = switchboard::transport::http_client::Request::new("POST".parse().unwrap(), address)
         .with_header("content-type".parse().unwrap(), "application/json".parse().unwrap())
         .with_header("mcp-session-id".parse().unwrap(), session.parse().unwrap())
         .with_body(body);
@@ -345,17 +361,24 @@ async fn a_cancelled_request_is_answered_by_a_stream_that_ends() {
     let server = server();
     let url = serve(&server, HttpServerOptions::default()).await;
     let session = opened(&url).await;
-    let client = switchboard::http::HttpClient::new(switchboard::http::HttpClientOptions::default()).unwrap();
-    let plain = switchboard::http::PlainHttp::LoopbackOnly;
-    let address = switchboard::http::Address::parse(&format!("{url}/mcp"), plain).unwrap();
+    let client = switchboard::transport::http_client::HttpClient::new(
+        switchboard::transport::http_client::HttpClientOptions::default(),
+    )
+    .unwrap();
+    let plain = switchboard::transport::http_client::PlainHttp::LoopbackOnly;
+    let address = switchboard::transport::http_client::Address::parse(&format!("{url}/mcp"), plain).unwrap();
     let call = |tool: &str| {
         let params = json!({ "name": tool, "arguments": {}, "_meta": { "progressToken": 7 } });
         let body = json!({ "jsonrpc": "2.0", "id": tool, "method": "tools/call", "params": params });
-        let request = switchboard::http::Request::new("POST".parse().unwrap(), address.clone())
-            .with_header("accept".parse().unwrap(), "application/json, text/event-stream".parse().unwrap())
-            .with_header("content-type".parse().unwrap(), "application/json".parse().unwrap())
-            .with_header("mcp-session-id".parse().unwrap(), session.parse().unwrap())
-            .with_body(body.to_string());
+        let request =
+            switchboard::transport::http_client::Request::new("POST".parse().unwrap(), address.clone())
+                .with_header(
+                    "accept".parse().unwrap(),
+                    "application/json, text/event-stream".parse().unwrap(),
+                )
+                .with_header("content-type".parse().unwrap(), "application/json".parse().unwrap())
+                .with_header("mcp-session-id".parse().unwrap(), session.parse().unwrap())
+                .with_body(body.to_string());
         let client = client.clone();
         async move { client.send(request).await.unwrap() }
     };

@@ -6,12 +6,15 @@
 use std::path::Path;
 use std::time::Duration;
 
+use switchboard::client::HttpLimits;
+use switchboard::client::Limits;
+use switchboard::server::ServerLimits;
+use switchboard::server::{HttpServerOptions, ListenerLimits};
 use switchboard::service::StreamLimits;
 use switchboard::service::task::{TaskBudget, TaskLimits};
-use switchboard::session::server::ServerLimits;
+use switchboard::transport::ConnectionLimits;
 use switchboard::transport::http::server::ByteBudget;
 use switchboard::transport::stdio::StopTimeouts;
-use switchboard::{ConnectionLimits, HttpLimits, HttpServerOptions, Limits, ListenerLimits};
 
 /// A row as the code has it.
 struct Row {

@@ -5,9 +5,9 @@
 use std::collections::HashMap;
 
 use serde_json::Value;
-use switchboard::ClientSession;
-use switchboard::prelude::*;
+use switchboard::client::ClientSession;
 use switchboard::service::UnknownArguments;
+use switchboard::service::prelude::*;
 
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 struct Query {

@@ -3,7 +3,7 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use switchboard::prelude::*;
+use switchboard::service::prelude::*;
 use switchboard::{Client, InProcess};
 
 struct Counter {

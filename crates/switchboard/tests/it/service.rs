@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use switchboard::prelude::*;
+use switchboard::service::prelude::*;
 use switchboard::{Client, InProcess};
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -231,8 +231,8 @@ async fn defaults_are_taken_and_what_is_unknown_is_refused() {
 
 /// An application that uses `anyhow`, as many do.
 fn greets(name: &str) -> anyhow::Result<String> {
-    let greeting: switchboard::Result<String> = match name {
-        "" => Err(switchboard::Error::tool("nobody", "nobody to greet")),
+    let greeting: switchboard::service::Result<String> = match name {
+        "" => Err(switchboard::service::Error::tool("nobody", "nobody to greet")),
         name => Ok(format!("hello {name}")),
     };
     Ok(greeting?)
@@ -243,10 +243,10 @@ fn a4_an_error_becomes_an_anyhow_error_and_a_standard_error() {
     assert_eq!(greets("Ada").unwrap(), "hello Ada");
     let error = greets("").unwrap_err();
     assert_eq!(error.to_string(), "nobody to greet");
-    let standard = switchboard::Error::tool("nobody", "nobody to greet").into_std();
+    let standard = switchboard::service::Error::tool("nobody", "nobody to greet").into_std();
     let boxed: Box<dyn std::error::Error + Send + Sync> = Box::new(standard);
     assert_eq!(boxed.to_string(), "nobody to greet");
     // The blanket conversion stays: any standard error becomes one of ours.
-    let ours: switchboard::Error = std::io::Error::other("disk").into();
+    let ours: switchboard::service::Error = std::io::Error::other("disk").into();
     assert!(ours.downcast_ref::<std::io::Error>().is_some());
 }

@@ -3,10 +3,12 @@
 #![cfg(feature = "service-rpc")]
 #![allow(clippy::unwrap_used, missing_docs, reason = "a test")]
 
-use switchboard::prelude::*;
+use switchboard::Http;
+use switchboard::client::RevisionPolicy;
+use switchboard::server::{HttpListener, HttpServerOptions};
 use switchboard::service::client::{self, StreamItem};
+use switchboard::service::prelude::*;
 use switchboard::service::rpc::Mounted;
-use switchboard::{Http, HttpListener, HttpServerOptions, RevisionPolicy};
 
 /// Words, and what to do with them.
 #[service(name = "words", version = "1.0.0", rpc = "/rpc")]

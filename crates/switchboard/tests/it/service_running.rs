@@ -6,13 +6,14 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use switchboard::prelude::*;
-use switchboard::protocol::{ElicitParams, ElicitResult};
-use switchboard::session::link::BoxFuture;
-use switchboard::{
-    Client, ClientHandler, HandlerCapabilities, HandlerError, InProcess, RequestingServer, Revision,
-    RevisionPolicy,
+use switchboard::client::{
+    ClientHandler, HandlerCapabilities, HandlerError, RequestingServer, RevisionPolicy,
 };
+use switchboard::protocol::Revision;
+use switchboard::protocol::{ElicitParams, ElicitResult};
+use switchboard::service::prelude::*;
+use switchboard::transport::link::BoxFuture;
+use switchboard::{Client, InProcess};
 use tokio::sync::oneshot;
 
 #[derive(Deserialize, Form)]

@@ -5,7 +5,7 @@
 /// Two services in one module, and a glob import of all there is.
 mod two {
     pub(crate) mod api {
-        use switchboard::prelude::*;
+        use switchboard::service::prelude::*;
 
         /// One.
         #[service(version = "1.0.0", dyn_compatible)]
@@ -30,7 +30,7 @@ mod two {
     }
 
     use self::api::*;
-    use switchboard::prelude::*;
+    use switchboard::service::prelude::*;
 
     struct Svc;
 
@@ -69,7 +69,7 @@ mod two {
 
 #[test]
 fn a_service_can_stand_in_a_function() {
-    use switchboard::prelude::*;
+    use switchboard::service::prelude::*;
 
     #[derive(Serialize, Deserialize, JsonSchema)]
     struct Local {
@@ -97,7 +97,7 @@ fn a_service_can_stand_in_a_function() {
 
 /// Through a `macro_rules!`, with its fragments in every place.
 mod through {
-    use switchboard::prelude::*;
+    use switchboard::service::prelude::*;
 
     macro_rules! echoing {
         ($name:ident, $doc:literal, $tool:literal, $argument:ident: $type:ty = $default:expr) => {
@@ -149,7 +149,7 @@ mod through {
 mod generic {
     use std::fmt::Display;
 
-    use switchboard::prelude::*;
+    use switchboard::service::prelude::*;
 
     /// Shows.
     #[service(version = "1.0.0")]
@@ -181,7 +181,7 @@ mod renamed {
         pub(crate) use switchboard as board;
     }
 
-    use inner::board::prelude::{Form, FormChoice, Result, ServiceError, service};
+    use inner::board::service::prelude::{Form, FormChoice, Result, ServiceError, service};
 
     /// Renamed.
     #[service(version = "1.0.0", crate = "inner::board")]
@@ -210,23 +210,23 @@ mod renamed {
         #[tool_error("wet")]
         #[message("The paint is wet.")]
         Wet,
-        Other(inner::board::Error),
+        Other(inner::board::service::Error),
     }
 
     #[test]
     fn the_crate_can_have_another_path() {
-        use inner::board::ServiceError as _;
         use inner::board::service::Form as _;
+        use inner::board::service::ServiceError as _;
         assert_eq!(RenamedServer::design().tools[0].name, "echo");
         assert_eq!(Painted::form().required, ["colour"]);
         assert_eq!(Failure::Wet.into_error().to_string(), "The paint is wet.");
-        assert!(matches!(Failure::from_error(inner::board::Error::Timeout), Failure::Other(_)));
+        assert!(matches!(Failure::from_error(inner::board::service::Error::Timeout), Failure::Other(_)));
     }
 }
 
 /// Doc comments in every form they can have.
 mod docs {
-    use switchboard::prelude::*;
+    use switchboard::service::prelude::*;
 
     #[doc = "Said in an attribute,"]
     #[doc = "on two lines."]
@@ -285,7 +285,7 @@ mod docs {
 
 /// Aliases hide nothing that matters.
 mod aliases {
-    use switchboard::prelude::*;
+    use switchboard::service::prelude::*;
 
     type Texts = Vec<String>;
     type TextsResult = Result<Texts>;
@@ -317,8 +317,9 @@ mod aliases {
 
 /// Bytes as arguments, results and resources.
 mod bytes {
-    use switchboard::prelude::*;
-    use switchboard::{Client, InProcess, RevisionPolicy};
+    use switchboard::client::RevisionPolicy;
+    use switchboard::service::prelude::*;
+    use switchboard::{Client, InProcess};
 
     /// Files.
     #[service(version = "1.0.0")]
@@ -395,8 +396,10 @@ mod bytes {
 
 /// A resource whose members are listed.
 mod members {
-    use switchboard::prelude::*;
-    use switchboard::{Client, InProcess, Resource, RevisionPolicy};
+    use switchboard::client::RevisionPolicy;
+    use switchboard::protocol::Resource;
+    use switchboard::service::prelude::*;
+    use switchboard::{Client, InProcess};
 
     /// Documents.
     #[service(version = "1.0.0")]

@@ -7,14 +7,13 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use libtest_mimic::{Failed, Trial};
+use switchboard::client::{ClientSession, RevisionPolicy, SessionState};
 use switchboard::protocol::surface::TASKS_EXTENSION;
-use switchboard::session::link::{SingleLink, pair};
-use switchboard::session::{ConnectionLimits, MuxLink};
-use switchboard::{
-    CallError, CallToolResult, Client, ClientSession, Content, Handler, HandlerOutcome, Implementation,
-    InProcess, RequestContext, Revision, RevisionPolicy, RpcError, Server, ServerRequest, SessionState,
-    Stdio, json,
-};
+use switchboard::protocol::{CallToolResult, Content, Implementation, Revision, RpcError};
+use switchboard::server::{Handler, HandlerOutcome, RequestContext, ServerRequest};
+use switchboard::transport::link::{SingleLink, pair};
+use switchboard::transport::{ConnectionLimits, MuxLink};
+use switchboard::{CallError, Client, InProcess, Server, Stdio, json};
 
 /// Names what the child serves.
 const SERVE: &str = "SWITCHBOARD_ERAS_SERVE";

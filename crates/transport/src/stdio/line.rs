@@ -35,7 +35,7 @@ const BOM: &[u8] = b"\xef\xbb\xbf";
 ///
 /// ```
 /// use std::future::poll_fn;
-/// use switchboard::session::link::{Frame, Inlet};
+/// use switchboard::transport::link::{Frame, Inlet};
 /// use switchboard::transport::stdio::LineInlet;
 ///
 /// # #[tokio::main(flavor = "current_thread")] async fn main() {

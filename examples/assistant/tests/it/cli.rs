@@ -76,6 +76,7 @@ fn assistant_send_notification_cli() {
 fn the_design_is_printed_without_serving() {
     let output = Command::new(ASSISTANT).args(["design", "print", "--json"]).output().expect("it starts");
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
-    let design: switchboard::design::Design = serde_json::from_slice(&output.stdout).expect("a design");
+    let design: switchboard::service::design::Design =
+        serde_json::from_slice(&output.stdout).expect("a design");
     assert_eq!(&design, &**assistant::AssistantServer::<()>::design());
 }

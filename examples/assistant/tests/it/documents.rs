@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use assistant::AssistantServer;
-use switchboard::design::{Lock, Quickstart};
+use switchboard::service::design::{Lock, Quickstart};
 
 crate::trials![
     the_design_keeps_its_promises,
@@ -48,7 +48,7 @@ fn the_design_is_sound_and_survives_json() {
     let design = AssistantServer::<()>::design();
     assert!(design.check().is_ok());
     let json = serde_json::to_value(&**design).expect("JSON");
-    let read: switchboard::design::Design = serde_json::from_value(json).expect("a design");
+    let read: switchboard::service::design::Design = serde_json::from_value(json).expect("a design");
     assert_eq!(&read, &**design);
     let names: Vec<&str> = design.tools.iter().map(|tool| tool.name.as_str()).collect();
     let declared = [

@@ -4,7 +4,8 @@ use switchboard::protocol::{
     BooleanField, ChoiceField, ChoiceOption, ChoiceStyle, CreateMessageParams, ElicitParams, ElicitResult,
     FormField, FormSchema, MultiChoiceField, NumberField, Role, SamplingMessage, TextField,
 };
-use switchboard::{Content, HandlerOutcome, Raw, Reply, RequestContext};
+use switchboard::protocol::{Content, Raw};
+use switchboard::server::{HandlerOutcome, Reply, RequestContext};
 
 use super::{Call, Text, says};
 
@@ -16,7 +17,7 @@ pub(super) fn sampling(call: Call) -> HandlerOutcome {
 }
 
 /// Asks the model, and gives its text.
-async fn sample(cx: &RequestContext, key: &str, text: &str) -> Result<String, switchboard::AskError> {
+async fn sample(cx: &RequestContext, key: &str, text: &str) -> Result<String, switchboard::server::AskError> {
     let answer = cx.sample(key, question(text, 100)).await?;
     Ok(answer.content.iter().filter_map(Content::as_text).collect())
 }

@@ -1,7 +1,8 @@
 //! Tools that answer at once, each with another kind of content.
 
 use switchboard::protocol::ResourceContents;
-use switchboard::{CallToolResult, Content, HandlerOutcome};
+use switchboard::protocol::{CallToolResult, Content};
+use switchboard::server::HandlerOutcome;
 
 use super::{Call, Text, said};
 use crate::media;

@@ -4,7 +4,8 @@ use serde::Deserialize;
 use switchboard::protocol::{
     BooleanField, ElicitParams, ElicitResult, FormField, FormSchema, Root, TextField,
 };
-use switchboard::{AskError, Content, HandlerOutcome, Reply, RequestContext, RpcError};
+use switchboard::protocol::{Content, RpcError};
+use switchboard::server::{AskError, HandlerOutcome, Reply, RequestContext};
 
 use super::asking::question;
 use super::{Call, says};

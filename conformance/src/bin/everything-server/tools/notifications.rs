@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use switchboard::{HandlerOutcome, Level};
+use switchboard::protocol::Level;
+use switchboard::server::HandlerOutcome;
 
 use super::{Call, said, says};
 

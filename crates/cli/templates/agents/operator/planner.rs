@@ -5,7 +5,7 @@
 
 use std::error::Error;
 
-use switchboard::CallToolResult;
+use switchboard::protocol::CallToolResult;
 
 use crate::bootstrap::Runtime;
 use crate::operator::toolsets::__imports__;

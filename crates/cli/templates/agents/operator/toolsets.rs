@@ -9,7 +9,7 @@ use std::error::Error;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-use switchboard::CallToolResult;
+use switchboard::protocol::CallToolResult;
 
 /// A call of a tool.
 #[derive(Debug)]

@@ -4,7 +4,7 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use switchboard::prelude::*;
+use switchboard::service::prelude::*;
 
 use crate::{__Trait__, Note};
 

@@ -4,7 +4,7 @@
 
 pub mod in_memory;
 
-use switchboard::prelude::*;
+use switchboard::service::prelude::*;
 
 /// One note.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -4,7 +4,8 @@
 
 use __crate__::in_memory::InMemory;
 use __crate__::{__Trait__, __Trait__Client, __Trait__Server};
-use switchboard::{Client, InProcess, RevisionPolicy};
+use switchboard::client::RevisionPolicy;
+use switchboard::{Client, InProcess};
 
 /// What must hold of the service, however it is reached.
 async fn keeps_and_finds(api: &impl __Trait__) {

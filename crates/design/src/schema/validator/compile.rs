@@ -20,13 +20,13 @@ use super::pattern::{PatternMatcher, Reservation, UncheckedPattern};
 ///
 /// ```
 /// use serde_json::json;
-/// use switchboard::design::schema::{ValidationOutcome, Validator};
+/// use switchboard::service::design::schema::{ValidationOutcome, Validator};
 ///
 /// let validator = Validator::new(&json!({"type": "object", "properties": {"a": {"type": "number"}}}))?;
 /// assert_eq!(validator.validate(&json!({"a": 1})), ValidationOutcome::Valid);
 /// let ValidationOutcome::Invalid(issues) = validator.validate(&json!({"a": "x"})) else { panic!() };
 /// assert_eq!(issues[0].to_string(), "`a` must be a number; got \"x\"");
-/// # Ok::<(), switchboard::design::schema::SchemaError>(())
+/// # Ok::<(), switchboard::service::design::schema::SchemaError>(())
 /// ```
 #[derive(Debug)]
 pub struct Validator {

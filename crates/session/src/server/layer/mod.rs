@@ -23,10 +23,11 @@
 //!
 //! ```
 //! use switchboard::protocol::{Implementation, RpcError, ServerCapabilities};
-//! use switchboard::session::Client;
-//! use switchboard::session::server::{
-//!     Handler, HandlerOutcome, InProcess, IncomingRequest, Layer, Next, RequestContext, Server, ServerRequest,
+//! use switchboard::Client;
+//! use switchboard::server::{
+//!     Handler, HandlerOutcome, IncomingRequest, Layer, Next, RequestContext, ServerRequest,
 //! };
+//! use switchboard::{InProcess, Server};
 //!
 //! struct Audit;
 //!
@@ -56,7 +57,7 @@
 //!     .build(Nothing);
 //! let session = Client::new().connect(InProcess::new(&server)).await?; // "anonymous server/discover: ok"
 //! # session.close().await;
-//! # Ok::<(), switchboard::session::CallError>(()) }).unwrap();
+//! # Ok::<(), switchboard::CallError>(()) }).unwrap();
 //! ```
 //!
 //! [`HandlerOutcome::inspect`]: crate::server::HandlerOutcome::inspect

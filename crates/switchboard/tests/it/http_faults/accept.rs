@@ -1,7 +1,8 @@
 //! What each `Accept` is answered with: a plain result, a tool that speaks, a listen stream, an error.
 
 use serde_json::{Value, json};
-use switchboard::{HttpServerOptions, ListenerLimits, RevisionPolicy};
+use switchboard::client::RevisionPolicy;
+use switchboard::server::{HttpServerOptions, ListenerLimits};
 
 use crate::http_faults::raw::{Answer, Stand, call, modern};
 

@@ -3,7 +3,10 @@
 use std::time::Instant;
 
 use serde_json::Value;
-use switchboard::{CallError, Client, Http, LinkError, Revision, RevisionPolicy, TimeoutKind, json};
+use switchboard::client::{RevisionPolicy, TimeoutKind};
+use switchboard::protocol::Revision;
+use switchboard::transport::LinkError;
+use switchboard::{CallError, Client, Http, json};
 use switchboard_testkit::ReservedPort;
 
 use crate::http_faults::stage::{
@@ -423,7 +426,7 @@ async fn p6_repeated_cursor_lists_no_tool_twice() {
         let names: Vec<&str> = tools.iter().map(|tool| tool.name.as_str()).collect();
         assert_eq!(names, ["a", "b"]);
         assert!(
-            matches!(&tools.cut, Some(switchboard::session::client::ListTruncation::RepeatedCursor { cursor }) if cursor == "same")
+            matches!(&tools.cut, Some(switchboard::client::ListTruncation::RepeatedCursor { cursor }) if cursor == "same")
         );
         assert_eq!(far.count("tools/list") - before, 2);
     }

@@ -3,7 +3,9 @@
 use std::time::Instant;
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-use switchboard::{Client, Http, HttpServerOptions, ListenerLimits, RevisionPolicy, json};
+use switchboard::client::RevisionPolicy;
+use switchboard::server::{HttpServerOptions, ListenerLimits};
+use switchboard::{Client, Http, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 

@@ -6,7 +6,9 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use switchboard::{CallError, Client, ClientSession, Http, LinkError, RevisionPolicy, TimeoutKind, json};
+use switchboard::client::{ClientSession, RevisionPolicy, TimeoutKind};
+use switchboard::transport::LinkError;
+use switchboard::{CallError, Client, Http, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::{JoinHandle, JoinSet};

@@ -6,11 +6,15 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use switchboard::Server;
+use switchboard::client::RevisionPolicy;
+use switchboard::protocol::{
+    CallToolResult, Content, Implementation, Level, Raw, RpcError, ServerCapabilities, Tool,
+};
 use switchboard::protocol::{ListCapability, ListToolsResult, Settings};
-use switchboard::{
-    CallToolResult, Content, Handler, HandlerOutcome, HttpListener, HttpServerOptions, HttpService,
-    Implementation, Level, ListenerLimits, Raw, RequestContext, RevisionPolicy, RpcError, Server,
-    ServerCapabilities, ServerRequest, Tool,
+use switchboard::server::{
+    Handler, HandlerOutcome, HttpListener, HttpServerOptions, HttpService, ListenerLimits, RequestContext,
+    ServerRequest,
 };
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;

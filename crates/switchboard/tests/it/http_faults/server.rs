@@ -3,7 +3,8 @@
 use std::time::{Duration, Instant};
 
 use serde_json::json;
-use switchboard::{HttpServerOptions, ListenerLimits, RevisionPolicy};
+use switchboard::client::RevisionPolicy;
+use switchboard::server::{HttpServerOptions, ListenerLimits};
 use tokio::net::TcpSocket;
 
 use crate::http_faults::raw::{Stand, Told, call, legacy_call, modern, post, request};

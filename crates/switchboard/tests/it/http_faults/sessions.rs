@@ -1,7 +1,8 @@
 //! Sessions of the legacy era over a real socket: how they end, how many there are, and what can be replayed.
 
 use serde_json::json;
-use switchboard::{HttpServerOptions, ListenerLimits, RevisionPolicy};
+use switchboard::client::RevisionPolicy;
+use switchboard::server::{HttpServerOptions, ListenerLimits};
 
 use crate::http_faults::crowd::is_long;
 use crate::http_faults::raw::{Stand, legacy_call, modern, post, request};

@@ -6,7 +6,9 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use switchboard::{Client, ClientSession, Http, HttpLimits, Limits, RevisionPolicy};
+use switchboard::client::HttpLimits;
+use switchboard::client::{ClientSession, Limits, RevisionPolicy};
+use switchboard::{Client, Http};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;

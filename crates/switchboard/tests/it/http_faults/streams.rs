@@ -3,9 +3,11 @@
 use std::time::Instant;
 
 use serde_json::Value;
-use switchboard::{
-    CallError, Client, Http, HttpBinding, LinkError, ListenFilter, RevisionPolicy, TimeoutKind, json,
-};
+use switchboard::client::HttpBinding;
+use switchboard::client::{RevisionPolicy, TimeoutKind};
+use switchboard::protocol::ListenFilter;
+use switchboard::transport::LinkError;
+use switchboard::{CallError, Client, Http, json};
 
 use crate::http_faults::stage::{
     Far, LONG, SHORT, Said, Seen, chunked, document, events, limits, ms, patience, result, stream,
@@ -140,7 +142,7 @@ async fn f110_a_standing_stream_without_bytes_is_opened_anew() {
     let mut changes = session.changes().unwrap();
     // What may have been missed meanwhile is listed again.
     let change = tokio::time::timeout(LONG, changes.next()).await.unwrap();
-    assert!(matches!(change, Some(switchboard::Change::Tools)), "{change:?}");
+    assert!(matches!(change, Some(switchboard::client::Change::Tools)), "{change:?}");
     far.left(LONG).await;
     tokio::time::timeout(LONG, async {
         while far.count("GET") < 2 {
@@ -173,7 +175,7 @@ async fn f110_a_listen_stream_without_bytes_is_opened_anew_in_the_modern_era() {
     let mut listening = session.listen(filter).await.unwrap();
     // What may have been missed meanwhile is told as a change, so that it is listed again.
     let change = tokio::time::timeout(LONG, listening.next()).await.unwrap();
-    assert!(matches!(change, Some(switchboard::Change::Tools)), "{change:?}");
+    assert!(matches!(change, Some(switchboard::client::Change::Tools)), "{change:?}");
     assert!(far.count("subscriptions/listen") >= 2);
 }
 

@@ -9,10 +9,13 @@ mod ids;
 use std::time::{Duration, Instant};
 
 use libtest_mimic::Trial;
+use switchboard::client::SessionState;
+use switchboard::protocol::CallToolResult;
 use switchboard::protocol::DecodeKind;
 use switchboard::protocol::jsonrpc::{MessageErrorKind, SyntaxErrorKind};
-use switchboard::session::link::{Counts, PeerHint};
-use switchboard::{CallError, CallToolResult, LinkError, SessionState, json};
+use switchboard::transport::LinkError;
+use switchboard::transport::link::{Counts, PeerHint};
+use switchboard::{CallError, json};
 
 use crate::faults::stage::{LATE, Watched, close_politely, echo, faultd, legacy, real};
 

@@ -2,9 +2,11 @@
 
 use libtest_mimic::Trial;
 use serde_json::json;
+use switchboard::client::{
+    ClientHandler, ClientSession, HandlerCapabilities, HandlerError, RequestingServer,
+};
 use switchboard::protocol::{ElicitParams, ElicitResult};
-use switchboard::session::link::BoxFuture;
-use switchboard::{ClientHandler, ClientSession, HandlerCapabilities, HandlerError, RequestingServer};
+use switchboard::transport::link::BoxFuture;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 

@@ -3,10 +3,12 @@
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use switchboard::session::MuxLink;
-use switchboard::session::link::SingleLink;
+use switchboard::client::ClientSession;
+use switchboard::transport::MuxLink;
+use switchboard::transport::link::SingleLink;
 use switchboard::transport::stdio::{LineInlet, LineOutlet};
-use switchboard::{CallError, Client, ClientSession, ConnectionLimits, LinkError, Pipe, Server};
+use switchboard::transport::{ConnectionLimits, LinkError, Pipe};
+use switchboard::{CallError, Client, Server};
 use tokio::io::{
     AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader, DuplexStream, ReadHalf, WriteHalf, duplex, split,
 };

@@ -8,7 +8,10 @@ use std::time::{Duration, Instant};
 use libtest_mimic::Trial;
 use proptest::strategy::{Strategy, ValueTree};
 use serde_json::json;
-use switchboard::{CallError, LinkError, Raw, SessionState};
+use switchboard::CallError;
+use switchboard::client::SessionState;
+use switchboard::protocol::Raw;
+use switchboard::transport::LinkError;
 
 use crate::faults::far::{Held, open};
 use crate::faults::part;

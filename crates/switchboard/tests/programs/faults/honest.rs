@@ -4,11 +4,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::{Value, json};
-use switchboard::protocol::{ElicitParams, FormSchema, ListCapability, ListToolsResult};
-use switchboard::{
-    CallToolParams, CallToolResult, Content, Handler, HandlerOutcome, Implementation, Level, Raw,
-    RequestContext, RpcError, Server, ServerCapabilities, ServerLimits, ServerRequest, Tool,
+use switchboard::Server;
+use switchboard::protocol::{
+    CallToolParams, CallToolResult, Content, Implementation, Level, Raw, RpcError, ServerCapabilities, Tool,
 };
+use switchboard::protocol::{ElicitParams, FormSchema, ListCapability, ListToolsResult};
+use switchboard::server::{Handler, HandlerOutcome, RequestContext, ServerLimits, ServerRequest};
 use tokio::sync::Notify;
 
 /// A result that only text can carry.

@@ -4,8 +4,10 @@ use std::future::IntoFuture;
 use std::time::{Duration, Instant};
 
 use serde_json::json;
-use switchboard::session::link::StartErrorKind;
-use switchboard::{CallError, Client, ClientSession, EraHint, LinkError, SessionState, Stdio, TimeoutKind};
+use switchboard::client::{ClientSession, EraHint, SessionState, TimeoutKind};
+use switchboard::transport::LinkError;
+use switchboard::transport::link::StartErrorKind;
+use switchboard::{CallError, Client, Stdio};
 
 use crate::faults::part::PART;
 use crate::faults::stage::{

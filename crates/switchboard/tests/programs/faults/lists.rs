@@ -1,8 +1,9 @@
 //! Lists of the wrong shape: F067.
 
 use serde_json::{Value, json};
+use switchboard::CallError;
+use switchboard::client::ClientSession;
 use switchboard::protocol::DecodeKind;
-use switchboard::{CallError, ClientSession};
 
 use crate::faults::far::{Far, Held, open};
 

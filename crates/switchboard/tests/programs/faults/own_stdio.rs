@@ -3,7 +3,8 @@
 use std::time::Instant;
 
 use serde_json::json;
-use switchboard::{CallError, Client, RevisionPolicy, Stdio};
+use switchboard::client::RevisionPolicy;
+use switchboard::{CallError, Client, Stdio};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::task::JoinSet;
 

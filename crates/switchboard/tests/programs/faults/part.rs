@@ -5,8 +5,10 @@ use std::process::{Stdio, exit};
 use std::time::Duration;
 
 use serde_json::json;
+use switchboard::client::ClientSession;
 use switchboard::transport::stdio::Supervision;
-use switchboard::{CallError, ClientSession, CloseOutcome, LinkError, serve_stdio};
+use switchboard::transport::{CloseOutcome, LinkError};
+use switchboard::{CallError, serve_stdio};
 
 use crate::faults::stage::{QUICK, Watched, close_politely, legacy, sh, shell, times, until_gone};
 use crate::faults::{case, framing, honest};

@@ -5,7 +5,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use switchboard::{CallError, TimeoutKind};
+use switchboard::CallError;
+use switchboard::client::TimeoutKind;
 
 use crate::faults::far::{Far, Held, open};
 use crate::faults::stage::{echo, times};

@@ -5,9 +5,11 @@ use std::task::Poll;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use switchboard::session::MuxLink;
-use switchboard::session::link::SingleLink;
-use switchboard::{CallError, Client, ConnectionLimits, LinkError, SessionState, TimeoutKind};
+use switchboard::client::{SessionState, TimeoutKind};
+use switchboard::transport::MuxLink;
+use switchboard::transport::link::SingleLink;
+use switchboard::transport::{ConnectionLimits, LinkError};
+use switchboard::{CallError, Client};
 
 use crate::faults::far::{Far, Held, ROOM, discovered, open, open_modern, open_with};
 use crate::faults::stage::{echo, legacy};

@@ -4,7 +4,8 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use switchboard::{LinkError, ServerLimits};
+use switchboard::server::ServerLimits;
+use switchboard::transport::LinkError;
 use tokio::time::{Instant, timeout};
 
 use crate::faults::far::{Served, serve, serve_unopened};

@@ -5,13 +5,12 @@ use std::sync::{Arc, Mutex, Weak};
 use std::time::{Duration, Instant};
 
 use libtest_mimic::Trial;
-use switchboard::session::MuxLink;
-use switchboard::session::link::{BoxFuture, DialStep, Link};
+use switchboard::client::{ClientSession, Limits, RevisionPolicy};
+use switchboard::transport::MuxLink;
+use switchboard::transport::link::{BoxFuture, DialStep, Link};
 use switchboard::transport::stdio::{ChildHandle, StopTimeouts, spawn};
-use switchboard::{
-    CallError, Client, ClientSession, CloseOutcome, ConnectionLimits, Dial, Direction, Limits, LinkError,
-    RevisionPolicy, Stdio, Tap, json,
-};
+use switchboard::transport::{CloseOutcome, ConnectionLimits, Dial, Direction, LinkError, Tap};
+use switchboard::{CallError, Client, Stdio, json};
 
 use crate::faults::faultd;
 

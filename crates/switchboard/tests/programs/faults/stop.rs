@@ -3,9 +3,10 @@
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process_group};
-use switchboard::session::link::ServerExit;
+use switchboard::client::ClientSession;
+use switchboard::transport::CloseOutcome;
+use switchboard::transport::link::ServerExit;
 use switchboard::transport::stdio::StopTimeouts;
-use switchboard::{ClientSession, CloseOutcome};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::process::Child;
 use tokio::task::JoinSet;

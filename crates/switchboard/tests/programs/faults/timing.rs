@@ -4,9 +4,11 @@ use std::future::IntoFuture;
 use std::time::Duration;
 
 use serde_json::json;
-use switchboard::session::MuxLink;
-use switchboard::session::link::{PeerHint, SingleLink};
-use switchboard::{CallError, Client, ConnectionLimits, LinkError, SessionState, TimeoutKind};
+use switchboard::client::{SessionState, TimeoutKind};
+use switchboard::transport::MuxLink;
+use switchboard::transport::link::{PeerHint, SingleLink};
+use switchboard::transport::{ConnectionLimits, LinkError};
+use switchboard::{CallError, Client};
 use tokio::time::Instant;
 
 use crate::faults::far::{Far, Held, ROOM, discovered, open_with};

@@ -6,15 +6,17 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use libtest_mimic::Failed;
+use switchboard::client::HttpBinding;
+use switchboard::client::{
+    Change, ClientHandler, ClientSession, HandlerCapabilities, HandlerError, RequestingServer,
+};
+use switchboard::protocol::{Content, Level, ListenFilter, Revision};
 use switchboard::protocol::{
     CreateMessageParams, CreateMessageResult, ElicitAction, ElicitParams, ElicitResult, OrderedMap, Raw,
     Reference, Root, TaskParams,
 };
-use switchboard::session::link::BoxFuture;
-use switchboard::{
-    Change, Client, ClientHandler, ClientSession, Content, HandlerCapabilities, HandlerError, HttpBinding,
-    Level, ListenFilter, RequestingServer, Revision, json,
-};
+use switchboard::transport::link::BoxFuture;
+use switchboard::{Client, json};
 
 use crate::interop::listening::Listening;
 use crate::interop::peer::Peer;

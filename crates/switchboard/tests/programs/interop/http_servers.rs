@@ -5,11 +5,12 @@ use std::time::Duration;
 
 use libtest_mimic::Failed;
 use serde_json::Value;
+use switchboard::client::HttpBinding;
+use switchboard::client::{Change, ClientSession, RevisionPolicy};
 use switchboard::protocol::ResourceBody;
-use switchboard::{
-    CallError, Change, Client, ClientSession, HttpBinding, LinkError, ListenFilter, Revision, RevisionPolicy,
-    json,
-};
+use switchboard::protocol::{ListenFilter, Revision};
+use switchboard::transport::LinkError;
+use switchboard::{CallError, Client, json};
 
 use crate::interop::everything::Obliging;
 use crate::interop::listening::Listening;

@@ -5,7 +5,9 @@ use std::process::Stdio;
 use std::sync::Arc;
 use std::time::Duration;
 
-use switchboard::{Client, ClientSession, Http, HttpBinding};
+use switchboard::client::ClientSession;
+use switchboard::client::HttpBinding;
+use switchboard::{Client, Http};
 use tokio::io::{AsyncBufReadExt, AsyncRead, BufReader};
 use tokio::process::{Child, Command};
 use tokio::sync::watch;

@@ -4,8 +4,9 @@ use std::path::Path;
 use std::time::Duration;
 
 use libtest_mimic::Failed;
+use switchboard::host::HostError;
 use switchboard::host::{Run, ServerSpec, Status, StatusKind};
-use switchboard::{Host, HostError, Http, Stdio, json};
+use switchboard::{Host, Http, Stdio, json};
 
 use crate::interop::listening::Listening;
 use crate::interop::peer::{Mark, place};

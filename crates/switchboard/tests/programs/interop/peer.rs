@@ -4,7 +4,9 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-use switchboard::{Client, ClientSession, CloseOutcome, Stdio};
+use switchboard::client::ClientSession;
+use switchboard::transport::CloseOutcome;
+use switchboard::{Client, Stdio};
 
 /// A server that others wrote, started for one test.
 pub(crate) struct Peer {

@@ -4,7 +4,9 @@ use std::process::Command;
 use std::time::Duration;
 
 use libtest_mimic::Failed;
-use switchboard::{Client, Revision, RevisionPolicy, json};
+use switchboard::client::RevisionPolicy;
+use switchboard::protocol::Revision;
+use switchboard::{Client, json};
 
 use crate::interop::peer::Peer;
 use crate::interop::{Test, block_on};

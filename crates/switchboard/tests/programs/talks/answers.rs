@@ -1,10 +1,12 @@
 //! Who answers the server in a client's talk: fixed answers, chosen by what is asked.
 
+use switchboard::client::{ClientHandler, HandlerCapabilities, HandlerError, RequestingServer};
+use switchboard::json;
+use switchboard::protocol::{Content, Raw};
 use switchboard::protocol::{
     CreateMessageParams, CreateMessageResult, ElicitAction, ElicitParams, ElicitResult, OrderedMap,
 };
-use switchboard::session::link::BoxFuture;
-use switchboard::{ClientHandler, Content, HandlerCapabilities, HandlerError, Raw, RequestingServer, json};
+use switchboard::transport::link::BoxFuture;
 
 /// Fixed answers: "decline", "cancel", "refuse" and "wait" do what they say, "slowly" reports progress first, and
 /// anything else is accepted.

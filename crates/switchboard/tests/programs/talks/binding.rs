@@ -7,9 +7,10 @@ use std::io::{self, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 
-use switchboard::session::link::{BoxFuture, DialStep, Link};
-use switchboard::session::{ConnectionLimits, MuxLink};
-use switchboard::{Dial, LinkError, Server, Stdio};
+use switchboard::transport::link::{BoxFuture, DialStep, Link};
+use switchboard::transport::{ConnectionLimits, MuxLink};
+use switchboard::transport::{Dial, LinkError};
+use switchboard::{Server, Stdio};
 use tokio::net::UnixListener;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 

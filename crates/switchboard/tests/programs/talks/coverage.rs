@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use serde_json::Value;
-use switchboard::Revision;
+use switchboard::protocol::Revision;
 use switchboard::protocol::surface::{self, Peer};
 
 use crate::talks::talk::{Line, Role, Talk};

@@ -4,13 +4,16 @@ use std::sync::{Arc, OnceLock};
 
 use serde_json::Value;
 use switchboard::protocol::{
+    CallToolParams, CallToolResult, Content, ErrorCode, Implementation, Level, Raw, RpcError,
+};
+use switchboard::protocol::{
     CreateMessageParams, CreateTaskResult, DetailedTask, ElicitAction, ElicitParams, FormField, FormSchema,
     SamplingMessage, ServerResult, Task, TaskStatus, TextField, UrlParams,
 };
-use switchboard::{
-    AskError, CallToolParams, CallToolResult, Content, ErrorCode, Handler, HandlerOutcome, Implementation,
-    Level, Publisher, Raw, Reply, RequestContext, RpcError, Server, ServerRequest, json,
+use switchboard::server::{
+    AskError, Handler, HandlerOutcome, Publisher, Reply, RequestContext, ServerRequest,
 };
+use switchboard::{Server, json};
 
 use crate::talks::verbs::offer;
 

@@ -4,11 +4,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::Value;
-use switchboard::protocol::{CompleteParams, Root, TaskParams};
-use switchboard::{
-    CallError, Change, ChangeStream, Client, ClientSession, EraHint, Level, Limits, RevisionPolicy,
-    Subscription, json,
+use switchboard::client::{
+    Change, ChangeStream, ClientSession, EraHint, Limits, RevisionPolicy, Subscription,
 };
+use switchboard::protocol::Level;
+use switchboard::protocol::{CompleteParams, Root, TaskParams};
+use switchboard::{CallError, Client, json};
 use tokio::sync::Mutex;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
@@ -210,7 +211,7 @@ fn given<T: serde::Serialize>(outcome: Result<T, CallError>) -> Result<Value, Ca
 }
 
 fn listed<T: serde::Serialize>(
-    outcome: Result<&switchboard::List<T>, &CallError>,
+    outcome: Result<&switchboard::client::List<T>, &CallError>,
 ) -> Result<Value, CallError> {
     outcome.map_err(Clone::clone).map(|listing| json!(listing.iter().collect::<Vec<_>>()))
 }

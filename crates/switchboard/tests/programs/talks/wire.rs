@@ -4,8 +4,8 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use bytes::Bytes;
-use switchboard::session::link::{Frame, FrameQueue, Inlet, Outlet};
-use switchboard::{LinkError, Pipe};
+use switchboard::transport::link::{Frame, FrameQueue, Inlet, Outlet};
+use switchboard::transport::{LinkError, Pipe};
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 

@@ -72,7 +72,7 @@ pub enum HttpBinding {
 /// Two equal values reach the same server in the same way; authorizers compare by identity.
 ///
 /// ```
-/// use switchboard::transport::http::client::Http;
+/// use switchboard::Http;
 ///
 /// let docs = Http::new("https://example.org/mcp").header("Authorization", "Bearer abc");
 /// assert!(docs.check().is_ok());

@@ -53,7 +53,7 @@ impl OutgoingMessage {
 /// The state that all exchanges of a session share.
 pub(super) struct Session {
     pub(super) sender: Arc<HttpSender>,
-    pub(super) state: Mutex<SessionState>,
+    pub(super) state: Mutex<HttpSessionState>,
     pub(super) inbound_sender: InboundSender,
     /// Whether requests may be sent: `notifications/initialized` was posted.
     pub(super) open: watch::Sender<HandshakeStage>,
@@ -66,7 +66,7 @@ pub(super) struct Session {
 }
 
 #[derive(Default)]
-pub(super) struct SessionState {
+pub(super) struct HttpSessionState {
     pub(super) id: Option<HeaderValue>,
     pub(super) revision: Option<&'static str>,
     /// The parameters of the handshake, for a renewal.

@@ -81,7 +81,7 @@ impl HttpServerOptions {
     /// sessions are bound to the caller who began them.
     ///
     /// ```
-    /// use switchboard::session::server::Caller;
+    /// use switchboard::server::Caller;
     /// use switchboard::transport::http::server::{HttpServerOptions, AuthRejection};
     ///
     /// let options = HttpServerOptions::default().with_authenticate(|head: &http::request::Parts| {

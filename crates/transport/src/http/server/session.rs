@@ -47,7 +47,7 @@ pub(crate) struct SessionBudgets {
 pub(crate) struct HttpSession {
     pub(crate) id: String,
     pub(crate) memory: Arc<ServerSession>,
-    state: Mutex<SessionState>,
+    state: Mutex<StoredSessionState>,
     limits: StreamLimits,
     subscription: Mutex<Option<ChangeSubscription>>,
     /// The client that its bytes are counted against.
@@ -60,7 +60,7 @@ pub(crate) struct HttpSession {
     own: Weak<Self>,
 }
 
-struct SessionState {
+struct StoredSessionState {
     streams: HashMap<u64, SessionStream>,
     next_stream: u64,
     logged_events: usize,
@@ -123,7 +123,7 @@ impl HttpSession {
         limits: StreamLimits,
         budgets: &SessionBudgets,
     ) -> Arc<Self> {
-        let state = SessionState {
+        let state = StoredSessionState {
             streams: HashMap::from([(STANDALONE, SessionStream::default())]),
             next_stream: 1,
             logged_events: 0,
@@ -259,7 +259,7 @@ impl HttpSession {
     }
 
     /// Updates the byte account after the log changed from `before` bytes.
-    fn update_account(&self, mut state: MutexGuard<'_, SessionState>, before: usize) {
+    fn update_account(&self, mut state: MutexGuard<'_, StoredSessionState>, before: usize) {
         let after = state.logged_bytes;
         let mut evicted = EvictedHolders::default();
         if after > before {
@@ -417,7 +417,7 @@ impl HttpSession {
     }
 }
 
-impl SessionState {
+impl StoredSessionState {
     /// Trims the replay log to these bounds: first the ended streams, oldest first, because their clients are the least
     /// likely to resume; then the oldest events of the longest log.
     fn trim(&mut self, most_events: usize, most_bytes: usize) {
@@ -447,7 +447,7 @@ impl Holder for HttpSession {
 }
 
 /// Begins a stream with an event that has only an id, so that a client can resume it.
-fn prime(state: &mut SessionState, stream: u64) {
+fn prime(state: &mut StoredSessionState, stream: u64) {
     let Some(entry) = state.streams.get_mut(&stream).filter(|entry| entry.next == 0) else { return };
     let logged = entry.log(stream, b"", Delivery::Required);
     state.logged_events += 1;

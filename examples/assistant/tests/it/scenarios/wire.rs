@@ -9,8 +9,10 @@ use bytes::Bytes;
 use http_body_util::{BodyExt, Full};
 use hyper_util::rt::TokioIo;
 use serde_json::{Value, json};
-use switchboard::session::link::{Frame, FrameQueue, Inlet, Outlet};
-use switchboard::{HttpListener, HttpServerOptions, HttpService, LinkError, Pipe, Server};
+use switchboard::Server;
+use switchboard::server::{HttpListener, HttpServerOptions, HttpService};
+use switchboard::transport::link::{Frame, FrameQueue, Inlet, Outlet};
+use switchboard::transport::{LinkError, Pipe};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 

@@ -1,8 +1,9 @@
 //! Byte stream and framing: F029 to F056.
 
+use switchboard::CallError;
 use switchboard::protocol::jsonrpc::{MessageErrorKind, SyntaxErrorKind};
-use switchboard::session::link::PeerHint;
-use switchboard::{CallError, LinkError};
+use switchboard::transport::LinkError;
+use switchboard::transport::link::PeerHint;
 
 use super::{
     Case, Outcome, SHORT, Say, case, hinted, malformed, nothing, ok, structured, too_deep, too_many_nodes,
@@ -212,7 +213,7 @@ pub(super) const CASES: &[Case] = &[
     ),
 ];
 
-fn one(counts: &mut switchboard::session::link::Counts) {
+fn one(counts: &mut switchboard::transport::link::Counts) {
     counts.malformed = 1;
 }
 

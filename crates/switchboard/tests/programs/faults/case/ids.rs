@@ -1,6 +1,7 @@
 //! JSON-RPC semantics that are only bytes: F057 to F072.
 
-use switchboard::{CallError, ErrorCode};
+use switchboard::CallError;
+use switchboard::protocol::ErrorCode;
 
 use super::{Case, Outcome, Say, case, no_shape, nothing, ok};
 
@@ -207,11 +208,11 @@ pub(super) const CASES: &[Case] = &[
     ),
 ];
 
-fn late_one(counts: &mut switchboard::session::link::Counts) {
+fn late_one(counts: &mut switchboard::transport::link::Counts) {
     counts.late_or_unknown = 1;
 }
 
-fn stray_one(counts: &mut switchboard::session::link::Counts) {
+fn stray_one(counts: &mut switchboard::transport::link::Counts) {
     counts.stray_notes = 1;
 }
 

@@ -1,7 +1,7 @@
-//! What the author of a service writes with: `use switchboard::prelude::*;`.
+//! What the author of a service writes with: `use switchboard::service::prelude::*;`.
 //!
 //! ```
-//! use switchboard::prelude::*;
+//! use switchboard::service::prelude::*;
 //!
 //! /// Says hello.
 //! #[service(name = "hello", version = "1.0.0")]
