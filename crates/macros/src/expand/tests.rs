@@ -33,7 +33,7 @@ fn expanded() -> String {
             async fn watch_zone(&self, changes: Changes) -> Result<()>;
             /// Asks for a plan.
             #[prompt(text = "Plan my day.")]
-            async fn plan(&self) -> Result<Prompt>;
+            async fn plan(&self) -> Result<PromptMessages>;
             /// Completes a zone.
             #[completion(resource = "zone", argument = "name")]
             async fn complete(&self, typed: String) -> Result<Vec<String>>;

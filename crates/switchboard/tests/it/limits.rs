@@ -442,7 +442,7 @@ fn many_servers() -> Vec<Row> {
             fixed(
                 "256 KiB, 2 MiB (*fixed*)",
                 &[
-                    (&schema("pattern"), "MAX_PATTERN: usize = 256 * 1024;"),
+                    (&schema("pattern"), "MAX_PATTERN_BYTES: usize = 256 * 1024;"),
                     (&schema("pattern"), "MAX_BYTES: usize = 2 * 1024 * 1024;"),
                 ],
             ),

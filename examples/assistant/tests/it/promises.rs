@@ -25,7 +25,7 @@ const PROMISES: &[Promise] = &[
     (
         "the typed client is the service",
         &[
-            ("same.rs", "the_service_its_clients_and_an_arc_of_it_are_the_same"),
+            ("one_trait.rs", "service_clients_and_arc_behave_identically"),
             (
                 "crates/switchboard/tests/it/service.rs",
                 "a_service_is_the_same_directly_shared_and_behind_a_pointer",
@@ -42,8 +42,8 @@ const PROMISES: &[Promise] = &[
     (
         "the original transport and the command line come from it",
         &[
-            ("rpc.rs", "every_method_is_called_by_its_name_in_rust"),
-            ("rpc_client.rs", "a_client_of_the_plain_endpoint_is_the_service_too"),
+            ("rpc.rs", "every_method_is_called_by_its_rust_name"),
+            ("rpc_client.rs", "the_plain_endpoint_client_implements_the_trait"),
             ("examples/assistant/tests/it/cli.rs", "a_tool_is_a_command"),
         ],
     ),
@@ -64,9 +64,12 @@ const PROMISES: &[Promise] = &[
     ),
     (
         "a stream is a parameter: events in order, the result last",
-        &[("streams.rs", "events_come_in_order_and_the_result_last_however_they_hold_json")],
+        &[("streams.rs", "events_precede_the_result_in_every_encoding")],
     ),
-    ("stream items hold JSON in one of three ways", &[("streaming.rs", "json_stands_in_items_as_chosen")]),
+    (
+        "stream items hold JSON in one of three ways",
+        &[("streaming.rs", "stream_json_selects_the_encoding_of_items")],
+    ),
     (
         "versions are negotiated, or one is insisted on",
         &[
@@ -77,26 +80,26 @@ const PROMISES: &[Promise] = &[
     ),
     (
         "the logger sees everything but payloads",
-        &[("logging.rs", "every_request_is_told_twice_and_nothing_of_what_it_carries")],
+        &[("logging.rs", "requests_and_responses_are_logged_without_payloads")],
     ),
     (
         "the error mapper is asked once, and a panic ends one request",
         &[
-            ("errors.rs", "an_error_mapper_is_asked_once_for_each_error_before_it_is_told"),
-            ("errors.rs", "a_method_that_panics_ends_its_own_request_only"),
+            ("errors.rs", "the_error_mapper_is_called_once_per_error"),
+            ("errors.rs", "a_panic_fails_only_its_own_request"),
         ],
     ),
     (
         "denied resources are neither listed, read nor subscribed to",
         &[
-            ("resources.rs", "what_is_denied_is_neither_listed_read_nor_subscribed_to"),
+            ("resources.rs", "denied_resources_cannot_be_listed_read_or_subscribed_to"),
             ("resources.talk", "resources_read_denied_uri"),
         ],
     ),
     (
         "mapped methods go over MCP, others to the fallback",
         &[
-            ("same.rs", "what_is_mapped_goes_over_mcp_only_and_the_rest_to_the_fallback_only"),
+            ("one_trait.rs", "mapped_methods_use_mcp_and_others_the_fallback"),
             (
                 "crates/switchboard/tests/it/service_rpc.rs",
                 "a2_a_client_without_a_fallback_calls_all_that_is_mapped",
@@ -117,15 +120,15 @@ const PROMISES: &[Promise] = &[
             ("tools.talk", "tool_call_invalid_enum"),
             ("tools.talk", "tool_call_invalid_arg_type"),
             ("tools.talk", "tool_call_malformed_arguments"),
-            ("tools.rs", "all_that_is_wrong_with_arguments_is_told_with_pointers"),
+            ("tools.rs", "all_argument_issues_are_reported_with_pointers"),
         ],
     ),
     ("pure MCP needs a role for every method", &[("checks/tests/ui/roles.stderr", "internal")]),
     (
         "URIs and queries become typed arguments, and back",
         &[
-            ("typed.rs", "a_query_is_typed_by_the_parameter_on_the_other_side"),
-            ("typed.rs", "the_arguments_of_a_resource_arrive_as_they_were"),
+            ("typed.rs", "query_values_are_converted_to_the_parameter_type"),
+            ("typed.rs", "the_arguments_of_a_resource_round_trip"),
             ("resources.talk", "resources_read_coercions"),
             ("resources.talk", "resources_read_invalid_query_type"),
         ],
@@ -134,14 +137,14 @@ const PROMISES: &[Promise] = &[
         "a quickstart is written, checked, refused and left out",
         &[
             ("crates/cli/tests/it/services.rs", "a_quickstart_is_written_checked_and_kept_up_to_date"),
-            ("crates/cli/tests/it/services.rs", "a_quickstart_never_touches_a_file_of_somebody_else"),
-            ("crates/cli/tests/it/services.rs", "a_design_that_wants_no_quickstart_gets_none"),
+            ("crates/cli/tests/it/services.rs", "a_quickstart_never_changes_a_foreign_file"),
+            ("crates/cli/tests/it/services.rs", "a_design_may_disable_the_quickstart"),
         ],
     ),
     (
         "a scaffold belongs to the application, compiles and passes",
         &[
-            ("crates/cli/tests/it/scaffold.rs", "d1_files_that_were_changed_or_removed_stay_so"),
+            ("crates/cli/tests/it/scaffold.rs", "d1_changed_or_deleted_files_stay_that_way"),
             ("crates/cli/tests/it/scaffold.rs", "v1_a_new_project_with_an_agent_builds_and_passes_its_tests"),
         ],
     ),
@@ -156,20 +159,20 @@ const PROMISES: &[Promise] = &[
     (
         "error codes by table, the same in a stream",
         &[
-            ("errors.rs", "the_table_holds_in_every_revision"),
-            ("rpc.rs", "an_error_in_a_stream_is_the_same_as_without_one"),
+            ("errors.rs", "errors_are_mapped_as_specified_in_every_revision"),
+            ("rpc.rs", "errors_in_a_stream_are_the_same_as_without_one"),
             ("rpc.rs", "an_id_keeps_its_type"),
         ],
     ),
     (
         "receiving from a stream gives typed errors",
-        &[("streams.rs", "an_error_in_the_middle_is_an_error_and_then_the_end")],
+        &[("streams.rs", "an_error_in_the_middle_ends_the_stream")],
     ),
     (
         "wrong arguments become a repair prompt, for tools and prompts",
         &[
-            ("repair.rs", "the_repair_prompt_is_the_same_however_the_server_tells_of_it"),
-            ("repair.rs", "the_loop_stops_at_its_limit_with_the_last_error"),
+            ("repair.rs", "the_repair_prompt_does_not_depend_on_how_the_server_reports_errors"),
+            ("repair.rs", "the_repair_loop_stops_at_its_limit_with_the_last_error"),
             ("examples/assistant/tests/it/cli.rs", "generate_prompts_invalid_cli_retry"),
         ],
     ),
@@ -185,48 +188,48 @@ const PROMISES: &[Promise] = &[
         &[
             ("tools.talk", "tool_process_batch_stream_blob"),
             ("tools.talk", "tool_process_batch_stream_uri"),
-            ("tools.rs", "text_nothing_and_content_are_content"),
+            ("tools.rs", "text_unit_and_contents_are_content"),
         ],
     ),
     (
         "arguments of resources are forwarded in the query",
-        &[("typed.rs", "arguments_are_forwarded_in_order_of_declaration_without_what_is_not_given")],
+        &[("typed.rs", "arguments_are_sent_in_declaration_order_without_absent_ones")],
     ),
     (
         "subscriptions and events reach whoever listens, and nobody is held up",
         &[
-            ("watching.rs", "a_watcher_begins_with_the_first_subscriber_and_ends_with_the_last"),
-            ("it/events.rs", "a_slow_listener_loses_the_oldest_is_told_how_many_and_holds_nobody_up"),
-            ("it/events.rs", "every_listener_hears_every_event_in_order_until_it_cancels"),
+            ("watchers.rs", "a_watcher_runs_from_the_first_to_the_last_subscriber"),
+            ("it/events.rs", "a_slow_listener_loses_the_oldest_events_without_blocking_others"),
+            ("it/events.rs", "every_listener_gets_every_event_in_order_until_it_cancels"),
             ("notifications.talk", "notify_status_update_request"),
         ],
     ),
     (
         "questions are asked in both eras by the same code",
         &[
-            ("asking.rs", "questions_asked_at_once_are_one_round"),
-            ("asking.rs", "questions_one_after_another_are_asked_once_each_and_a_step_is_taken_once"),
-            ("asking.rs", "a_state_that_was_changed_or_is_of_another_call_caller_or_server_is_refused"),
-            ("asking.rs", "an_answer_to_a_question_that_has_changed_is_asked_for_anew"),
+            ("elicitation.rs", "concurrent_requests_are_one_round"),
+            ("elicitation.rs", "sequential_requests_are_sent_once_and_a_step_runs_once"),
+            ("elicitation.rs", "a_forged_or_foreign_request_state_is_rejected"),
+            ("elicitation.rs", "a_changed_request_is_sent_again"),
         ],
     ),
     (
         "cancelling drops the method",
         &[
-            ("cancelling.rs", "a_call_that_is_dropped_drops_its_method"),
-            ("cancelling.rs", "a_connection_that_ends_drops_its_methods"),
+            ("cancellation.rs", "dropping_a_call_drops_its_method"),
+            ("cancellation.rs", "closing_a_connection_drops_its_methods"),
         ],
     ),
     (
         "tasks, in both of their protocols",
         &[
             ("crates/service/tests/it/tasks/mod.rs", "a_call_is_followed_to_its_result_in_both_protocols"),
-            ("tasking.rs", "a_tool_runs_as_a_task_where_design_and_caller_say_so"),
+            ("task_tools.rs", "a_tool_runs_as_a_task_if_design_and_caller_agree"),
         ],
     ),
     (
         "several services are one server",
-        &[("composing.rs", "two_services_are_one_server_and_each_call_goes_to_whose_it_is")],
+        &[("composition.rs", "calls_are_routed_to_the_composed_service_that_has_the_item")],
     ),
     (
         "a lock tells breaking changes from compatible ones",
