@@ -2,6 +2,11 @@
 //!
 //! Invariants: members keep their order, also if two have the same key; every span lies on character boundaries of the
 //! text; no tree is deeper than [`MAX_DEPTH`]. Knows nothing of servers.
+//!
+//! Not `jsonc-parser`: with every extension turned off, version 0.34 still accepts line breaks and control characters in
+//! strings and Unicode white space between tokens. A string without its closing quote is therefore reported lines after
+//! its start. It rejects a byte order mark, its depth limit (512) is fixed, and it adds 2.6 s of CPU time to a release
+//! build in place of the 150 lines of [`DocumentParser`].
 
 use std::ops::Range;
 
@@ -154,6 +159,13 @@ pub(crate) struct ParseError {
     /// The byte offset at which parsing stopped.
     pub(crate) at: usize,
     pub(crate) what: &'static str,
+}
+
+/// Returns the offset behind white space and comments. The text was parsed before, so every comment ends.
+pub(crate) fn skip_trivia(text: &str, at: usize) -> usize {
+    let mut parser = DocumentParser { text, at, syntax: Syntax::Relaxed, depth: 0 };
+    _ = parser.skip_trivia();
+    parser.at
 }
 
 struct DocumentParser<'a> {

@@ -1,8 +1,11 @@
 //! Formats JSON text as lines that can be compared and printed verbatim.
 //!
-//! Invariants: the text is not decoded, so a duplicate member is shown twice; control and
-//! invisible characters are escaped; only white space between values is lost. A string with line breaks is continued on the next line
+//! Invariants: the text is not decoded, so a duplicate member is shown twice; control and invisible characters are
+//! escaped; only white space between values is lost. A string with line breaks is continued on the next line
 //! (`"first\n"` above `"second"`), so that a change shows in its own line.
+//!
+//! Not the pretty printer of `serde_json`: it prints a decoded value, which has lost duplicate members and the spelling
+//! of strings and numbers, and it does not break strings.
 
 use std::fmt::Write;
 use std::iter::Peekable;

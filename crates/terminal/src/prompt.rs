@@ -2,6 +2,12 @@
 //!
 //! Server text is quoted behind a bar, so that it cannot imitate a question of this program. A URL is shown in full and
 //! never opened.
+//!
+//! Not `inquire` or `dialoguer`: both read the terminal in raw mode with a blocking call, which cannot be dropped when the
+//! server cancels its question or completes the page by itself ([`Prompter::visit`]), and neither reads redirected input.
+//! `inquire` 0.9 adds 31 s of CPU time and 34 crates to a release build, `dialoguer` 0.12 adds 8.7 s and 5 crates. What
+//! they would replace is [`Prompter::read_answer`] and the loops around it; the fields of a form are not among their
+//! question types.
 
 use std::io::IsTerminal;
 use std::sync::Arc;

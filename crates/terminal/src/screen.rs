@@ -1,6 +1,10 @@
 //! Standard error, shared by messages and one progress line, which is erased before a message.
 //!
 //! Invariant: the progress line is drawn only on a terminal and erased before anything else is written.
+//!
+//! Not `indicatif`: version 0.18 adds 12 s of CPU time and 5 crates to a release build in place of [`Screen::with_spinner`]
+//! and [`progress_bar`] (45 lines). Its positions are integers, while the protocol reports fractions, and a spinner that
+//! appears after a delay or takes its text from a closure would still be written here.
 
 use std::io::{self, Write};
 use std::sync::Mutex;

@@ -1,6 +1,12 @@
 //! Wraps text to a display width. Does not know about color: style the lines afterwards.
+//!
+//! Invariant: a grapheme cluster (an emoji sequence, a letter with its accents) is never split.
+//!
+//! Not `textwrap`: version 0.16 breaks long words between characters, which splits a family emoji and a flag, and it has
+//! one indentation for all lines, where [`wrap`] keeps that of each line. It adds 1.6 s of CPU time to a release build.
 
-use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+use unicode_segmentation::UnicodeSegmentation;
+use unicode_width::UnicodeWidthStr;
 
 /// Wraps text, at spaces where possible. Line breaks and indentation of the text are kept.
 pub fn wrap(text: &str, width: usize) -> Vec<String> {
@@ -53,13 +59,13 @@ fn wrap_line(line: &str, width: usize, lines: &mut Vec<String>) {
 /// Appends a word to the current line, breaking it where necessary; returns the last line.
 fn break_word(word: &str, width: usize, mut current: String, lines: &mut Vec<String>) -> String {
     let mut used = current.width();
-    for char in word.chars() {
-        let wide = char.width().unwrap_or(0);
+    for cluster in word.graphemes(true) {
+        let wide = cluster.width();
         if used + wide > width && used > 0 {
             lines.push(std::mem::take(&mut current));
             used = 0;
         }
-        current.push(char);
+        current.push_str(cluster);
         used += wide;
     }
     current
@@ -80,9 +86,17 @@ mod tests {
         assert_eq!(wrap("a\n\nb\n\n", 9), ["a", "", "b"]);
     }
 
+    #[test]
+    fn a_grapheme_cluster_is_never_split() {
+        let family = "\u{1f468}\u{200d}\u{1f469}\u{200d}\u{1f467}";
+        assert_eq!(wrap(&family.repeat(3), 4), [family.repeat(2), family.to_owned()]);
+        assert_eq!(wrap("🇩🇪🇫🇷🇮🇹", 3), ["🇩🇪", "🇫🇷", "🇮🇹"]);
+        assert_eq!(wrap("e\u{301}e\u{301}e\u{301}", 2), ["e\u{301}e\u{301}", "e\u{301}"]);
+    }
+
     proptest! {
         #[test]
-        fn every_line_fits_and_no_word_is_lost(text in "[a-z漢 \n]{0,200}", width in 2usize..40) {
+        fn every_line_fits_and_no_word_is_lost(text in "([a-z漢 \n]|e\u{301}|👩\u{200d}🚀|🇩🇪){0,200}", width in 2usize..40) {
             let lines = wrap(&text, width);
             for line in &lines {
                 prop_assert!(line.width() <= width, "{line:?}");
