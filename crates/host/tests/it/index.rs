@@ -41,7 +41,7 @@ const HERE: &[(&str, &[&str])] = &[
 /// Rows whose test stands elsewhere: a source file of this workspace, and words of it.
 const ELSEWHERE: &[(&str, &str, &str)] = &[
     ("F151", "crates/host/src/connection/sleep_watcher.rs", "slept_before(&later(8 * 3600, 5))"),
-    ("F155", "crates/cli/tests/it/stop.rs", "broken_pipe()"),
+    ("F155", "crates/cli/tests/it/shutdown.rs", "broken_pipe()"),
     ("T04", "crates/config/tests/it/files.rs", "T04_"),
     ("T05", "crates/host/tests/offline/config_entry.rs", "T05_"),
     ("T07", "crates/host/tests/offline/config_entry.rs", "T07_"),

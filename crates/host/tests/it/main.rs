@@ -7,8 +7,8 @@
     reason = "a test fails by panicking; without the usual harness clippy cannot tell"
 )]
 
+mod hosts;
 mod spans;
-mod stage;
 mod toy;
 mod web;
 

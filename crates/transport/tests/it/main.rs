@@ -7,9 +7,9 @@
 
 mod exit;
 mod line;
+mod links;
 mod own;
 mod part;
-mod stage;
 mod start;
 mod stop;
 

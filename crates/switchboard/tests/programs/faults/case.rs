@@ -13,8 +13,9 @@ use switchboard::protocol::DecodeKind;
 use switchboard::protocol::jsonrpc::{MessageErrorKind, SyntaxErrorKind};
 use switchboard::session::link::{Counts, PeerHint};
 use switchboard::{CallError, CallToolResult, LinkError, SessionState, json};
+use switchboard_testkit::STEP_TIMEOUT;
 
-use crate::faults::stage::{LATE, Watched, close_politely, echo, faultd, legacy, real};
+use crate::faults::sessions::{Watched, close_politely, echo, faultd, legacy, real};
 
 /// What the caller of `fault` gets.
 pub(crate) type Outcome = Result<CallToolResult, CallError>;
@@ -60,7 +61,7 @@ const fn case(name: &'static str, say: Say, want: fn(&Outcome) -> bool, counts: 
         revision: None,
         line_limit: None,
         company: true,
-        within: LATE,
+        within: STEP_TIMEOUT,
     }
 }
 
@@ -103,7 +104,7 @@ async fn run(case: &'static Case) {
     let fault = async { session.call_tool("fault", json!({ "nonce": "n-7" })).timeout(case.within).await };
     let ((), outcome) = tokio::join!(held, fault);
     assert!((case.want)(&outcome), "{}: {outcome:?}", case.name);
-    assert!(start.elapsed() < case.within + LATE, "{:?}", start.elapsed());
+    assert!(start.elapsed() < case.within + STEP_TIMEOUT, "{:?}", start.elapsed());
     echo(&session, "afterwards").await.expect("the connection stays");
 
     let mut counts = Counts::default();

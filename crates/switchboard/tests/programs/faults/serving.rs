@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::faults::far::{serve, serve_unopened};
 use crate::faults::honest;
-use crate::faults::stage::paused;
+use crate::faults::sessions::paused;
 
 struct Talk {
     name: &'static str,
