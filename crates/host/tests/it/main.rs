@@ -28,7 +28,7 @@ mod threats;
 
 use std::process::ExitCode;
 
-use libtest_mimic::Trial;
+use switchboard_testkit::Trial;
 
 fn main() -> ExitCode {
     switchboard_transport::stdio::run_supervisor_if_requested();

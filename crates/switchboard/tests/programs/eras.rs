@@ -6,7 +6,6 @@
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use libtest_mimic::{Failed, Trial};
 use switchboard::protocol::surface::TASKS_EXTENSION;
 use switchboard::session::link::{SingleLink, pair};
 use switchboard::session::{ConnectionLimits, MuxLink};
@@ -15,6 +14,7 @@ use switchboard::{
     InProcess, RequestContext, Revision, RevisionPolicy, RpcError, Server, ServerRequest, SessionState,
     Stdio, json,
 };
+use switchboard_testkit::{Failed, Trial};
 
 /// Names what the child serves.
 const SERVE: &str = "SWITCHBOARD_ERAS_SERVE";

@@ -8,12 +8,11 @@ mod ids;
 
 use std::time::{Duration, Instant};
 
-use libtest_mimic::Trial;
 use switchboard::protocol::DecodeKind;
 use switchboard::protocol::jsonrpc::{MessageErrorKind, SyntaxErrorKind};
 use switchboard::session::link::{Counts, PeerHint};
 use switchboard::{CallError, CallToolResult, LinkError, SessionState, json};
-use switchboard_testkit::STEP_TIMEOUT;
+use switchboard_testkit::{STEP_TIMEOUT, Trial};
 
 use crate::faults::sessions::{Watched, close_politely, echo, faultd, legacy, real};
 

@@ -26,7 +26,7 @@ mod serving;
 
 mod index;
 
-use libtest_mimic::Trial;
+use switchboard_testkit::Trial;
 
 /// Plays the part that a variable names, and says whether there was one.
 pub(crate) fn work_as_child() -> bool {

@@ -3,7 +3,6 @@
 use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 
-use libtest_mimic::Trial;
 use switchboard::session::MuxLink;
 use switchboard::session::link::{BoxFuture, DialStep, Link};
 use switchboard::transport::stdio::{ChildHandle, StopTimeouts, spawn};
@@ -11,7 +10,7 @@ use switchboard::{
     CallError, Client, ClientSession, CloseOutcome, ConnectionLimits, Dial, Direction, Limits, LinkError,
     RevisionPolicy, Stdio, Tap, json,
 };
-use switchboard_testkit::{STEP_TIMEOUT, TEST_TIMEOUT, current_thread, trial_on};
+use switchboard_testkit::{STEP_TIMEOUT, TEST_TIMEOUT, Trial, current_thread, trial_on};
 
 use crate::faults::faultd;
 

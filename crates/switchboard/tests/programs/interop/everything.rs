@@ -5,7 +5,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use libtest_mimic::Failed;
 use switchboard::protocol::{
     CreateMessageParams, CreateMessageResult, ElicitAction, ElicitParams, ElicitResult, OrderedMap, Raw,
     Reference, Root, TaskParams,
@@ -15,6 +14,7 @@ use switchboard::{
     Change, Client, ClientHandler, ClientSession, Content, HandlerCapabilities, HandlerError, HttpBinding,
     Level, ListenFilter, RequestingServer, Revision, json,
 };
+use switchboard_testkit::Failed;
 
 use crate::interop::listening::Listening;
 use crate::interop::peer::Peer;

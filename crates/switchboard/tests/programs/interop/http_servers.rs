@@ -3,13 +3,13 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use libtest_mimic::Failed;
 use serde_json::Value;
 use switchboard::protocol::ResourceBody;
 use switchboard::{
     CallError, Change, Client, ClientSession, HttpBinding, LinkError, ListenFilter, Revision, RevisionPolicy,
     json,
 };
+use switchboard_testkit::Failed;
 
 use crate::interop::everything::Obliging;
 use crate::interop::listening::Listening;

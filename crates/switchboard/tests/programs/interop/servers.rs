@@ -3,8 +3,8 @@
 use std::process::Command;
 use std::time::Duration;
 
-use libtest_mimic::Failed;
 use switchboard::{Client, Revision, RevisionPolicy, json};
+use switchboard_testkit::Failed;
 
 use crate::interop::peer::Peer;
 use crate::interop::{Test, block_on};
