@@ -1,8 +1,9 @@
 //! Configured servers: add, edit, approve and import, without changing other parts of the files.
 
 use serde_json::json;
+use switchboard_testkit::PseudoTerminal;
 
-use crate::fixtures::{SWITCHBOARD, Terminal};
+use crate::commands::SWITCHBOARD;
 use crate::home::{Home, demo, is_private};
 
 #[test]
@@ -169,7 +170,7 @@ fn s2_an_import_shows_the_screen_of_an_approval() {
     home.write("project/.cursor/mcp.json", &json!({"mcpServers": {"sly": sly}}));
     let mut command = home.command(&["import", "cursor"]);
     command.env("NO_COLOR", "1");
-    let mut terminal = Terminal::start(command, 200);
+    let mut terminal = PseudoTerminal::start(command, 200);
     terminal.expect_text("env PATH=.bin:/usr/bin");
     terminal.expect_text("look: env.PATH: this decides which programs are run");
     terminal.expect_text("Import them?");
@@ -183,7 +184,7 @@ fn approval_is_asked_for_at_a_terminal() {
     home.write("project/.mcp.json", &json!({"mcpServers": {"one": demo(), "two": demo()}}));
     let mut command = home.command(&["approve", "--all"]);
     command.env("NO_COLOR", "1");
-    let mut terminal = Terminal::start(command, 200);
+    let mut terminal = PseudoTerminal::start(command, 200);
     terminal.expect_text("May one be started? [y/N]");
     terminal.enter("y");
     terminal.expect_text("approved one");
@@ -203,7 +204,7 @@ fn a_server_added_to_a_project_is_approved_and_found_from_subdirectories() {
     std::fs::create_dir_all(home.at("project/src/deep")).unwrap();
     let mut below = home.command(&["list", "--json"]);
     below.current_dir(home.at("project/src/deep"));
-    let ran = crate::fixtures::run_command(below, "");
+    let ran = switchboard_testkit::run_command(below, "");
     assert_eq!(ran.json()[0]["state"], "enabled", "{}", ran.out);
 }
 

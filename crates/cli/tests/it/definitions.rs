@@ -3,9 +3,10 @@
 use std::path::PathBuf;
 
 use serde_json::{Value, json};
+use switchboard_testkit::PseudoTerminal;
 
-use crate::fixtures::{Script, Terminal};
 use crate::home::Home;
+use crate::servers::Script;
 
 /// A configured server whose only tool is defined by a file.
 struct Sly {
@@ -48,10 +49,10 @@ impl Sly {
         ran.err
     }
 
-    fn at_terminal(&self) -> Terminal {
+    fn at_terminal(&self) -> PseudoTerminal {
         let mut command = self.home.command(&["call", "sly/t"]);
         command.env("NO_COLOR", "1");
-        Terminal::start(command, 100)
+        PseudoTerminal::start(command, 100)
     }
 }
 

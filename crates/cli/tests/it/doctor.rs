@@ -1,10 +1,11 @@
 //! Diagnosis of servers that do not connect: the failed step, its exit code and the next step.
 
 use serde_json::{Value, json};
-use switchboard_testkit::ReservedPort;
+use switchboard_testkit::{ReservedPort, RunningCommand};
 
-use crate::fixtures::{FakeHttpServer, HttpDemo, RunningCommand, run, wait};
+use crate::commands::run;
 use crate::home::{Home, demo, script};
+use crate::servers::{FakeHttpServer, HttpDemo};
 
 /// Returns the steps of a report with their success.
 fn steps(report: &Value) -> Vec<(&str, bool)> {
@@ -108,8 +109,8 @@ fn ctrl_c_ends_the_diagnosis() {
     let mut running = RunningCommand::start(home.command(&["doctor", "sleeper"]));
     let child: i32 = std::fs::read_to_string(&fifo).unwrap().trim().parse().unwrap();
     running.interrupt();
-    assert_eq!(wait(&mut running.child).code(), Some(130));
-    assert!(crate::fixtures::ends(rustix::process::Pid::from_raw(child).unwrap()));
+    assert_eq!(running.wait().code(), Some(130));
+    assert!(switchboard_testkit::exits_in_time(rustix::process::Pid::from_raw(child).unwrap()));
 }
 
 /// Returns the last step of a report about a server given on the command line, its message and the next step.
@@ -152,7 +153,7 @@ fn c9_any_server_is_examined_and_the_cause_is_found() {
     let (step, said, next) = diagnosed(&[&plain.url.replace("http://", "https://")]);
     assert_eq!(step, "tls");
     assert!(said.contains("no secure connection") && next.contains("https"), "{said} {next}");
-    let good = run(&["doctor", "--", crate::fixtures::SWITCHBOARD, "demo-server"]);
+    let good = run(&["doctor", "--", crate::commands::SWITCHBOARD, "demo-server"]);
     assert_eq!(good.code, 0, "{}", good.out);
     assert!(good.out.contains("✓ tools"), "{}", good.out);
 }

@@ -1,9 +1,11 @@
 //! Questions of servers: declared capabilities, tasks, pages to visit.
 
 use serde_json::json;
+use switchboard_testkit::PseudoTerminal;
 
-use crate::fixtures::{Script, Terminal, run};
+use crate::commands::run;
 use crate::home::Home;
+use crate::servers::Script;
 
 const TASKS: &str = r#"
 polls = 0
@@ -112,7 +114,7 @@ fn c4_a_required_page_is_shown_and_the_call_retried() {
 
     let path = script.path().to_str().unwrap().to_owned();
     let home = Home::with(json!({"vault": {"command": "python3", "args": ["-S", path]}}));
-    let mut terminal = Terminal::start(home.command(&["call", "vault/secret", "--yes"]), 80);
+    let mut terminal = PseudoTerminal::start(home.command(&["call", "vault/secret", "--yes"]), 80);
     terminal.expect_text("vault");
     terminal.expect_text("Will you visit it?");
     terminal.enter("y");
@@ -139,7 +141,7 @@ fn c7_the_same_capabilities_are_declared_with_and_without_a_terminal() {
 
 #[test]
 fn c7_a_question_without_a_terminal_is_refused_with_its_fields() {
-    let ran = run(&crate::fixtures::on_demo(&["call", "order_pizza"]));
+    let ran = run(&crate::commands::on_demo(&["call", "order_pizza"]));
     assert_eq!(ran.code, 1, "{}", ran.out);
     assert!(ran.err.contains("the server asks for input (size, count"), "{}", ran.err);
     assert!(ran.err.contains("--answers"), "{}", ran.err);
@@ -152,10 +154,10 @@ fn c11_a_spinner_shows_the_last_line_of_stderr_while_a_server_starts() {
     let script = format!(
         "echo downloading package 7 >&2; while [ ! -e {} ]; do sleep 0.05; done; exec {} demo-server",
         gate.display(),
-        crate::fixtures::SWITCHBOARD
+        crate::commands::SWITCHBOARD
     );
     let mut terminal =
-        Terminal::start(crate::fixtures::switchboard(["tools", "--", "sh", "-c", &script]), 80);
+        PseudoTerminal::start(crate::commands::switchboard(["tools", "--", "sh", "-c", &script]), 80);
     terminal.expect_text("starting sh…  downloading package 7");
     std::fs::write(&gate, "").unwrap();
     let (code, shown) = terminal.finish();
@@ -163,7 +165,7 @@ fn c11_a_spinner_shows_the_last_line_of_stderr_while_a_server_starts() {
 
     std::fs::remove_file(&gate).unwrap();
     let home = Home::with(json!({"slow": {"command": "sh", "args": ["-c", script]}}));
-    let mut terminal = Terminal::start(home.command(&["tools", "slow"]), 80);
+    let mut terminal = PseudoTerminal::start(home.command(&["tools", "slow"]), 80);
     terminal.expect_text("starting slow…  downloading package 7");
     std::fs::write(&gate, "").unwrap();
     let (code, shown) = terminal.finish();

@@ -1,6 +1,7 @@
 //! Errors of commands: exit code, message and hint.
 
-use crate::fixtures::{Script, demo, run};
+use crate::commands::{demo, run};
+use crate::servers::Script;
 
 #[test]
 fn a_usage_error_exits_with_2_and_starts_nothing() {

@@ -4,8 +4,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde_json::{Value, json};
+use switchboard_testkit::{CommandOutput, run_command};
 
-use crate::fixtures::{CommandOutput, SWITCHBOARD, run_command, switchboard};
+use crate::commands::{SWITCHBOARD, switchboard};
 
 /// A temporary home directory with a project.
 pub(crate) struct Home {

@@ -2,7 +2,8 @@
 
 use serde_json::json;
 
-use crate::fixtures::{Script, demo};
+use crate::commands::demo;
+use crate::servers::Script;
 
 #[test]
 fn lists_are_complete_results_of_the_protocol() {

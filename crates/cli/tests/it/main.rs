@@ -2,13 +2,13 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod commands;
 mod concurrency;
 mod configuration;
 mod definitions;
 mod doctor;
 mod elicitation;
 mod errors;
-mod fixtures;
 mod home;
 mod json;
 mod remote;
@@ -17,6 +17,7 @@ mod revisions;
 mod route;
 mod scaffold;
 mod serve;
+mod servers;
 mod services;
 mod shutdown;
 mod status;

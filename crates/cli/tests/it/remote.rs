@@ -2,12 +2,11 @@
 
 use std::net::TcpListener;
 
-use switchboard_testkit::ReservedPort;
+use switchboard_testkit::{ReservedPort, RunningCommand, run_command};
 
-use crate::fixtures::{
-    FakeHttpServer, HttpDemo, RunningCommand, SWITCHBOARD, run, run_command, switchboard, wait,
-};
+use crate::commands::{SWITCHBOARD, run, switchboard};
 use crate::revisions::{REVISIONS, asks, works};
+use crate::servers::{FakeHttpServer, HttpDemo};
 
 #[test]
 fn every_command_works_with_a_url_in_every_revision() {
@@ -54,7 +53,7 @@ fn changes_by_other_clients_are_received() {
         let mut listening = RunningCommand::start(switchboard(listen));
         listening.err.wait_for("listening for changes of tools", 0);
         assert_eq!(web.run(&["call", "toggle_surprise"]).code, 0);
-        assert_eq!(wait(&mut listening.child).code(), Some(0), "{args:?}");
+        assert_eq!(listening.wait().code(), Some(0), "{args:?}");
         assert_eq!(listening.out.all(), "the list of tools has changed\n", "{args:?}");
     }
 }
@@ -73,7 +72,7 @@ fn ctrl_c_cancels_a_call_and_exits_with_130() {
         let at = running.err.wait_for("notifications/progress", 0);
         running.interrupt();
         running.err.wait_for("was cancelled)", at);
-        assert_eq!(wait(&mut running.child).code(), Some(130), "{args:?}");
+        assert_eq!(running.wait().code(), Some(130), "{args:?}");
     }
     // Nothing is left to wait for.
     assert_eq!(web.stop(), Some(0));
@@ -91,7 +90,7 @@ fn listen_reopens_an_expired_session() {
     drop(web);
     let _again = HttpDemo::start_at(&address, &[]);
     // Everything may have changed in the meantime.
-    assert_eq!(wait(&mut listening.child).code(), Some(0));
+    assert_eq!(listening.wait().code(), Some(0));
     assert_eq!(listening.out.all(), "the list of tools has changed\n");
 }
 
@@ -113,7 +112,7 @@ fn a_call_in_an_expired_session_exits_with_4_and_is_not_retried() {
     calling.err.wait_for("notifications/progress", 0);
     drop(web);
     let _again = HttpDemo::start_at(&address, &[]);
-    assert_eq!(wait(&mut calling.child).code(), Some(4));
+    assert_eq!(calling.wait().code(), Some(4));
     let said = calling.err.all();
     assert!(said.contains("\"kind\":\"session_expired\""), "{said}");
     assert_eq!(said.matches("\"method\":\"tools/call\"").count(), 1, "{said}");
@@ -127,7 +126,7 @@ fn headers_are_sent_and_never_shown() {
     command.args(["--bearer-env", "THE_TOKEN"]).env("THE_TOKEN", "hunter2-token\n");
     command.args(["--header-helper", r#"echo '{"X-Two": "hunter2-fresh", "X-Three": "hunter2-three"}'"#]);
     let mut running = RunningCommand::start(command);
-    assert_eq!(wait(&mut running.child).code(), Some(3));
+    assert_eq!(running.wait().code(), Some(3));
     assert!(!running.err.all().contains("hunter2"), "{}", running.err.all());
     let asked = fake.requests().to_ascii_lowercase();
     for sent in [
@@ -158,7 +157,7 @@ fn c12_variables_are_expanded_in_urls_and_headers() {
         ]);
         command.env("MCP_HOST", &host).env("MCP_KEY", "hunter2-key").env("MCP_TOKEN", "hunter2-token");
         let mut running = RunningCommand::start(command);
-        assert_eq!(wait(&mut running.child).code(), Some(3), "{}", running.err.all());
+        assert_eq!(running.wait().code(), Some(3), "{}", running.err.all());
         let said = running.out.all() + &running.err.all();
         assert!(!said.contains("hunter2"), "{said}");
     }
@@ -273,8 +272,8 @@ fn ctrl_c_kills_a_header_helper() {
     ]));
     let child: i32 = std::fs::read_to_string(&fifo).unwrap().trim().parse().unwrap();
     running.interrupt();
-    assert_eq!(wait(&mut running.child).code(), Some(130));
-    assert!(crate::fixtures::ends(rustix::process::Pid::from_raw(child).unwrap()));
+    assert_eq!(running.wait().code(), Some(130));
+    assert!(switchboard_testkit::exits_in_time(rustix::process::Pid::from_raw(child).unwrap()));
 }
 
 #[test]

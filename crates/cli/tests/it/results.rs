@@ -2,7 +2,10 @@
 
 use std::process::Command;
 
-use crate::fixtures::{CommandOutput, Script, demo, on_demo, switchboard};
+use switchboard_testkit::CommandOutput;
+
+use crate::commands::{demo, on_demo, switchboard};
+use crate::servers::Script;
 
 /// Every kind of character that a terminal treats specially, with an emoji family and no final newline.
 const PYTHON_TEXT: &str =
@@ -120,6 +123,6 @@ fn c14_arguments_come_from_files_inline_json_and_stdin() {
     let pair = format!("text=@{}", file.display());
     assert_eq!(demo(&["call", "echo", &pair]).out, "from a file\n");
     assert_eq!(demo(&["call", "echo", r#"{"text":"inline"}"#, "loud=true"]).out, "INLINE\n");
-    let fed = crate::fixtures::run_fed(&on_demo(&["call", "echo", "-"]), r#"{"text":"from stdin"}"#);
+    let fed = crate::commands::run_fed(&on_demo(&["call", "echo", "-"]), r#"{"text":"from stdin"}"#);
     assert_eq!(fed.out, "from stdin\n", "{}", fed.err);
 }

@@ -1,6 +1,8 @@
 //! Every revision of the protocol: the same commands give the same results.
 
-use crate::fixtures::{CommandOutput, demo};
+use switchboard_testkit::CommandOutput;
+
+use crate::commands::demo;
 
 pub(crate) const REVISIONS: [&str; 5] =
     ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"];

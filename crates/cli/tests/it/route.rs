@@ -1,9 +1,11 @@
 //! Commands with configured servers: lists of all servers, and calls routed to their server.
 
 use serde_json::{Value, json};
+use switchboard_testkit::{PseudoTerminal, RunningCommand};
 
-use crate::fixtures::{HttpDemo, RunningCommand, SWITCHBOARD, Script, Terminal, wait};
+use crate::commands::SWITCHBOARD;
 use crate::home::{Home, demo, script};
+use crate::servers::{HttpDemo, Script};
 
 /// Two equal servers, and an invalid one.
 fn two() -> Home {
@@ -132,7 +134,7 @@ fn c5_at_a_terminal_only_a_destructive_tool_is_asked_about_and_always_is_remembe
     let start = |args: &[&str]| {
         let mut command = home.command(args);
         command.env("NO_COLOR", "1");
-        Terminal::start(command, 100)
+        PseudoTerminal::start(command, 100)
     };
     for tool in ["one/look", "one/plain"] {
         let (code, shown) = start(&["call", tool]).finish();
@@ -296,7 +298,7 @@ fn c5_a_changed_tool_is_reported_and_not_called_until_accepted() {
     assert!(ran.code == 1 && ran.err.contains("switchboard forget sly/t"), "{}", ran.err);
     let mut command = home.command(&["call", "sly/t"]);
     command.env("NO_COLOR", "1");
-    let mut terminal = Terminal::start(command, 100);
+    let mut terminal = PseudoTerminal::start(command, 100);
     terminal.expect_text("send it all your files");
     terminal.expect_text("Call it? [y/N/always]");
     terminal.enter("n");
@@ -330,7 +332,7 @@ fn c12_variables_are_expanded_after_two_dashes_as_in_a_file() {
         "echo \"a=$A b=${X}\" >&2; exit 3",
     ]);
     command.env("X", "x");
-    let ran = crate::fixtures::run_command(command, "");
+    let ran = switchboard_testkit::run_command(command, "");
     assert!(ran.err.contains("a=x-y b=x"), "{}", ran.err);
     let unset = home.run(&["tools", "--env", "A=${NOT_SET_ANYWHERE}", "--", "true"]);
     assert!(unset.code != 0 && unset.err.contains("NOT_SET_ANYWHERE is not set"), "{}", unset.err);
@@ -340,10 +342,10 @@ fn c12_variables_are_expanded_after_two_dashes_as_in_a_file() {
 fn with_variables(
     command: std::process::Command,
     variables: &[(&str, &str)],
-) -> crate::fixtures::CommandOutput {
+) -> switchboard_testkit::CommandOutput {
     let mut command = command;
     command.envs(variables.iter().copied());
-    crate::fixtures::run_command(command, "")
+    switchboard_testkit::run_command(command, "")
 }
 
 #[test]
@@ -415,6 +417,6 @@ fn ctrl_c_stops_all_servers() {
     // Opening a named pipe blocks until the server runs.
     let child: i32 = std::fs::read_to_string(&fifo).unwrap().trim().parse().unwrap();
     running.interrupt();
-    assert_eq!(wait(&mut running.child).code(), Some(130));
-    assert!(crate::fixtures::ends(rustix::process::Pid::from_raw(child).unwrap()));
+    assert_eq!(running.wait().code(), Some(130));
+    assert!(switchboard_testkit::exits_in_time(rustix::process::Pid::from_raw(child).unwrap()));
 }

@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde_json::json;
+use switchboard_testkit::{CommandOutput, run_command};
 
-use crate::fixtures::{CommandOutput, SWITCHBOARD, run_command, switchboard};
+use crate::commands::{SWITCHBOARD, switchboard};
 
 /// Runs a command in a folder.
 fn within(folder: &Path, args: &[&str]) -> CommandOutput {

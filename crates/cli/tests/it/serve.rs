@@ -4,7 +4,10 @@ use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::time::Instant;
 
-use crate::fixtures::{HttpDemo, RunningCommand, STEP_TIMEOUT, run, switchboard, wait};
+use switchboard_testkit::{RunningCommand, STEP_TIMEOUT};
+
+use crate::commands::{run, switchboard};
+use crate::servers::HttpDemo;
 
 /// Returns the status of a request with this `Host` header.
 fn knock(port: &str, host: &str) -> String {
@@ -85,12 +88,12 @@ fn it_shuts_down_in_order_while_clients_listen() {
     assert_eq!(web.stop(), Some(0));
     assert!(began.elapsed() < STEP_TIMEOUT, "{:?}", began.elapsed());
     let [mut modern, legacy, mut sse] = <[RunningCommand; 3]>::try_from(listeners).ok().unwrap();
-    assert_eq!(wait(&mut modern.child).code(), Some(4));
-    assert_eq!(wait(&mut sse.child).code(), Some(4));
+    assert_eq!(modern.wait().code(), Some(4));
+    assert_eq!(sse.wait().code(), Some(4));
     // The session is resumed for a while.
     let mut legacy = legacy;
     legacy.interrupt();
-    assert_eq!(wait(&mut legacy.child).code(), Some(130));
+    assert_eq!(legacy.wait().code(), Some(130));
 }
 
 #[test]
@@ -108,6 +111,6 @@ fn a_second_signal_stops_it_immediately() {
         std::thread::yield_now();
     }
     web.running.interrupt();
-    assert_eq!(wait(&mut web.running.child).code(), Some(130));
-    assert_eq!(wait(&mut calling.child).code(), Some(4));
+    assert_eq!(web.running.wait().code(), Some(130));
+    assert_eq!(calling.wait().code(), Some(4));
 }

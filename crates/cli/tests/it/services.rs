@@ -4,8 +4,9 @@ use std::fs;
 use std::path::Path;
 
 use serde_json::json;
+use switchboard_testkit::{CommandOutput, run_command};
 
-use crate::fixtures::{CommandOutput, run, run_command, switchboard};
+use crate::commands::{run, switchboard};
 
 fn design(version: &str, tools: &[&str]) -> String {
     let args = json!({"schema": {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"],

@@ -6,10 +6,9 @@ use std::time::Instant;
 
 use rustix::process::Pid;
 use serde_json::json;
+use switchboard_testkit::{OutputReader, RunningCommand, STEP_TIMEOUT, exits_in_time, wait_for_child};
 
-use crate::fixtures::{
-    RunningCommand, STEP_TIMEOUT, SWITCHBOARD, StreamReader, broken_pipe, ends, on_demo, switchboard, wait,
-};
+use crate::commands::{SWITCHBOARD, broken_pipe, on_demo, switchboard};
 use crate::home::Home;
 
 /// The demo server in a shell that starts a grandchild and writes down the process ids.
@@ -40,9 +39,9 @@ fn ctrl_c_cancels_the_call_stops_all_descendants_and_exits_with_130() {
         let began = Instant::now();
         running.interrupt();
         running.err.wait_for("notifications/cancelled", at);
-        assert_eq!(wait(&mut running.child).code(), Some(130));
+        assert_eq!(running.wait().code(), Some(130));
         assert!(began.elapsed() < STEP_TIMEOUT, "{:?}", began.elapsed());
-        assert!(process_tree.into_iter().all(ends));
+        assert!(process_tree.into_iter().all(exits_in_time));
         assert!(!running.err.all().contains("error:"));
     }
 }
@@ -62,9 +61,9 @@ fn a_second_ctrl_c_exits_immediately_and_the_supervisor_stops_the_descendants() 
     running.err.wait_for("notifications/cancelled", at);
     let second = Instant::now();
     running.interrupt();
-    assert_eq!(wait(&mut running.child).code(), Some(130));
+    assert_eq!(running.wait().code(), Some(130));
     assert!(second.elapsed() < STEP_TIMEOUT, "{:?}", second.elapsed());
-    assert!(process_tree.into_iter().all(ends));
+    assert!(process_tree.into_iter().all(exits_in_time));
 }
 
 #[test]
@@ -77,8 +76,8 @@ fn ctrl_c_during_startup_exits_with_130() {
     // Opening a named pipe blocks until the server runs.
     let child: i32 = std::fs::read_to_string(&fifo).unwrap().trim().parse().unwrap();
     running.interrupt();
-    assert_eq!(wait(&mut running.child).code(), Some(130));
-    assert!(ends(Pid::from_raw(child).unwrap()));
+    assert_eq!(running.wait().code(), Some(130));
+    assert!(exits_in_time(Pid::from_raw(child).unwrap()));
 }
 
 #[test]
@@ -92,8 +91,8 @@ fn a_closed_output_ends_the_command_silently() {
         let mut command = switchboard(on_demo(args));
         command.stdin(Stdio::null()).stdout(broken_pipe()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
-        let err = StreamReader::listen(child.stderr.take().unwrap());
-        assert_eq!(wait(&mut child).code(), Some(141), "{args:?}");
+        let err = OutputReader::new(child.stderr.take().unwrap());
+        assert_eq!(wait_for_child(&mut child).code(), Some(141), "{args:?}");
         let said = err.all();
         assert!(said.is_empty() || said.starts_with("listening for"), "{said}");
     }
@@ -113,8 +112,8 @@ fn a_finished_command_leaves_no_process() {
     let server = process_tree(folder.path(), &format!("exec {SWITCHBOARD} demo-server"));
     let args = ["tools", "--"].map(str::to_owned);
     let mut running = RunningCommand::start(switchboard(args.into_iter().chain(server)));
-    assert_eq!(wait(&mut running.child).code(), Some(0));
-    assert!(["child", "grandchild"].map(|who| pid(folder.path(), who)).into_iter().all(ends));
+    assert_eq!(running.wait().code(), Some(0));
+    assert!(["child", "grandchild"].map(|who| pid(folder.path(), who)).into_iter().all(exits_in_time));
 }
 
 #[test]
@@ -132,11 +131,11 @@ fn c11_a_command_ends_with_its_response_and_its_server_is_stopped() {
             switchboard(args.into_iter().chain(server))
         };
         let mut running = RunningCommand::start(command);
-        let code = wait(&mut running.child).code();
+        let code = running.wait().code();
         let process_tree = ["child", "grandchild"].map(|who| pid(folder.path(), who));
         assert_eq!(code, Some(0), "{}", running.err.all());
         let is_there = |pid: &Pid| rustix::process::test_kill_process(*pid).is_ok();
-        assert!(process_tree.iter().all(is_there), "the command did not wait for its server");
-        assert!(process_tree.into_iter().all(ends), "nothing is left");
+        assert!(process_tree.iter().all(is_there), "the command did not wait_for_child for its server");
+        assert!(process_tree.into_iter().all(exits_in_time), "nothing is left");
     }
 }

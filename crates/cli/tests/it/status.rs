@@ -1,9 +1,10 @@
 //! Status of configured servers: `status`, `--watch`, `reconnect`, `why` and `ps`.
 
 use serde_json::{Value, json};
+use switchboard_testkit::{PseudoTerminal, RunningCommand};
 
-use crate::fixtures::{FakeHttpServer, HttpDemo, RunningCommand, Terminal, wait};
 use crate::home::{Home, demo, script};
+use crate::servers::{FakeHttpServer, HttpDemo};
 
 fn of<'a>(statuses: &'a Value, name: &str) -> &'a Value {
     statuses.as_array().unwrap().iter().find(|status| status["name"] == name).unwrap()
@@ -70,7 +71,7 @@ fn watch_prints_each_change_and_follows_the_files() {
     running.out.wait_for("other connected, 10 tools", at);
     running.out.wait_for("child removed", at);
     running.interrupt();
-    assert_eq!(wait(&mut running.child).code(), Some(130));
+    assert_eq!(running.wait().code(), Some(130));
 }
 
 #[test]
@@ -81,7 +82,7 @@ fn watch_with_json_prints_one_object_per_line() {
     home.write("config/switchboard/mcp.json", &json!({"mcpServers": {}}));
     running.out.wait_for(r#"{"name":"child","removed":true}"#, at);
     running.interrupt();
-    assert_eq!(wait(&mut running.child).code(), Some(130));
+    assert_eq!(running.wait().code(), Some(130));
     for line in running.out.all().lines() {
         assert_eq!(serde_json::from_str::<Value>(line).unwrap()["name"], "child");
     }
@@ -92,7 +93,7 @@ fn watch_on_a_terminal_redraws_the_table() {
     let home = Home::with(json!({"child": demo()}));
     let mut command = home.command(&["status", "--watch"]);
     command.env("NO_COLOR", "1").env_remove("COLUMNS");
-    let mut terminal = Terminal::start(command, 120);
+    let mut terminal = PseudoTerminal::start(command, 120);
     terminal.expect_text("connected");
     home.write("config/switchboard/mcp.json", &json!({"mcpServers": {"other": demo()}}));
     // Moves the cursor to the start of the table and redraws it.
@@ -145,7 +146,7 @@ fn ps_lists_running_servers() {
     assert!(ours["pid"].as_u64().unwrap() > 1 && ours["uptimeSecs"].is_u64(), "{ours}");
     assert!(home.run_ok(&["ps"]).out.contains("child"));
     running.interrupt();
-    wait(&mut running.child);
+    running.wait();
     let all = home.run_ok(&["ps", "--json"]).json();
     assert!(!all.as_array().unwrap().iter().any(|process| process["host"] == host), "{all}");
 }

@@ -2,8 +2,9 @@
 
 use serde_json::{Value, json};
 
-use crate::fixtures::{FakeHttpServer, HttpDemo, SWITCHBOARD, Script, run, switchboard};
+use crate::commands::{SWITCHBOARD, run, switchboard};
 use crate::home::{Home, demo};
+use crate::servers::{FakeHttpServer, HttpDemo, Script};
 
 #[test]
 fn c8_a_missing_tool_is_reported_for_the_named_server() {

@@ -1,9 +1,12 @@
 //! Output on a terminal: questions, progress, color, and limits.
 
-use crate::fixtures::{Script, Terminal, on_demo, switchboard};
+use switchboard_testkit::PseudoTerminal;
 
-fn at_terminal(args: &[&str]) -> Terminal {
-    Terminal::start(switchboard(on_demo(args)), 80)
+use crate::commands::{on_demo, switchboard};
+use crate::servers::Script;
+
+fn at_terminal(args: &[&str]) -> PseudoTerminal {
+    PseudoTerminal::start(switchboard(on_demo(args)), 80)
 }
 
 #[test]
@@ -109,7 +112,7 @@ fn color_is_only_for_terminals_that_allow_it() {
     for (name, value) in [("NO_COLOR", "1"), ("TERM", "dumb")] {
         let mut command = switchboard(on_demo(&["tools"]));
         command.env(name, value);
-        let (_, shown) = Terminal::start(command, 80).finish();
+        let (_, shown) = PseudoTerminal::start(command, 80).finish();
         assert!(!shown.contains('\u{1b}'), "{shown:?}");
     }
 }
@@ -119,7 +122,7 @@ fn output_fits_the_width_of_the_terminal() {
     for columns in [30, 50] {
         let mut command = switchboard(on_demo(&["tools"]));
         command.env("NO_COLOR", "1");
-        let (_, shown) = Terminal::start(command, columns).finish();
+        let (_, shown) = PseudoTerminal::start(command, columns).finish();
         assert!(shown.lines().all(|line| line.chars().count() <= usize::from(columns)), "{shown}");
     }
 }

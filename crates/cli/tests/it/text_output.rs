@@ -1,6 +1,6 @@
 //! Text output without a terminal.
 
-use crate::fixtures::{SWITCHBOARD, demo, on_demo, run, run_fed, switchboard};
+use crate::commands::{SWITCHBOARD, demo, on_demo, run, run_fed, switchboard};
 
 #[test]
 fn tools_are_signatures_with_their_description_below() {
@@ -195,7 +195,7 @@ fn help_lists_all_commands_and_is_the_default() {
 
 #[test]
 fn env_inherit_env_and_cwd_reach_the_server() {
-    let script = crate::fixtures::Script::server(
+    let script = crate::servers::Script::server(
         "def answers(method, params):\n    if method == 'tools/call':\n        text = '%s %s %s' % (os.environ.get('GIVEN'), os.environ.get('SEEN'), os.getcwd())\n        return {'content': [{'type': 'text', 'text': text}]}\n",
     );
     let folder = script.folder.path().canonicalize().unwrap();

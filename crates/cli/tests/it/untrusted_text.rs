@@ -1,9 +1,11 @@
 //! Servers that send escape sequences: the terminal never interprets them.
 
 use serde_json::json;
+use switchboard_testkit::PseudoTerminal;
 
-use crate::fixtures::{Script, Terminal, switchboard};
+use crate::commands::switchboard;
 use crate::home::Home;
+use crate::servers::Script;
 
 /// Clears the screen, writes to the clipboard, reverses text, hides text.
 const EVIL: &str = r"E = '\x1b[2J\x1b]52;c;ZXZpbA==\x07\x9b31m\x7f\u202e\u2066\u200b\ufeff\U000e0041\rX'";
@@ -119,7 +121,7 @@ fn no_command_passes_escape_sequences_of_a_server_to_the_terminal() {
 #[test]
 fn color_never_comes_from_a_server() {
     let script = server();
-    let (_, shown) = Terminal::start(switchboard(script.args_for(&["tools"])), 80).finish();
+    let (_, shown) = PseudoTerminal::start(switchboard(script.args_for(&["tools"])), 80).finish();
     assert!(shown.contains("\u{1b}[1m"), "{shown:?}");
     assert_harmless(&shown, &["\u{1b}[0m", "\u{1b}[1m", "\u{1b}[2m", "\u{1b}[36m", "\r\u{1b}[K"]);
 }
@@ -168,7 +170,7 @@ def answers(method, params):
     let start = |args: &[&str]| {
         let mut command = home.command(args);
         command.env("NO_COLOR", "1");
-        Terminal::start(command, 120)
+        PseudoTerminal::start(command, 120)
     };
     let mut terminal = start(&["call", "myserver/login"]);
     terminal.expect_text("myserver asks:");
@@ -249,13 +251,13 @@ fn text_of_configuration_files_is_sanitized() {
     for args in commands {
         let mut command = home.command(args);
         command.env("NO_COLOR", "1");
-        let (_, shown) = Terminal::start(command, 120).finish();
+        let (_, shown) = PseudoTerminal::start(command, 120).finish();
         assert!(shown.len() > 20, "{args:?}: {shown:?}");
         assert_harmless(&shown, &["\r\u{1b}[K"]);
     }
     let mut command = home.command(&["approve", "--all"]);
     command.env("NO_COLOR", "1");
-    let mut terminal = Terminal::start(command, 120);
+    let mut terminal = PseudoTerminal::start(command, 120);
     for _ in 0..3 {
         terminal.expect_text("be started? [y/N]");
         terminal.enter("n");
@@ -266,7 +268,7 @@ fn text_of_configuration_files_is_sanitized() {
         "evil/t\u{1b}[2J\u{1b}]52;c;ZXZpbA==\u{7}\u{9b}31m\u{7f}\u{202e}\u{2066}\u{200b}\u{feff}\u{e0041}\rX",
     ]);
     command.env("NO_COLOR", "1");
-    let mut terminal = Terminal::start(command, 120);
+    let mut terminal = PseudoTerminal::start(command, 120);
     terminal.expect_text("Call it? [y/N/always]");
     terminal.enter("y");
     assert_inert_result(&terminal.finish().1);

@@ -7,13 +7,14 @@ use serde_json::{Value, json};
 use switchboard_host::config::{ConfigWatcher, Locations};
 use switchboard_host::permission::{Gate, Policy, Rules};
 use switchboard_host::{Host, ServerStatus, StatusKind};
+use switchboard_testkit::trial;
 
 use crate::toy::PART;
 
-crate::trials![
-    trial a_changed_file_changes_the_set_and_leaves_the_rest_alone,
-    trial a_broken_entry_is_named_and_harms_nobody,
-    trial rules_permit_and_refuse_calls,
+switchboard_testkit::trials![trial:
+    a_changed_file_changes_the_set_and_leaves_the_rest_alone,
+    a_broken_entry_is_named_and_harms_nobody,
+    rules_permit_and_refuse_calls,
 ];
 
 fn entry(part: &str) -> Value {

@@ -12,29 +12,30 @@ use switchboard_protocol::{ElicitAction, ElicitParams, ElicitResult, OrderedMap,
 use switchboard_session::RevisionPolicy;
 use switchboard_session::client::{ClientHandler, HandlerCapabilities, HandlerError, RequestingServer};
 use switchboard_session::link::BoxFuture;
+use switchboard_testkit::{STEP_TIMEOUT, trial};
 
-use crate::stage::{LATE, child, host_of, host_with, reopened, until};
+use crate::hosts::{child, host_of, host_with, reopened, until};
 use crate::toy::Toy;
 
-crate::trials![
-    trial cancelling_a_run_ends_its_calls_on_every_server,
-    trial cancelling_a_run_ends_calls_that_were_not_sent_yet,
-    trial what_changed_while_it_was_being_permitted_is_not_called,
-    trial dropping_a_call_cancels_it,
-    trial a_large_result_goes_to_a_private_file,
-    trial a_call_whose_outcome_is_unknown_is_not_made_again,
-    trial a_call_of_a_tool_that_says_it_is_idempotent_is_made_again_where_the_policy_says_so,
-    trial arguments_that_do_not_fit_are_not_sent,
-    trial a_structured_result_that_does_not_fit_is_told,
-    trial a_server_that_asks_is_answered_by_the_caller,
-    trial a_server_that_asks_a_caller_without_answers_is_refused,
-    trial callers_that_are_asked_at_once_each_answer_their_own,
-    trial servers_are_told_the_roots_and_their_changes,
-    trial calls_beyond_those_that_run_wait_and_are_made,
-    trial the_trace_travels_in_meta,
-    trial calls_are_counted,
-    trial a_call_waits_for_a_server_that_is_starting,
-    trial tools_that_vanish_during_a_call_do_not_end_it,
+switchboard_testkit::trials![trial:
+    cancelling_a_run_ends_its_calls_on_every_server,
+    cancelling_a_run_ends_calls_that_were_not_sent_yet,
+    what_changed_while_it_was_being_permitted_is_not_called,
+    dropping_a_call_cancels_it,
+    a_large_result_goes_to_a_private_file,
+    a_call_whose_outcome_is_unknown_is_not_made_again,
+    a_call_of_a_tool_that_says_it_is_idempotent_is_made_again_where_the_policy_says_so,
+    arguments_that_do_not_fit_are_not_sent,
+    a_structured_result_that_does_not_fit_is_told,
+    a_server_that_asks_is_answered_by_the_caller,
+    a_server_that_asks_a_caller_without_answers_is_refused,
+    callers_that_are_asked_at_once_each_answer_their_own,
+    servers_are_told_the_roots_and_their_changes,
+    calls_beyond_those_that_run_wait_and_are_made,
+    the_trace_travels_in_meta,
+    calls_are_counted,
+    a_call_waits_for_a_server_that_is_starting,
+    tools_that_vanish_during_a_call_do_not_end_it,
 ];
 
 async fn cancelling_a_run_ends_its_calls_on_every_server() {
@@ -42,7 +43,7 @@ async fn cancelling_a_run_ends_its_calls_on_every_server() {
     host.set_servers([
         ("stdio", child("toy")),
         ("legacy", child("legacy")),
-        ("inside", crate::stage::in_process("inside")),
+        ("inside", crate::hosts::in_process("inside")),
     ])
     .await;
     let (run, other) = (Run::new(), Run::new());
@@ -62,7 +63,7 @@ async fn cancelling_a_run_ends_its_calls_on_every_server() {
         let ended = call.await.unwrap().unwrap_err();
         assert!(matches!(ended, HostError::Cancelled { .. }), "{ended}");
     }
-    assert!(began.elapsed() < LATE, "{:?}", began.elapsed());
+    assert!(began.elapsed() < STEP_TIMEOUT, "{:?}", began.elapsed());
     assert!(!kept.is_finished(), "another run is not touched");
     let late = host.call_tool("stdio", "echo", ()).within(&run).await.unwrap_err();
     assert!(!late.outcome_unknown(), "nothing was sent: {late}");
@@ -86,7 +87,7 @@ async fn cancelling_a_run_ends_calls_that_were_not_sent_yet() {
     let host = host_with(builder, &[("toy", &toy.server("toy"))]).await;
     let starting = host.clone();
     let connecting =
-        tokio::spawn(async move { starting.connect("hangs", crate::stage::sh("cat >/dev/null")).await });
+        tokio::spawn(async move { starting.connect("hangs", crate::hosts::sh("cat >/dev/null")).await });
     until(&host, "toy", |_| host.servers().len() == 2).await;
     let run = Run::new();
     let calls = [("toy", "echo"), ("hangs", "anything")].map(|(server, tool)| {
@@ -131,7 +132,7 @@ async fn what_changed_while_it_was_being_permitted_is_not_called() {
     let mut events = host.events();
     toy.tools.lock()[0].description = Some("Deletes everything.".to_owned());
     server.publisher().tools_changed();
-    crate::stage::heard(&mut events, |event| {
+    crate::hosts::heard(&mut events, |event| {
         matches!(event, switchboard_host::HostEvent::Drift(_)).then_some(())
     })
     .await;
@@ -191,7 +192,7 @@ async fn a_call_of_a_tool_that_says_it_is_idempotent_is_made_again_where_the_pol
         let directory = tempfile::tempdir().unwrap();
         let marker = directory.path().join("died");
         let host = host_with(Host::builder().with_replay(replay), &[]).await;
-        let spec = crate::stage::child_with("dies-once", &[("MARKER", marker.to_str().unwrap())]);
+        let spec = crate::hosts::child_with("dies-once", &[("MARKER", marker.to_str().unwrap())]);
         host.connect("toy", spec).await.unwrap();
         let outcome = host.call_tool("toy", "once", ()).await;
         match outcome {
@@ -373,7 +374,7 @@ async fn calls_are_counted() {
     assert_eq!((a.calls, a.tool_errors, a.failures), (2, 1, 0));
     let all = host.metrics();
     assert_eq!((all.calls, all.tool_errors, all.failures), (3, 1, 1));
-    assert!(all.latency(0.99).is_some_and(|latency| latency < LATE));
+    assert!(all.latency(0.99).is_some_and(|latency| latency < STEP_TIMEOUT));
     assert!(serde_json::to_value(&all).unwrap()["toolErrors"] == 1);
     host.close().await;
 }
@@ -405,7 +406,7 @@ async fn tools_that_vanish_during_a_call_do_not_end_it() {
     let mut events = host.events();
     toy.tools.lock().clear();
     server.publisher().tools_changed();
-    crate::stage::heard(&mut events, |event| {
+    crate::hosts::heard(&mut events, |event| {
         matches!(event, switchboard_host::HostEvent::Tools(_)).then_some(())
     })
     .await;

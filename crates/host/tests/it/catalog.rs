@@ -12,29 +12,30 @@ use switchboard_host::{
 use switchboard_protocol::{CallToolResult, Content, Raw, Tool};
 use switchboard_session::RevisionPolicy;
 use switchboard_session::link::BoxFuture;
+use switchboard_testkit::trial;
 
-use crate::stage::{add_failing, child, heard, host_of, host_with, in_process, names, until};
+use crate::hosts::{add_failing, child, heard, host_of, host_with, in_process, names, until};
 use crate::toy::{Toy, tool};
 
-crate::trials![
-    trial a_changed_list_changes_the_catalogue_in_both_eras,
-    trial the_order_is_that_of_the_configuration,
-    trial a_snapshot_does_not_change,
-    trial the_last_good_list_stays_when_a_new_one_fails,
-    trial a_flood_of_changes_costs_few_lists,
-    trial the_tools_of_a_lost_server_stay_listed_as_unavailable,
-    trial allow_and_deny_apply_to_list_and_call,
-    trial rules_that_match_nothing_are_told,
-    trial a_changed_definition_is_told,
-    trial a_changed_definition_can_be_withheld_until_it_is_accepted,
-    trial s2_how_a_definition_has_changed_is_known_however_it_came_back,
-    trial s2_pins_without_texts_say_that_a_definition_has_changed,
-    trial one_bad_tool_is_left_out_and_not_its_siblings,
-    trial why_says_what_is_the_matter,
-    trial the_application_has_tools_of_its_own,
-    trial two_tools_of_one_name_are_both_withheld,
-    trial names_that_need_changing_are_called_all_the_same,
-    trial tools_are_given_as_a_provider_takes_them,
+switchboard_testkit::trials![trial:
+    a_changed_list_changes_the_catalogue_in_both_eras,
+    the_order_is_that_of_the_configuration,
+    a_snapshot_does_not_change,
+    the_last_good_list_stays_when_a_new_one_fails,
+    a_flood_of_changes_costs_few_lists,
+    the_tools_of_a_lost_server_stay_listed_as_unavailable,
+    allow_and_deny_apply_to_list_and_call,
+    rules_that_match_nothing_are_told,
+    a_changed_definition_is_told,
+    a_changed_definition_can_be_withheld_until_it_is_accepted,
+    s2_how_a_definition_has_changed_is_known_however_it_came_back,
+    s2_pins_without_texts_say_that_a_definition_has_changed,
+    one_bad_tool_is_left_out_and_not_its_siblings,
+    why_says_what_is_the_matter,
+    the_application_has_tools_of_its_own,
+    two_tools_of_one_name_are_both_withheld,
+    names_that_need_changing_are_called_all_the_same,
+    tools_are_given_as_a_provider_takes_them,
 ];
 
 async fn a_changed_list_changes_the_catalogue_in_both_eras() {
@@ -293,7 +294,7 @@ async fn one_bad_tool_is_left_out_and_not_its_siblings() {
             esac
         done"#;
     let host = Host::builder().without_resource_tools().build();
-    host.connect("s", crate::stage::sh(script)).await.unwrap();
+    host.connect("s", crate::hosts::sh(script)).await.unwrap();
     assert_eq!(names(&host), ["mcp__s__good", "mcp__s__also"]);
     let ToolExplanation::Rejected { reason, .. } = host.explain_tool("bad") else {
         panic!("{}", host.explain_tool("bad"))

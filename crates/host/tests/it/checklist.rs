@@ -12,29 +12,32 @@ use switchboard_host::{
 use switchboard_http::{AuthorizeError, BoxFuture, Secret};
 use switchboard_protocol::{CompleteParams, Reference};
 use switchboard_session::CallError;
+use switchboard_testkit::{is_running, trial, trial_leaving_tasks, wait_for_exit};
 use switchboard_transport::http::client::Http;
 use switchboard_transport::stdio::Stdio;
 
-use crate::stage::{child, gone, host_of, host_with, http, in_process, lives, names, reopened, sh, spec};
+use crate::hosts::{child, host_of, host_with, http, in_process, names, reopened, sh, spec};
 use crate::toy::Toy;
 use crate::web::Web;
 
-crate::trials![
-    web config_types_all_five_are_supported,
-    web status_values_all_five_are_tracked,
-    trial status_json_is_as_others_read_it,
-    trial tool_registration_under_qualified_names,
-    trial tool_unregistration_with_disconnect,
-    trial set_servers_diffs_old_and_new,
-    trial set_servers_one_bad_server_harms_no_other,
-    trial json_rpc_ids_are_matched_to_their_calls,
-    trial stdio_lifecycle_spawned_on_connect_killed_on_disconnect,
-    web http_and_sse_headers_are_passed,
-    trial reconnect_tears_down_and_connects_again,
-    trial toggle_hides_the_tools_and_keeps_the_connection,
-    trial resource_access_through_both_tools,
-    trial error_propagation_as_results_of_the_tool,
-    trial annotations_inform_the_permission,
+switchboard_testkit::trials![
+    trial_leaving_tasks:
+        config_types_all_five_are_supported,
+        status_values_all_five_are_tracked,
+        http_and_sse_headers_are_passed;
+    trial:
+        status_json_is_as_others_read_it,
+        tool_registration_under_qualified_names,
+        tool_unregistration_with_disconnect,
+        set_servers_diffs_old_and_new,
+        set_servers_one_bad_server_harms_no_other,
+        json_rpc_ids_are_matched_to_their_calls,
+        stdio_lifecycle_spawned_on_connect_killed_on_disconnect,
+        reconnect_tears_down_and_connects_again,
+        toggle_hides_the_tools_and_keeps_the_connection,
+        resource_access_through_both_tools,
+        error_propagation_as_results_of_the_tool,
+        annotations_inform_the_permission;
 ];
 
 #[derive(Debug)]
@@ -203,8 +206,8 @@ async fn set_servers_diffs_old_and_new() {
     assert!(second.errors.is_empty(), "{:?}", second.errors);
     assert_eq!(pid("keep").await, keep, "the same connection");
     assert_ne!(pid("change").await, change, "replaced");
-    gone(change).await;
-    gone(go).await;
+    wait_for_exit(change).await;
+    wait_for_exit(go).await;
     assert_eq!(host.servers(), ["new", "change", "keep"]);
     assert_eq!(
         serde_json::to_value(&second).unwrap(),
@@ -261,9 +264,9 @@ async fn stdio_lifecycle_spawned_on_connect_killed_on_disconnect() {
     let host = Host::builder().build();
     host.connect("toy", child("toy")).await.unwrap();
     let pid: u32 = host.call_tool("toy", "pid", ()).await.unwrap().text().parse().unwrap();
-    assert!(lives(pid));
+    assert!(is_running(pid));
     host.disconnect("toy").await.unwrap();
-    assert!(!lives(pid));
+    assert!(!is_running(pid));
     host.close().await;
 }
 
@@ -289,7 +292,7 @@ async fn reconnect_tears_down_and_connects_again() {
     let pid = async || -> u32 { host.call_tool("toy", "pid", ()).await.unwrap().text().parse().unwrap() };
     let before = pid().await;
     host.reconnect("toy").await.unwrap();
-    assert!(!lives(before));
+    assert!(!is_running(before));
     assert_ne!(pid().await, before);
     assert!(matches!(host.reconnect("nobody").await, Err(HostError::NotConnected { .. })));
     host.close().await;
@@ -305,7 +308,7 @@ async fn toggle_hides_the_tools_and_keeps_the_connection() {
     assert!(names(&host).is_empty());
     assert!(matches!(pid().await, Err(HostError::NotReady { .. })));
     assert!(handle.execute(()).await.is_error, "not by a handle from before either");
-    assert!(lives(before.parse().unwrap()), "the process is kept");
+    assert!(is_running(before.parse().unwrap()), "the process is kept");
     host.toggle("toy", true).await.unwrap();
     assert_eq!(pid().await.unwrap(), before, "the same connection");
     assert!(!handle.execute(()).await.is_error);

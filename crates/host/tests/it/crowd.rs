@@ -5,19 +5,20 @@ use std::time::Duration;
 
 use switchboard_host::config::RestartPolicy;
 use switchboard_host::{Host, ServerSpec, Status, StatusKind};
+use switchboard_testkit::{descriptor_count, is_running, trial, trial_leaving_tasks, wait_for_tasks};
 
-use crate::stage::{
-    child, descriptors, http, in_process, lives, names, no_task_is_left, reopened, sh, until,
-};
+use crate::hosts::{child, http, in_process, names, reopened, sh, until};
 use crate::toy::{self, Toy};
 use crate::web::Web;
 
-crate::trials![
-    web fifty_servers_of_which_five_are_broken,
-    trial any_order_of_changes_ends_in_the_state_that_was_asked_for,
-    web a_remote_server_that_goes_away_is_reached_again,
-    trial more_servers_than_a_host_takes_are_refused,
-    trial replacing_a_server_waits_for_the_old_one_to_end,
+switchboard_testkit::trials![
+    trial_leaving_tasks:
+        fifty_servers_of_which_five_are_broken,
+        a_remote_server_that_goes_away_is_reached_again;
+    trial:
+        any_order_of_changes_ends_in_the_state_that_was_asked_for,
+        more_servers_than_a_host_takes_are_refused,
+        replacing_a_server_waits_for_the_old_one_to_end;
 ];
 
 async fn fifty_servers_of_which_five_are_broken() {
@@ -96,7 +97,7 @@ pub(crate) fn play() {
 async fn changes() {
     const NAMES: [&str; 4] = ["a", "b", "c", "d"];
     let seed = std::env::var("SWITCHBOARD_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(7);
-    let before = descriptors();
+    let before = descriptor_count();
     let mut dice = Dice(seed);
     let host =
         Host::builder().with_server("inside", &Toy::full().server("inside")).without_resource_tools().build();
@@ -154,9 +155,13 @@ async fn changes() {
         assert_eq!(host.server_status(name).unwrap().status, word, "seed {seed}: {name}");
     }
     host.close().await;
-    assert!(pids.iter().all(|pid| !lives(*pid)), "seed {seed}: a process is left");
-    no_task_is_left().await;
-    assert!(descriptors() <= before + 4, "seed {seed}: {before} descriptors before, {} after", descriptors());
+    assert!(pids.iter().all(|pid| !is_running(*pid)), "seed {seed}: a process is left");
+    wait_for_tasks().await;
+    assert!(
+        descriptor_count() <= before + 4,
+        "seed {seed}: {before} descriptors before, {} after",
+        descriptor_count()
+    );
 }
 
 async fn a_remote_server_that_goes_away_is_reached_again() {
@@ -200,8 +205,8 @@ async fn replacing_a_server_waits_for_the_old_one_to_end() {
     // Both want the same file, and each takes a moment to let go of it.
     let env = [("LOCK", lock.to_str().unwrap())];
     let host = Host::builder().build();
-    host.connect("locked", crate::stage::child_with("locked", &env)).await.unwrap();
-    let mut other = crate::stage::child_with("locked", &env);
+    host.connect("locked", crate::hosts::child_with("locked", &env)).await.unwrap();
+    let mut other = crate::hosts::child_with("locked", &env);
     other.call_timeout = Some(Duration::from_secs(9));
     let done = host.set_servers([("locked", other)]).await;
     assert!(done.errors.is_empty(), "{:?}", done.errors);

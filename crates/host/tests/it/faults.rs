@@ -6,17 +6,18 @@ use switchboard_host::config::RestartPolicy;
 use switchboard_host::{ConnectionError, Host, HostError, Status, StatusKind};
 use switchboard_session::CallError;
 use switchboard_session::link::{LinkError, StartErrorKind};
+use switchboard_testkit::{STEP_TIMEOUT, block_on, trial};
 
-use crate::stage::{LATE, add_failing, child, names, reopened, sh, until};
+use crate::hosts::{add_failing, child, names, reopened, sh, until};
 use crate::toy;
 
-crate::trials![
-    trial f003_a_server_that_exits_during_the_handshake_is_tried_so_often_and_no_more,
-    trial f008_a_crash_ends_every_call_on_it_and_replays_none,
-    trial f025_hostile_servers_are_stopped_in_parallel,
-    trial f028_a_server_that_exits_again_and_again_is_given_up_and_a_reconnect_begins_anew,
-    trial f153_without_descriptors_a_server_is_not_started_and_the_others_go_on,
-    trial f160_a_server_of_the_future_is_told_what_is_spoken,
+switchboard_testkit::trials![trial:
+    f003_a_server_that_exits_during_the_handshake_is_tried_so_often_and_no_more,
+    f008_a_crash_ends_every_call_on_it_and_replays_none,
+    f025_hostile_servers_are_stopped_in_parallel,
+    f028_a_server_that_exits_again_and_again_is_given_up_and_a_reconnect_begins_anew,
+    f153_without_descriptors_a_server_is_not_started_and_the_others_go_on,
+    f160_a_server_of_the_future_is_told_what_is_spoken,
 ];
 
 async fn f003_a_server_that_exits_during_the_handshake_is_tried_so_often_and_no_more() {
@@ -54,7 +55,7 @@ async fn f008_a_crash_ends_every_call_on_it_and_replays_none() {
         let HostError::Call { error, .. } = error else { panic!("{error}") };
         assert!(matches!(*error, CallError::Link(LinkError::Exited(_))), "{error}");
     }
-    assert!(began.elapsed() < LATE, "{:?}", began.elapsed());
+    assert!(began.elapsed() < STEP_TIMEOUT, "{:?}", began.elapsed());
     reopened(&host, "toy", 1).await;
     assert_eq!(names(&host).len(), 9);
     host.call_tool("toy", "echo", ()).await.unwrap();
@@ -78,7 +79,7 @@ async fn f025_hostile_servers_are_stopped_in_parallel() {
     assert!(done.errors.is_empty(), "{:?}", done.errors);
     let began = Instant::now();
     host.close().await;
-    assert!(began.elapsed() < LATE, "{:?}", began.elapsed());
+    assert!(began.elapsed() < STEP_TIMEOUT, "{:?}", began.elapsed());
 }
 
 async fn f028_a_server_that_exits_again_and_again_is_given_up_and_a_reconnect_begins_anew() {
@@ -106,8 +107,7 @@ async fn f153_without_descriptors_a_server_is_not_started_and_the_others_go_on()
 
 /// Plays that part: starts servers until there is no room for another.
 pub(crate) fn play() {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    runtime.block_on(async {
+    block_on(async {
         let host = Host::builder().build();
         let mut started = Vec::new();
         let error = loop {

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use libtest_mimic::Trial;
+use switchboard_testkit::Trial;
 
 /// A row, and the end of the name of each test of it.
 const HERE: &[(&str, &[&str])] = &[

@@ -9,27 +9,30 @@ use switchboard_host::permission::{Policy, Rules};
 use switchboard_host::{AmbiguousNamePolicy, Host, HostError, ServerSpec, Status, StatusKind};
 use switchboard_http::{Bearer, Secret};
 use switchboard_session::server::InProcess;
+use switchboard_testkit::{is_running, trial, trial_leaving_tasks};
 use switchboard_transport::http::client::Http;
 use switchboard_transport::stdio::Stdio;
 
 use crate::checklist::missing;
-use crate::stage::{add_failing, child, host_with, in_process, lives, names, sh, until};
+use crate::hosts::{add_failing, child, host_with, in_process, names, sh, until};
 use crate::toy::{self, Toy};
 use crate::web::Web;
 
-crate::trials![
-    web a1_stdio_http_json_in_process_and_custom_servers_are_connected_alike,
-    trial a1_variables_of_a_config_come_from_the_environment,
-    web a1_identical_specs_are_kept_by_set_servers,
-    trial a6_a_failed_connect_leaves_no_server_behind,
-    trial a6_a_dropped_connect_leaves_no_server_behind,
-    trial a6_a_server_goes_on_until_the_one_that_replaces_it_is_ready,
-    trial a6_add_returns_at_once_and_keeps_trying,
-    trial a7_a_name_that_several_servers_have_is_refused_unless_the_policy_says_otherwise,
-    trial a8_headers_and_addresses_are_checked_when_a_connection_is_opened,
-    trial d7_every_status_has_a_masked_configuration,
-    trial d8_permissions_need_no_registration_of_servers,
-    trial d10_connected_servers_and_tools_of_servers_are_listed_apart,
+switchboard_testkit::trials![
+    trial_leaving_tasks:
+        a1_stdio_http_json_in_process_and_custom_servers_are_connected_alike,
+        a1_identical_specs_are_kept_by_set_servers;
+    trial:
+        a1_variables_of_a_config_come_from_the_environment,
+        a6_a_failed_connect_leaves_no_server_behind,
+        a6_a_dropped_connect_leaves_no_server_behind,
+        a6_a_server_goes_on_until_the_one_that_replaces_it_is_ready,
+        a6_add_returns_at_once_and_keeps_trying,
+        a7_a_name_that_several_servers_have_is_refused_unless_the_policy_says_otherwise,
+        a8_headers_and_addresses_are_checked_when_a_connection_is_opened,
+        d7_every_status_has_a_masked_configuration,
+        d8_permissions_need_no_registration_of_servers,
+        d10_connected_servers_and_tools_of_servers_are_listed_apart;
 ];
 
 const UNSET: &str = "SWITCHBOARD_TEST_UNSET";
@@ -134,7 +137,7 @@ async fn a6_a_dropped_connect_leaves_no_server_behind() {
         pid = started => pid,
     };
     assert!(host.servers().is_empty(), "{:?}", host.servers());
-    crate::stage::gone(pid).await;
+    switchboard_testkit::wait_for_exit(pid).await;
     host.close().await;
 }
 
@@ -174,7 +177,7 @@ async fn a6_a_server_goes_on_until_the_one_that_replaces_it_is_ready() {
     assert_eq!(names(&host).len(), tools.len() - 1);
     assert_eq!(host.servers(), ["toy"]);
     host.close().await;
-    assert!(!lives(before));
+    assert!(!is_running(before));
 }
 
 async fn a6_add_returns_at_once_and_keeps_trying() {

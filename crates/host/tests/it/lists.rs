@@ -11,16 +11,17 @@ use switchboard_protocol::{
 };
 use switchboard_session::RevisionPolicy;
 use switchboard_session::server::{Handler, HandlerOutcome, RequestContext, Server, ServerRequest};
+use switchboard_testkit::trial;
 
-use crate::stage::{host_of, names};
+use crate::hosts::{host_of, names};
 
-crate::trials![
-    trial f143_a_cursor_that_repeats_ends_the_list,
-    trial f144_cursors_without_end_are_bounded,
-    trial f145_an_empty_cursor_is_followed_once,
-    trial f146_a_cursor_that_is_not_known_any_more_begins_the_list_anew,
-    trial f147_of_two_tools_of_one_name_on_two_pages_neither_is_mistaken_for_the_other,
-    trial f149_a_server_that_tells_of_a_change_with_every_list_is_not_followed_for_ever,
+switchboard_testkit::trials![trial:
+    f143_a_cursor_that_repeats_ends_the_list,
+    f144_cursors_without_end_are_bounded,
+    f145_an_empty_cursor_is_followed_once,
+    f146_a_cursor_that_is_not_known_any_more_begins_the_list_anew,
+    f147_of_two_tools_of_one_name_on_two_pages_neither_is_mistaken_for_the_other,
+    f149_a_server_that_tells_of_a_change_with_every_list_is_not_followed_for_ever,
 ];
 
 /// A server whose pages are made by a function of the cursor and of how many were asked for before.

@@ -7,8 +7,8 @@
     reason = "a test fails by panicking; without the usual harness clippy cannot tell"
 )]
 
+mod hosts;
 mod spans;
-mod stage;
 mod toy;
 mod web;
 
@@ -28,7 +28,7 @@ mod threats;
 
 use std::process::ExitCode;
 
-use libtest_mimic::Trial;
+use switchboard_testkit::Trial;
 
 fn main() -> ExitCode {
     switchboard_transport::stdio::run_supervisor_if_requested();

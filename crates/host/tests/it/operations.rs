@@ -2,20 +2,21 @@
 
 use serde_json::json;
 use switchboard_host::{Host, HostError, ToolExplanation, WithheldReason};
+use switchboard_testkit::trial;
 
-use crate::stage::{child, host_of, in_process, names};
+use crate::hosts::{child, host_of, in_process, names};
 use crate::toy::Toy;
 
-crate::trials![
-    trial connect_connects_initializes_and_fetches_the_tools,
-    trial disconnect_closes_one_connection,
-    trial all_tools_of_all_servers_without_those_denied,
-    trial find_tool_says_which_server_provides_it,
-    trial call_tool_on_a_given_server,
-    trial set_denied_tools_hides_and_refuses_them,
-    trial servers_lists_the_connected_names,
-    trial close_disconnects_all,
-    trial a_call_creates_a_span_named_after_server_and_tool,
+switchboard_testkit::trials![trial:
+    connect_connects_initializes_and_fetches_the_tools,
+    disconnect_closes_one_connection,
+    all_tools_of_all_servers_without_those_denied,
+    find_tool_says_which_server_provides_it,
+    call_tool_on_a_given_server,
+    set_denied_tools_hides_and_refuses_them,
+    servers_lists_the_connected_names,
+    close_disconnects_all,
+    a_call_creates_a_span_named_after_server_and_tool,
 ];
 
 async fn connect_connects_initializes_and_fetches_the_tools() {

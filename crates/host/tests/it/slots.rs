@@ -4,25 +4,26 @@ use std::time::{Duration, Instant};
 
 use switchboard_host::config::{OffReason, RestartPolicy, StartPolicy};
 use switchboard_host::{ConnectionError, Host, HostError, Status, StatusKind};
+use switchboard_testkit::{STEP_TIMEOUT, is_running, trial, wait_for_exit};
 
-use crate::stage::{LATE, add_failing, child, gone, host_of, in_process, lives, names, reopened, sh, until};
+use crate::hosts::{add_failing, child, host_of, in_process, names, reopened, sh, until};
 use crate::toy::Toy;
 
-crate::trials![
-    trial a_child_process_is_started_and_its_tools_are_listed,
-    trial a_killed_server_is_started_again,
-    trial with_restart_never_a_lost_server_stays_failed_until_it_is_reconnected,
-    trial a_server_that_exits_twice_alike_is_given_up_with_its_last_words,
-    trial a_missing_program_fails_at_once_and_is_not_tried_again,
-    trial a_server_that_hangs_is_given_up_at_its_own_deadline,
-    trial a_failure_is_never_remembered,
-    trial status_does_not_wait_for_a_server_that_hangs,
-    trial a_disabled_server_is_not_started_until_it_is_enabled,
-    trial an_unapproved_server_is_not_started,
-    trial a_lazy_server_shows_its_remembered_tools_and_starts_with_the_first_call,
-    trial a_list_that_fails_leaves_the_server_connected_and_degraded,
-    trial dropping_the_host_ends_its_servers,
-    trial closing_the_host_ends_its_servers_in_order,
+switchboard_testkit::trials![trial:
+    a_child_process_is_started_and_its_tools_are_listed,
+    a_killed_server_is_started_again,
+    with_restart_never_a_lost_server_stays_failed_until_it_is_reconnected,
+    a_server_that_exits_twice_alike_is_given_up_with_its_last_words,
+    a_missing_program_fails_at_once_and_is_not_tried_again,
+    a_server_that_hangs_is_given_up_at_its_own_deadline,
+    a_failure_is_never_remembered,
+    status_does_not_wait_for_a_server_that_hangs,
+    a_disabled_server_is_not_started_until_it_is_enabled,
+    an_unapproved_server_is_not_started,
+    a_lazy_server_shows_its_remembered_tools_and_starts_with_the_first_call,
+    a_list_that_fails_leaves_the_server_connected_and_degraded,
+    dropping_the_host_ends_its_servers,
+    closing_the_host_ends_its_servers_in_order,
 ];
 
 async fn pid(host: &Host, server: &str) -> u32 {
@@ -35,10 +36,10 @@ async fn a_child_process_is_started_and_its_tools_are_listed() {
         host.connect("toy", child(part)).await.unwrap();
         assert!(names(&host).contains(&"mcp__toy__echo".to_owned()), "{:?}", names(&host));
         let pid = pid(&host, "toy").await;
-        assert!(lives(pid));
+        assert!(is_running(pid));
         assert_eq!(host.child("toy").unwrap().unwrap().pid(), Some(pid), "a11: the server's own");
         host.disconnect("toy").await.unwrap();
-        assert!(!lives(pid), "{part}");
+        assert!(!is_running(pid), "{part}");
         assert!(names(&host).is_empty());
     }
 }
@@ -101,7 +102,7 @@ async fn a_server_that_hangs_is_given_up_at_its_own_deadline() {
     spec.restart = RestartPolicy::Never;
     let began = Instant::now();
     let error = host.connect("hangs", spec).await.unwrap_err();
-    assert!(began.elapsed() < LATE, "{:?}", began.elapsed());
+    assert!(began.elapsed() < STEP_TIMEOUT, "{:?}", began.elapsed());
     assert!(error.to_string().contains("no answer within"), "{error}");
     assert!(error.to_string().contains("waiting for the database"), "{error}");
     host.close().await;
@@ -131,7 +132,7 @@ async fn status_does_not_wait_for_a_server_that_hangs() {
         let began = Instant::now();
         assert_eq!(host.server_status("hangs").unwrap().status, StatusKind::Pending);
         assert_eq!(host.status().len(), 1);
-        assert!(began.elapsed() < LATE);
+        assert!(began.elapsed() < STEP_TIMEOUT);
     };
     tokio::select! {
         biased;
@@ -183,7 +184,7 @@ async fn a_lazy_server_shows_its_remembered_tools_and_starts_with_the_first_call
     assert!(matches!(host.state("toy").unwrap(), Status::Asleep));
     assert!(names(&host).contains(&"mcp__toy__echo".to_owned()));
     let process = pid(&host, "toy").await;
-    assert!(lives(process));
+    assert!(is_running(process));
     assert!(matches!(host.state("toy").unwrap(), Status::Ready(_)));
     host.close().await;
 }
@@ -207,7 +208,7 @@ async fn dropping_the_host_ends_its_servers() {
     let process = pid(&host, "toy").await;
     let catalog = host.catalog();
     drop(host);
-    gone(process).await;
+    wait_for_exit(process).await;
     assert!(catalog.find("echo").is_some(), "a snapshot does not change");
 }
 
@@ -217,7 +218,7 @@ async fn closing_the_host_ends_its_servers_in_order() {
     host.connect("two", child("toy")).await.unwrap();
     let pids = [pid(&host, "one").await, pid(&host, "two").await];
     host.close().await;
-    assert!(pids.iter().all(|pid| !lives(*pid)));
+    assert!(pids.iter().all(|pid| !is_running(*pid)));
     assert!(host.servers().is_empty() && host.all_tools().is_empty());
     assert!(matches!(host.connect("three", child("toy")).await, Err(HostError::Closed)));
 }

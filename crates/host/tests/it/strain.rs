@@ -12,19 +12,20 @@ use switchboard_protocol::{
     Tool,
 };
 use switchboard_session::server::{Handler, HandlerOutcome, RequestContext, Server, ServerRequest};
+use switchboard_testkit::{STEP_TIMEOUT, block_on, memory_kib, trial};
 
-use crate::stage::{LATE, child, child_with, host_of, in_process};
+use crate::hosts::{child, child_with, host_of, in_process};
 use crate::toy::{PART, Toy};
 
 /// The part of a host with fifty idle servers, which says how much memory it has.
 pub(crate) const CROWDED: &str = "crowded";
 
-crate::trials![
-    trial f154_an_approval_that_cannot_be_stored_is_none,
-    trial f156_starved_of_time_every_answer_still_finds_its_call,
-    trial f157_fifty_idle_servers_stay_within_the_memory,
-    trial f158_a_tool_that_blocks_its_thread_holds_up_nobody_else,
-    trial f159_text_is_utf_8_whatever_the_locale,
+switchboard_testkit::trials![trial:
+    f154_an_approval_that_cannot_be_stored_is_none,
+    f156_starved_of_time_every_answer_still_finds_its_call,
+    f157_fifty_idle_servers_stay_within_the_memory,
+    f158_a_tool_that_blocks_its_thread_holds_up_nobody_else,
+    f159_text_is_utf_8_whatever_the_locale,
 ];
 
 async fn f154_an_approval_that_cannot_be_stored_is_none() {
@@ -82,14 +83,11 @@ async fn f157_fifty_idle_servers_stay_within_the_memory() {
 
 /// Connects fifty servers, and prints how many kilobytes we have then.
 pub(crate) fn play() {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    runtime.block_on(async {
+    block_on(async {
         let host = Host::builder().build();
         let set = host.set_servers((0..50).map(|index| (format!("s{index}"), child("toy")))).await;
         assert!(set.errors.is_empty(), "{:?}", set.errors);
-        let status = std::fs::read_to_string("/proc/self/status").unwrap();
-        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
-        println!("{}", line.trim().trim_end_matches("kB").trim());
+        println!("{}", memory_kib("VmRSS"));
         host.close().await;
     });
 }
@@ -127,7 +125,7 @@ async fn f158_a_tool_that_blocks_its_thread_holds_up_nobody_else() {
     tokio::task::yield_now().await;
     let start = Instant::now();
     host.call_tool("quick", "echo", json!({})).await.unwrap();
-    assert!(start.elapsed() < LATE, "{:?}", start.elapsed());
+    assert!(start.elapsed() < STEP_TIMEOUT, "{:?}", start.elapsed());
     done.store(true, Ordering::Relaxed);
     for call in blocked {
         assert_eq!(call.await.unwrap().unwrap().text(), "done");

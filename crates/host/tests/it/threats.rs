@@ -13,16 +13,19 @@ use switchboard_session::RevisionPolicy;
 use switchboard_session::client::{ClientHandler, HandlerCapabilities, HandlerError, RequestingServer};
 use switchboard_session::link::BoxFuture;
 use switchboard_session::server::{Handler, HandlerOutcome, RequestContext, Server, ServerRequest};
+use switchboard_testkit::{trial, trial_leaving_tasks};
 
-use crate::stage::{host_with, http, sh};
+use crate::hosts::{host_with, http, sh};
 use crate::toy::Toy;
 use crate::web::Web;
 
-crate::trials![
-    trial t09_a_server_has_three_descriptors_and_no_terminal,
-    web t14_neighbours_on_one_server_never_see_each_others_answers,
-    trial t43_an_address_a_server_asks_about_is_shown_and_not_visited,
-    trial t43_questions_without_end_are_ended,
+switchboard_testkit::trials![
+    trial:
+        t09_a_server_has_three_descriptors_and_no_terminal,
+        t43_an_address_a_server_asks_about_is_shown_and_not_visited,
+        t43_questions_without_end_are_ended;
+    trial_leaving_tasks:
+        t14_neighbours_on_one_server_never_see_each_others_answers;
 ];
 
 /// Says on stderr what it was given, and ends: the words come back with the failure.

@@ -14,6 +14,7 @@ use switchboard_protocol::{
 };
 use switchboard_session::RevisionPolicy;
 use switchboard_session::server::{Handler, HandlerOutcome, RequestContext, Server, ServerRequest};
+use switchboard_testkit::block_on;
 use switchboard_transport::stdio::take_stdio;
 
 /// Which part this program plays.
@@ -189,7 +190,6 @@ fn call_tool(call: CallToolParams, cx: RequestContext) -> HandlerOutcome {
 
 /// Plays a server on our own stdin and stdout.
 pub(crate) fn play(part: &str) {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let toy = match part {
         "toy" | "legacy" => Toy::full(),
         "dies-once" => Toy::new(&["once"]),
@@ -206,7 +206,7 @@ pub(crate) fn play(part: &str) {
     };
     let offer = if part == "legacy" { RevisionPolicy::LegacyOnly } else { RevisionPolicy::Any };
     let server = toy.served("toy", offer);
-    runtime.block_on(async { server.serve(take_stdio().unwrap()).await });
+    block_on(async { server.serve(take_stdio().unwrap()).await });
     if part == "locked" {
         std::thread::sleep(std::time::Duration::from_millis(300));
         std::fs::remove_file(std::env::var("LOCK").unwrap()).unwrap();

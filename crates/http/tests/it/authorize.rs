@@ -9,8 +9,9 @@ use switchboard_http::{
     Address, AuthorizeError, Authorizer, Bearer, BoxFuture, HttpError, NoAuth, Retry, Secret,
     UnauthorizedResponse,
 };
+use switchboard_testkit::{HttpScript, http_response, ok_response};
 
-use crate::stage::{Server, client, ok, post, reply};
+use crate::requests::{client, post};
 
 /// Has a new token each time the last one was refused, and writes down what it was told.
 #[derive(Debug, Default)]
@@ -55,20 +56,20 @@ impl Authorizer for Without {
 
 #[tokio::test]
 async fn a_refused_token_is_renewed_once_for_each_reason() {
-    let server = Server::answering(|request| {
+    let server = HttpScript::per_request(|request| {
         let request = request.to_ascii_lowercase();
         if request.contains("bearer t0") {
-            reply("401 Unauthorized", &["www-authenticate: Bearer scope=\"read\""], b"no")
+            http_response("401 Unauthorized", &["www-authenticate: Bearer scope=\"read\""], b"no")
         } else if request.contains("bearer t1") {
             let challenge = "www-authenticate: Bearer error=\"insufficient_scope\", scope=\"write\"";
-            reply("403 Forbidden", &[challenge], b"no")
+            http_response("403 Forbidden", &[challenge], b"no")
         } else {
-            ok("yes")
+            ok_response("yes")
         }
     })
     .await;
     let authorizer = Renewing::default();
-    let response = client().send_authorized(post(server.address("/"), "x"), &authorizer).await.unwrap();
+    let response = client().send_authorized(post(server.url("/"), "x"), &authorizer).await.unwrap();
     assert_eq!(response.status, 200);
     assert_eq!(*authorizer.told.lock().unwrap(), ["401 Bearer t0 read", "403 Bearer t1 write"]);
     assert_eq!((server.log.requests().len(), server.log.connections()), (3, 1));
@@ -76,9 +77,11 @@ async fn a_refused_token_is_renewed_once_for_each_reason() {
 
 #[tokio::test]
 async fn a_second_refusal_is_handed_on() {
-    let server = Server::answering(|_| reply("401 Unauthorized", &["www-authenticate: Bearer"], b"no")).await;
+    let server =
+        HttpScript::per_request(|_| http_response("401 Unauthorized", &["www-authenticate: Bearer"], b"no"))
+            .await;
     let authorizer = Renewing::default();
-    let response = client().send_authorized(post(server.address("/"), "x"), &authorizer).await.unwrap();
+    let response = client().send_authorized(post(server.url("/"), "x"), &authorizer).await.unwrap();
     assert_eq!(response.status, StatusCode::UNAUTHORIZED);
     assert_eq!(server.log.requests().len(), 2);
     assert_eq!(response.body.collect(10).await.unwrap(), "no");
@@ -86,20 +89,20 @@ async fn a_second_refusal_is_handed_on() {
 
 #[tokio::test]
 async fn a_plain_403_is_no_question_of_credentials() {
-    let server = Server::answering(|_| reply("403 Forbidden", &[], b"bad origin")).await;
+    let server = HttpScript::per_request(|_| http_response("403 Forbidden", &[], b"bad origin")).await;
     let authorizer = Renewing::default();
-    let response = client().send_authorized(post(server.address("/"), "x"), &authorizer).await.unwrap();
+    let response = client().send_authorized(post(server.url("/"), "x"), &authorizer).await.unwrap();
     assert_eq!(response.status, StatusCode::FORBIDDEN);
     assert!(authorizer.told.lock().unwrap().is_empty());
 }
 
 #[tokio::test]
 async fn a_fixed_token_is_sent_and_not_tried_again() {
-    let server = Server::answering(|_| reply("401 Unauthorized", &[], b"")).await;
+    let server = HttpScript::per_request(|_| http_response("401 Unauthorized", &[], b"")).await;
     let bearer = Bearer::new(&Secret::new("t0ken")).unwrap();
     let authorizers: [(&dyn Authorizer, bool); 2] = [(&bearer, true), (&NoAuth, false)];
     for (turn, (authorizer, sent)) in authorizers.into_iter().enumerate() {
-        let response = client().send_authorized(post(server.address("/"), "x"), authorizer).await.unwrap();
+        let response = client().send_authorized(post(server.url("/"), "x"), authorizer).await.unwrap();
         assert_eq!(response.status, StatusCode::UNAUTHORIZED);
         let requests = server.log.requests();
         assert_eq!(requests.len(), turn + 1);
@@ -109,8 +112,8 @@ async fn a_fixed_token_is_sent_and_not_tried_again() {
 
 #[tokio::test]
 async fn without_credentials_nothing_is_sent() {
-    let server = Server::answering(|_| ok("")).await;
-    let error = client().send_authorized(post(server.address("/"), "x"), &Without).await.unwrap_err();
+    let server = HttpScript::per_request(|_| ok_response("")).await;
+    let error = client().send_authorized(post(server.url("/"), "x"), &Without).await.unwrap_err();
     assert!(matches!(error, HttpError::Authorize(AuthorizeError::NeedsLogin)), "{error:?}");
     assert_eq!(server.log.connections(), 0);
 }

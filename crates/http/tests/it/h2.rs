@@ -8,8 +8,9 @@ use hyper::body::Incoming;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use switchboard_http::HttpError;
+use switchboard_testkit::HttpScript;
 
-use crate::stage::{Server, address, post, send, text};
+use crate::requests::{post, send, text};
 use crate::tls::Authority;
 
 /// Echoes bodies; `/many` has too many headers and `/large` one that is too large.
@@ -30,9 +31,9 @@ async fn answer(request: http::Request<Incoming>) -> Result<http::Response<Full<
     Ok(response)
 }
 
-async fn start(authority: &Authority) -> Server {
+async fn start(authority: &Authority) -> HttpScript {
     let acceptor = authority.acceptor("127.0.0.1", &["h2", "http/1.1"], |_| {});
-    Server::each(move |stream, _| {
+    HttpScript::per_connection(move |stream, _| {
         let acceptor = acceptor.clone();
         async move {
             let Ok(stream) = acceptor.accept(stream).await else { return };
@@ -48,13 +49,13 @@ async fn many_requests_share_one_connection() {
     let authority = Authority::new();
     let server = start(&authority).await;
     let client = authority.client();
-    let url = address(&format!("https://{}/", server.at));
-    let first = send(&client, post(url.clone(), "hello")).await.unwrap();
+    let url = format!("https://{}/", server.address);
+    let first = send(&client, post(&url, "hello")).await.unwrap();
     assert_eq!(first.version, http::Version::HTTP_2);
     assert_eq!(text(first).await, "hello");
     let mut calls = tokio::task::JoinSet::new();
     for _ in 0..50 {
-        let (client, request) = (client.clone(), post(url.clone(), "again"));
+        let (client, request) = (client.clone(), post(&url, "again"));
         calls.spawn(async move { text(send(&client, request).await.unwrap()).await });
     }
     while let Some(body) = calls.join_next().await {
@@ -67,10 +68,10 @@ async fn many_requests_share_one_connection() {
 async fn heads_are_limited_here_too() {
     let authority = Authority::new();
     let server = start(&authority).await;
-    let many = address(&format!("https://{}/many", server.at));
+    let many = format!("https://{}/many", server.address);
     let error = send(&authority.client(), post(many, "")).await.unwrap_err();
     assert!(matches!(error, HttpError::Protocol { .. }), "{error:?}");
-    let large = address(&format!("https://{}/large", server.at));
+    let large = format!("https://{}/large", server.address);
     let error = send(&authority.client(), post(large, "")).await.unwrap_err();
     assert!(matches!(error, HttpError::Protocol { .. }), "{error:?}");
 }

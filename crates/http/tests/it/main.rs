@@ -9,5 +9,5 @@ mod h2;
 mod pool;
 mod proxy;
 mod redirect;
-mod stage;
+mod requests;
 mod tls;

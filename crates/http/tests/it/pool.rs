@@ -3,18 +3,21 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use switchboard_http::HttpError;
+use switchboard_testkit::{HttpScript, STEP_TIMEOUT, http_response, ok_response, read_request};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::sync::mpsc;
 
-use crate::stage::{LONG, Server, client, get, ok, post, read_request, reply, send, text};
+use crate::requests::{client, get, post, send, text};
 
 #[tokio::test]
 async fn one_connection_serves_many_requests() {
-    let server =
-        Server::answering(|request| ok(if request.ends_with("\r\n\r\nping") { "pong" } else { "?" })).await;
+    let server = HttpScript::per_request(|request| {
+        ok_response(if request.ends_with("\r\n\r\nping") { "pong" } else { "?" })
+    })
+    .await;
     let client = client();
     for _ in 0..20 {
-        let response = send(&client, post(server.address("/"), "ping")).await.unwrap();
+        let response = send(&client, post(server.url("/"), "ping")).await.unwrap();
         assert_eq!(response.status, 200);
         assert_eq!(text(response).await, "pong");
     }
@@ -27,23 +30,23 @@ async fn one_connection_serves_many_requests() {
 
 #[tokio::test]
 async fn an_error_whose_body_is_read_keeps_the_connection() {
-    let server = Server::answering(|_| reply("500 Oh", &[], b"<html>sorry</html>")).await;
+    let server = HttpScript::per_request(|_| http_response("500 Oh", &[], b"<html>sorry</html>")).await;
     let client = client();
     for _ in 0..3 {
-        let response = send(&client, post(server.address("/"), "")).await.unwrap();
+        let response = send(&client, post(server.url("/"), "")).await.unwrap();
         assert_eq!(response.status, 500);
-        response.body.drain(1024, LONG).await;
+        response.body.drain(1024, STEP_TIMEOUT).await;
     }
     assert_eq!(server.log.connections(), 1);
 }
 
 #[tokio::test]
 async fn many_requests_at_once() {
-    let server = Server::answering(|request| ok(request.split(' ').nth(1).unwrap())).await;
+    let server = HttpScript::per_request(|request| ok_response(request.split(' ').nth(1).unwrap())).await;
     let client = client();
     let mut calls = tokio::task::JoinSet::new();
     for number in 0..100 {
-        let (client, request) = (client.clone(), get(server.address(&format!("/{number}"))));
+        let (client, request) = (client.clone(), get(server.url(&format!("/{number}"))));
         calls.spawn(async move { (number, text(send(&client, request).await.unwrap()).await) });
     }
     while let Some(done) = calls.join_next().await {
@@ -56,11 +59,11 @@ async fn many_requests_at_once() {
 #[tokio::test]
 async fn a_connection_the_server_closed_is_not_used_again() {
     let (closed, mut closings) = mpsc::unbounded_channel();
-    let server = Server::each(move |mut stream, log| {
+    let server = HttpScript::per_connection(move |mut stream, log| {
         let closed = closed.clone();
         async move {
             log.add(&read_request(&mut stream).await.unwrap());
-            stream.write_all(&ok("once")).await.unwrap();
+            stream.write_all(&ok_response("once")).await.unwrap();
             stream.shutdown().await.unwrap();
             // The client has noticed when it closes its side too.
             let _ = stream.read(&mut [0; 16]).await;
@@ -70,17 +73,17 @@ async fn a_connection_the_server_closed_is_not_used_again() {
     .await;
     let client = client();
     for _ in 0..3 {
-        assert_eq!(text(send(&client, post(server.address("/"), "x")).await.unwrap()).await, "once");
-        tokio::time::timeout(LONG, closings.recv()).await.unwrap().unwrap();
+        assert_eq!(text(send(&client, post(server.url("/"), "x")).await.unwrap()).await, "once");
+        tokio::time::timeout(STEP_TIMEOUT, closings.recv()).await.unwrap().unwrap();
     }
     assert_eq!((server.log.connections(), server.log.requests().len()), (3, 3));
 }
 
 /// Answers the first request on a connection and closes on the second.
-async fn forgetful() -> Server {
-    Server::each(|mut stream, log| async move {
+async fn forgetful() -> HttpScript {
+    HttpScript::per_connection(|mut stream, log| async move {
         log.add(&read_request(&mut stream).await.unwrap());
-        stream.write_all(&ok("first")).await.unwrap();
+        stream.write_all(&ok_response("first")).await.unwrap();
         if let Some(request) = read_request(&mut stream).await {
             log.add(&request);
         }
@@ -92,8 +95,8 @@ async fn forgetful() -> Server {
 async fn a_request_that_may_have_been_seen_is_not_repeated() {
     let server = forgetful().await;
     let client = client();
-    assert_eq!(text(send(&client, post(server.address("/"), "one")).await.unwrap()).await, "first");
-    let error = send(&client, post(server.address("/"), "two")).await.unwrap_err();
+    assert_eq!(text(send(&client, post(server.url("/"), "one")).await.unwrap()).await, "first");
+    let error = send(&client, post(server.url("/"), "two")).await.unwrap_err();
     assert!(matches!(error, HttpError::Broken { sent: true, source: Some(_) }), "{error:?}");
     assert!(!error.is_unsent());
     let twice = server.log.requests().iter().filter(|request| request.ends_with("two")).count();
@@ -104,15 +107,15 @@ async fn a_request_that_may_have_been_seen_is_not_repeated() {
 async fn a_safe_request_is_repeated_once_on_a_fresh_connection() {
     let server = forgetful().await;
     let client = client();
-    assert_eq!(text(send(&client, get(server.address("/"))).await.unwrap()).await, "first");
-    assert_eq!(text(send(&client, get(server.address("/"))).await.unwrap()).await, "first");
+    assert_eq!(text(send(&client, get(server.url("/"))).await.unwrap()).await, "first");
+    assert_eq!(text(send(&client, get(server.url("/"))).await.unwrap()).await, "first");
     assert_eq!((server.log.connections(), server.log.requests().len()), (2, 3));
 
-    let closing = Server::each(|mut stream, log| async move {
+    let closing = HttpScript::per_connection(|mut stream, log| async move {
         log.add(&read_request(&mut stream).await.unwrap());
     })
     .await;
-    let error = send(&client, get(closing.address("/"))).await.unwrap_err();
+    let error = send(&client, get(closing.url("/"))).await.unwrap_err();
     assert!(matches!(error, HttpError::Broken { .. }), "{error:?}");
     assert_eq!(closing.log.requests().len(), 2);
 }
@@ -120,7 +123,7 @@ async fn a_safe_request_is_repeated_once_on_a_fresh_connection() {
 #[tokio::test]
 async fn a_cut_body_is_a_broken_connection() {
     let turn = AtomicUsize::new(0);
-    let server = Server::each(move |mut stream, _| {
+    let server = HttpScript::per_connection(move |mut stream, _| {
         let chunked = turn.fetch_add(1, Ordering::SeqCst) > 0;
         async move {
             read_request(&mut stream).await.unwrap();
@@ -134,7 +137,7 @@ async fn a_cut_body_is_a_broken_connection() {
     })
     .await;
     for _ in 0..2 {
-        let response = send(&client(), post(server.address("/"), "")).await.unwrap();
+        let response = send(&client(), post(server.url("/"), "")).await.unwrap();
         let error = response.body.collect(100).await.unwrap_err();
         assert!(matches!(error, HttpError::Broken { sent: true, .. }), "{error:?}");
     }

@@ -2,19 +2,20 @@
 
 use http::header::{AUTHORIZATION, HeaderName, HeaderValue};
 use switchboard_http::{HttpError, RedirectReason};
+use switchboard_testkit::{HttpScript, http_response, ok_response};
 
-use crate::stage::{Server, client, ok, post, reply, send, text};
+use crate::requests::{client, post, send, text};
 
 #[tokio::test]
 async fn the_same_origin_is_followed_with_method_body_and_headers() {
-    let server = Server::answering(|request| match request.split(' ').nth(1).unwrap() {
-        "/1" => reply("307 Temporary Redirect", &["location: /2?x=1"], b"gone"),
-        "/2?x=1" => reply("308 Permanent Redirect", &["location: 3"], b""),
-        "/3" => ok("here"),
+    let server = HttpScript::per_request(|request| match request.split(' ').nth(1).unwrap() {
+        "/1" => http_response("307 Temporary Redirect", &["location: /2?x=1"], b"gone"),
+        "/2?x=1" => http_response("308 Permanent Redirect", &["location: 3"], b""),
+        "/3" => ok_response("here"),
         other => panic!("{other}"),
     })
     .await;
-    let request = post(server.address("/1"), "the body")
+    let request = post(server.url("/1"), "the body")
         .with_header(AUTHORIZATION, HeaderValue::from_static("Bearer t"))
         .with_header(HeaderName::from_static("x-api-key"), HeaderValue::from_static("k"));
     let response = send(&client(), request).await.unwrap();
@@ -31,7 +32,7 @@ async fn the_same_origin_is_followed_with_method_body_and_headers() {
 
 #[tokio::test]
 async fn other_redirects_are_refused_and_nothing_is_sent_there() {
-    let elsewhere = Server::answering(|_| ok("stolen")).await;
+    let elsewhere = HttpScript::per_request(|_| ok_response("stolen")).await;
     let away = elsewhere.url("/steal?code=1");
     let cases = [
         ("301 Moved", "/x".to_owned(), RedirectReason::Method),
@@ -44,9 +45,9 @@ async fn other_redirects_are_refused_and_nothing_is_sent_there() {
     ];
     for (status, location, expected) in cases {
         let header = format!("location: {location}");
-        let server = Server::answering(move |_| reply(status, &[&header], b"")).await;
-        let request = post(server.address("/"), "secret")
-            .with_header(AUTHORIZATION, HeaderValue::from_static("Bearer t"));
+        let server = HttpScript::per_request(move |_| http_response(status, &[&header], b"")).await;
+        let request =
+            post(server.url("/"), "secret").with_header(AUTHORIZATION, HeaderValue::from_static("Bearer t"));
         let error = send(&client(), request).await.unwrap_err();
         let HttpError::Redirect { to, reason, .. } = error else { panic!("{error:?}") };
         assert_eq!((reason, to.as_str()), (expected, location.split('?').next().unwrap()));
@@ -57,8 +58,9 @@ async fn other_redirects_are_refused_and_nothing_is_sent_there() {
 
 #[tokio::test]
 async fn a_loop_ends() {
-    let server = Server::answering(|_| reply("308 Permanent Redirect", &["location: /"], b"")).await;
-    let error = send(&client(), post(server.address("/"), "x")).await.unwrap_err();
+    let server =
+        HttpScript::per_request(|_| http_response("308 Permanent Redirect", &["location: /"], b"")).await;
+    let error = send(&client(), post(server.url("/"), "x")).await.unwrap_err();
     assert!(matches!(error, HttpError::Redirect { reason: RedirectReason::TooMany, .. }), "{error:?}");
     assert_eq!(server.log.requests().len(), 4);
 }

@@ -8,10 +8,11 @@ use rustls::ServerConfig;
 use rustls::crypto::ring;
 use rustls::pki_types::PrivatePkcs8KeyDer;
 use switchboard_http::{HttpClient, HttpClientOptions, HttpError, TimeoutPhase, TlsReason};
+use switchboard_testkit::{HttpScript, ok_response, read_request};
 use tokio::io::AsyncWriteExt;
 use tokio_rustls::TlsAcceptor;
 
-use crate::stage::{SHORT, Server, address, client, ok, post, read_request, send, text};
+use crate::requests::{SHORT, client, post, send, text};
 
 /// A certificate authority of our own.
 pub(crate) struct Authority {
@@ -62,23 +63,23 @@ impl Authority {
 }
 
 /// Answers every request of secure connections.
-pub(crate) async fn secure(acceptor: TlsAcceptor) -> Server {
-    Server::each(move |stream, log| {
+pub(crate) async fn secure(acceptor: TlsAcceptor) -> HttpScript {
+    HttpScript::per_connection(move |stream, log| {
         let acceptor = acceptor.clone();
         async move {
             let Ok(mut stream) = acceptor.accept(stream).await else { return };
             while let Some(request) = read_request(&mut stream).await {
                 log.add(&request);
-                stream.write_all(&ok("secure")).await.unwrap();
+                stream.write_all(&ok_response("secure")).await.unwrap();
             }
         }
     })
     .await
 }
 
-async fn refused(client: &HttpClient, server: &Server) -> HttpError {
-    let url = format!("https://{}/", server.at);
-    let error = send(client, post(address(&url), "secret")).await.unwrap_err();
+async fn refused(client: &HttpClient, server: &HttpScript) -> HttpError {
+    let url = format!("https://{}/", server.address);
+    let error = send(client, post(&url, "secret")).await.unwrap_err();
     assert!(error.is_unsent());
     assert!(server.log.requests().is_empty());
     error
@@ -90,8 +91,8 @@ async fn a_root_of_ours_is_trusted_when_it_is_given() {
     let server = secure(authority.acceptor("127.0.0.1", &["http/1.1"], |_| {})).await;
     let client = authority.client();
     for _ in 0..3 {
-        let url = format!("https://{}/", server.at);
-        let response = send(&client, post(address(&url), "x")).await.unwrap();
+        let url = format!("https://{}/", server.address);
+        let response = send(&client, post(&url, "x")).await.unwrap();
         assert_eq!(response.version, http::Version::HTTP_11);
         assert_eq!(text(response).await, "secure");
     }
@@ -143,7 +144,7 @@ async fn old_versions_and_other_protocols_are_named() {
         (b"", TlsReason::Ended),
     ];
     for (answer, expected) in cases {
-        let server = Server::each(move |mut stream, _| async move {
+        let server = HttpScript::per_connection(move |mut stream, _| async move {
             let mut hello = [0; 64];
             let _ = tokio::io::AsyncReadExt::read(&mut stream, &mut hello).await;
             stream.write_all(answer).await.unwrap();
@@ -162,7 +163,7 @@ async fn old_versions_and_other_protocols_are_named() {
 
 #[tokio::test]
 async fn a_silent_handshake_ends() {
-    let server = Server::each(|stream, _| async move {
+    let server = HttpScript::per_connection(|stream, _| async move {
         tokio::time::sleep(Duration::from_secs(600)).await;
         drop(stream);
     })

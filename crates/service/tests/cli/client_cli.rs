@@ -1,8 +1,10 @@
 //! The client command line.
 
+use std::process::{Command, Stdio};
+
 use serde_json::{Value, json};
 
-use crate::harness::{Served, Test, client, done, program, service};
+use crate::roles::{Served, Test, client, done, program, service};
 
 pub(crate) const TESTS: &[Test] = &[
     ("client::flags_become_typed_arguments", flags_become_typed_arguments),
@@ -140,7 +142,7 @@ fn environment() {
     let served = Served::start();
     let done = done(program("client").env("FINDER_URL", &served.url).args(["list", "--help"]));
     assert_eq!(done.code, 0);
-    let done = crate::harness::done(program("client").env("FINDER_URL", &served.url).args([
+    let done = crate::roles::done(program("client").env("FINDER_URL", &served.url).args([
         "find-things",
         "--query",
         "q",
@@ -196,19 +198,20 @@ fn rpc() {
     let done = done(program("client").args(["--url", &served.url, "--json", "rpc", "reindex"]));
     assert_eq!((done.code, done.out.as_str()), (0, "{\"done\":7}\n"), "{done:?}");
     let plain = served.url.replace("/mcp", "/rpc");
-    let done = crate::harness::done(program("client").args(["rpc", "reindex", "--rpc-url", &plain]));
+    let done = crate::roles::done(program("client").args(["rpc", "reindex", "--rpc-url", &plain]));
     assert_eq!((done.code, value(&done.out)), (0, json!({"done": 7})), "{done:?}");
-    let done = crate::harness::done(program("client").args(["rpc", "reindex"]));
+    let done = crate::roles::done(program("client").args(["rpc", "reindex"]));
     assert_eq!(done.code, 2, "{done:?}");
 }
 
 fn events() {
     let served = Served::start();
-    let mut listening = program("client");
-    listening
+    let mut listening = program("client")
         .args(["--url", &served.url, "--json", "listen", "--count", "1"])
-        .stdout(std::process::Stdio::piped());
-    let mut listening = listening.spawn().unwrap();
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
     let wrong = done(program("client").args(["--url", &served.url, "notify", "found_it", "{}"]));
     assert_eq!(wrong.code, 2, "{wrong:?}");
     // Events published before the subscription are lost.
@@ -234,8 +237,7 @@ fn quickstart() {
     };
     let mut count = 0;
     for line in text.lines().filter(runs) {
-        let done =
-            done(std::process::Command::new("sh").args(["-c", line]).stdin(std::process::Stdio::null()));
+        let done = done(Command::new("sh").args(["-c", line]));
         // One of the tools fails and one requests input: only the validity of their arguments counts.
         assert!([0, 3, 4].contains(&done.code), "{line}: {done:?}");
         count += 1;

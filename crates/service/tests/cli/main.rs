@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test ends at the first surprise")]
 
-mod harness;
+mod roles;
 mod service;
 
 mod client_cli;
@@ -10,8 +10,8 @@ mod service_cli;
 
 use std::process::ExitCode;
 
-use libtest_mimic::Trial;
 use switchboard_service::ServiceBuilder;
+use switchboard_testkit::{Trial, block_on};
 
 fn main() -> ExitCode {
     let mut args = std::env::args_os();
@@ -20,11 +20,11 @@ fn main() -> ExitCode {
         Some("service") => {
             let builder =
                 ServiceBuilder::new(std::sync::Arc::new(service::Finder)).accept_notifications(true);
-            harness::block_on(builder.serve_cli_with(std::iter::once("finder".into()).chain(args)))
+            block_on(builder.serve_cli_with(std::iter::once("finder".into()).chain(args)))
         }
         Some("client") => {
             let args = std::iter::once("finder-cli".into()).chain(args);
-            harness::block_on(switchboard_service::cli::run_cli_with(service::design(), args))
+            block_on(switchboard_service::cli::run_cli_with(service::design(), args))
         }
         _ => tests(),
     }

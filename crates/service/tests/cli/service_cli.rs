@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::harness::{Served, Test, done, program, service};
+use crate::roles::{Served, Test, done, program, service};
 
 pub(crate) const TESTS: &[Test] = &[
     ("service::a_tool_is_called_in_process", call),
@@ -48,11 +48,9 @@ fn lock() {
 }
 
 fn ends() {
-    let served = Served::start();
-    let pid = i32::try_from(served.pid()).unwrap();
-    let pid = rustix::process::Pid::from_raw(pid).unwrap();
-    rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
-    assert_eq!(served.wait(), 0);
+    let mut served = Served::start();
+    served.running.terminate();
+    assert_eq!(served.running.wait().code(), Some(0));
 }
 
 fn loopback() {

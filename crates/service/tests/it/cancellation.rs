@@ -4,8 +4,10 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use serde_json::json;
+use switchboard_testkit::wait_until;
 
-use crate::fixture::{ERAS, Shop, outcome, session, wait_until};
+use crate::sessions::{ERAS, outcome, session};
+use crate::shop::Shop;
 
 #[tokio::test]
 async fn dropping_a_call_drops_its_method() {

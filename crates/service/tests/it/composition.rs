@@ -10,7 +10,8 @@ use switchboard_service::{
     ServiceBuilder, rt,
 };
 
-use crate::fixture::{ERAS, MODERN, Shop, ask, outcome, session};
+use crate::sessions::{ERAS, MODERN, ask, outcome, session};
+use crate::shop::Shop;
 
 /// A second service: one tool name that the first service has too, and one of its own.
 struct Notes(Arc<Design>);

@@ -10,10 +10,9 @@ use switchboard_session::link::BoxFuture;
 use switchboard_session::server::{Answered, Caller};
 use switchboard_session::{Client, StateKeys};
 
-use crate::fixture::{
-    Consent, ERAS, MODERN, NEWEST_LEGACY, REVISIONS, RecordingChannel, Shop, begin_text, connect, outcome,
-    send_request, session,
-};
+use crate::requests::{RecordingChannel, begin_text, send_request};
+use crate::sessions::{ERAS, MODERN, NEWEST_LEGACY, REVISIONS, connect, outcome, session};
+use crate::shop::{Consent, Shop};
 
 /// Accepts the first `yes` requests and declines the rest.
 struct Agrees {

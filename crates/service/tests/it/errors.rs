@@ -8,7 +8,8 @@ use switchboard_design::{ArgumentErrors, ErrorPolicy};
 use switchboard_service::Error;
 use switchboard_session::CallError;
 
-use crate::fixture::{ERAS, MODERN, OLDER, REVISIONS, Shop, ask, outcome, session};
+use crate::sessions::{ERAS, MODERN, OLDER, REVISIONS, ask, outcome, session};
+use crate::shop::Shop;
 
 #[tokio::test]
 async fn errors_are_mapped_as_specified_in_every_revision() {
@@ -63,7 +64,7 @@ async fn v4_a_not_found_error_has_the_uri_and_the_name() {
     for revision in REVISIONS {
         let session = session(&server, revision).await;
         let params = json!({"uri": "text://missing"});
-        let response = session.request_raw("resources/read", crate::fixture::raw(params)).await;
+        let response = session.request_raw("resources/read", crate::sessions::raw(params)).await;
         let Err(CallError::Remote(error)) = response else { panic!("{response:?}") };
         let data: serde_json::Value = error.data.as_ref().unwrap().decode().unwrap();
         assert_eq!(data, json!({"uri": "text://missing", "name": "not_found"}), "{revision}");

@@ -11,10 +11,9 @@ use switchboard_session::server::{Answered, Server};
 use switchboard_session::{CallError, Client, ClientSession};
 use tokio::sync::mpsc;
 
-use crate::fixture::{
-    ERAS, MODERN, NEWEST_LEGACY, REVISIONS, RecordingChannel, Setup, Shop, Sum, ask, begin, connect, raw,
-    session,
-};
+use crate::requests::{RecordingChannel, begin};
+use crate::sessions::{ERAS, MODERN, NEWEST_LEGACY, REVISIONS, Setup, ask, connect, raw, session};
+use crate::shop::{Shop, Sum};
 
 /// Subscribes to events; aborting the task unsubscribes.
 fn listen(session: &ClientSession) -> (mpsc::UnboundedReceiver<Value>, tokio::task::JoinHandle<()>) {

@@ -3,7 +3,8 @@
 use serde_json::{Value, json};
 use switchboard_protocol::{CacheHints, CacheScope};
 
-use crate::fixture::{MODERN, NEWEST_LEGACY, REVISIONS, Shop, ask, outcome, session};
+use crate::sessions::{MODERN, NEWEST_LEGACY, REVISIONS, ask, outcome, session};
+use crate::shop::Shop;
 
 const TOOLS: [&str; 12] =
     ["add", "count", "echo", "nothing", "picture", "fail", "pick", "spell", "agree", "hang", "own", "maybe"];

@@ -9,7 +9,9 @@ use switchboard_service::{AccessEvent, AccessEventKind};
 use switchboard_session::server::layer::Metrics;
 use switchboard_session::server::{HandlerOutcome, IncomingRequest, Next};
 
-use crate::fixture::{ERAS, MODERN, REVISIONS, Shop, ask, outcome, send_request, session};
+use crate::requests::send_request;
+use crate::sessions::{ERAS, MODERN, REVISIONS, ask, outcome, session};
+use crate::shop::Shop;
 
 type Events = Arc<Mutex<Vec<AccessEvent>>>;
 

@@ -10,14 +10,16 @@ mod errors;
 mod events;
 #[allow(dead_code, reason = "the contract has more than is used here")]
 mod expansion;
-mod fixture;
 mod lists;
 mod logging;
 mod prompts;
+mod requests;
 mod resources;
 mod scopes;
 #[cfg(all(feature = "http", feature = "stdio"))]
 mod serving;
+mod sessions;
+mod shop;
 mod streaming;
 mod task_tools;
 mod tasks;

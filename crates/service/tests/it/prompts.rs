@@ -3,7 +3,8 @@
 use serde_json::json;
 use switchboard_service::UnknownArguments;
 
-use crate::fixture::{REVISIONS, Shop, ask, session};
+use crate::sessions::{REVISIONS, ask, session};
+use crate::shop::Shop;
 
 #[tokio::test]
 async fn a_static_prompt_comes_from_the_design() {

@@ -4,7 +4,8 @@ use serde_json::{Value, json};
 use switchboard_protocol::{CacheHints, CacheScope};
 use switchboard_session::CallError;
 
-use crate::fixture::{ERAS, MODERN, NEWEST_LEGACY, REVISIONS, Shop, ask, session};
+use crate::sessions::{ERAS, MODERN, NEWEST_LEGACY, REVISIONS, ask, session};
+use crate::shop::Shop;
 
 async fn read(session: &switchboard_session::ClientSession, uri: &str) -> Result<Value, (i32, String)> {
     ask(session, "resources/read", json!({"uri": uri})).await.map(|result| result["contents"].clone())

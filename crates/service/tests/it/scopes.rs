@@ -4,7 +4,8 @@ use serde_json::json;
 use switchboard_session::server::{Caller, InProcess};
 use switchboard_session::{CallError, Client, ClientSession, RevisionPolicy};
 
-use crate::fixture::{REVISIONS, Shop, ask, outcome};
+use crate::sessions::{REVISIONS, ask, outcome};
+use crate::shop::Shop;
 
 fn names(listed: &serde_json::Value, list: &str) -> Vec<String> {
     listed[list].as_array().unwrap().iter().map(|item| item["name"].as_str().unwrap().to_owned()).collect()

@@ -7,7 +7,8 @@ use switchboard_transport::http::client::Http;
 use switchboard_transport::http::server::{HttpListener, HttpServerOptions};
 use switchboard_transport::stdio::Stdio;
 
-use crate::fixture::{Shop, outcome};
+use crate::sessions::outcome;
+use crate::shop::Shop;
 
 /// Set in the environment of a child process that serves.
 const CHILD: &str = "SWITCHBOARD_SERVER_CHILD";

@@ -9,7 +9,9 @@ use switchboard_service::wire::{STREAM_EXTENSION, STREAM_NOTIFICATION};
 use switchboard_service::{ServiceBuilder, StreamJson, StreamLimits};
 use switchboard_session::Client;
 
-use crate::fixture::{ERAS, REVISIONS, Setup, Shop, connect, send_request, session};
+use crate::requests::send_request;
+use crate::sessions::{ERAS, REVISIONS, Setup, connect, session};
+use crate::shop::Shop;
 
 type Received = Arc<Mutex<Vec<Value>>>;
 

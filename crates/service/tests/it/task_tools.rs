@@ -11,7 +11,8 @@ use switchboard_service::ServiceBuilder;
 use switchboard_service::task::{TaskLimits, Tasks};
 use switchboard_session::{CallError, Client};
 
-use crate::fixture::{ERAS, MODERN, NEWEST_LEGACY, Shop, connect, outcome, session};
+use crate::sessions::{ERAS, MODERN, NEWEST_LEGACY, connect, outcome, session};
+use crate::shop::Shop;
 
 /// The sample service; `echo` may run as a task, `own` always does.
 fn builder() -> ServiceBuilder {

@@ -5,7 +5,8 @@ use switchboard_design::OutputSchemaPolicy;
 use switchboard_protocol::Revision;
 use switchboard_service::UnknownArguments;
 
-use crate::fixture::{MODERN, NEWEST_LEGACY, OLDER, REVISIONS, Setup, Shop, ask, outcome, raw, session};
+use crate::sessions::{MODERN, NEWEST_LEGACY, OLDER, REVISIONS, Setup, ask, outcome, raw, session};
+use crate::shop::Shop;
 
 #[tokio::test]
 async fn an_object_is_structured_content_and_text() {

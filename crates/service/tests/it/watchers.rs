@@ -4,7 +4,10 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use crate::fixture::{Counts, ERAS, Shop, session, wait_until};
+use switchboard_testkit::wait_until;
+
+use crate::sessions::{ERAS, session};
+use crate::shop::{Counts, Shop};
 
 fn at_work(counts: &Arc<Counts>) -> usize {
     counts.watching.load(Ordering::SeqCst)

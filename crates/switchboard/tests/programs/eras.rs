@@ -6,7 +6,6 @@
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use libtest_mimic::{Failed, Trial};
 use switchboard::client::{ClientSession, RevisionPolicy, SessionState};
 use switchboard::protocol::surface::TASKS_EXTENSION;
 use switchboard::protocol::{CallToolResult, Content, Implementation, Revision, RpcError};
@@ -14,6 +13,7 @@ use switchboard::server::{Handler, HandlerOutcome, RequestContext, ServerRequest
 use switchboard::transport::link::{SingleLink, pair};
 use switchboard::transport::{ConnectionLimits, MuxLink};
 use switchboard::{CallError, Client, InProcess, Server, Stdio, json};
+use switchboard_testkit::{Failed, Trial};
 
 /// Names what the child serves.
 const SERVE: &str = "SWITCHBOARD_ERAS_SERVE";

@@ -1,7 +1,7 @@
 //! Tests with real processes. The program supervises the servers that it starts, and is those servers too, which it must
 //! decide before any thread: hence its own harness.
 //!
-//! With this harness `#[test]` does nothing; a test is a [`Trial`](libtest_mimic::Trial) that its module lists.
+//! With this harness `#[test]` does nothing; a test is a [`Trial`](switchboard_testkit::Trial) that its module lists.
 
 #![allow(
     clippy::unwrap_used,

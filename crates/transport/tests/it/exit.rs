@@ -3,10 +3,11 @@
 use std::time::{Duration, Instant};
 
 use switchboard_session::link::{CloseOutcome, Link, LinkError};
+use switchboard_testkit::{STEP_TIMEOUT, trial_leaving_tasks, unique_seconds, wait_for_processes};
 
-use crate::stage::{LATE, ask, end_of, group, link, sh, token, until_alive};
+use crate::links::{ask, end_of, group, link, sh};
 
-crate::trials![
+switchboard_testkit::trials![trial_leaving_tasks:
     an_exit_is_seen_at_once_with_its_last_words,
     an_answer_written_just_before_the_exit_arrives,
     a_crash_is_seen_with_its_signal,
@@ -23,11 +24,11 @@ async fn an_exit_is_seen_at_once_with_its_last_words() {
         let start = Instant::now();
         let (link, child) = link(&command);
         let error = end_of(&link).await;
-        assert!(start.elapsed() < LATE, "{:?}", start.elapsed());
+        assert!(start.elapsed() < STEP_TIMEOUT, "{:?}", start.elapsed());
         let exit = error.exit().unwrap_or_else(|| panic!("{error}"));
         assert_eq!((exit.code, exit.signal, exit.stderr_tail.as_str()), (Some(3), None, "hint\n"));
         assert_eq!(&child.exited().await, exit);
-        assert!(matches!(link.close(4 * LATE).await, CloseOutcome::Exited(left) if left == *exit));
+        assert!(matches!(link.close(4 * STEP_TIMEOUT).await, CloseOutcome::Exited(left) if left == *exit));
     }
 }
 
@@ -51,49 +52,49 @@ async fn a_crash_is_seen_with_its_signal() {
         for error in [first.unwrap_err(), second.unwrap_err()] {
             assert_eq!(error.exit().unwrap().signal, Some(11), "{error}");
         }
-        assert!(start.elapsed() < LATE, "{:?}", start.elapsed());
+        assert!(start.elapsed() < STEP_TIMEOUT, "{:?}", start.elapsed());
     }
 }
 
 /// F011: in its group and out of it.
 async fn a_grandchild_holding_the_pipes_does_not_hide_the_exit() {
-    let token = token();
+    let token = unique_seconds();
     for script in
         [format!("sleep {token} & read a; exit 5"), format!("setsid sleep {token} & read a; exit 5")]
     {
         let (link, _) = link(&sh(script));
-        until_alive(&token, 1).await;
+        wait_for_processes(&token, 1).await;
         let start = Instant::now();
         assert_eq!(ask(&link, 1).await.unwrap_err().exit().unwrap().code, Some(5));
-        assert!(start.elapsed() < LATE, "{:?}", start.elapsed());
-        until_alive(&token, 0).await;
+        assert!(start.elapsed() < STEP_TIMEOUT, "{:?}", start.elapsed());
+        wait_for_processes(&token, 0).await;
     }
     let (link, _) = link(&group(format!("sleep {token} & read a; exit 5")));
-    until_alive(&token, 1).await;
+    wait_for_processes(&token, 1).await;
     let start = Instant::now();
     assert_eq!(ask(&link, 1).await.unwrap_err().exit().unwrap().code, Some(5));
-    assert!(start.elapsed() < LATE, "{:?}", start.elapsed());
-    until_alive(&token, 0).await;
+    assert!(start.elapsed() < STEP_TIMEOUT, "{:?}", start.elapsed());
+    wait_for_processes(&token, 0).await;
 }
 
 /// F024.
 async fn a_daemon_ends_with_the_server_that_made_it() {
-    let token = token();
+    let token = unique_seconds();
     let (link, _) =
         link(&sh(format!("(setsid sh -c 'trap \"\" TERM; sleep {token} & wait' &) ; sleep 0.2; exit 0")));
     assert_eq!(end_of(&link).await.exit().unwrap().code, Some(0));
-    until_alive(&token, 0).await;
+    wait_for_processes(&token, 0).await;
 }
 
 /// F009.
 async fn a_closed_stdout_is_a_lost_connection_and_the_server_is_killed() {
-    let token = token();
+    let token = unique_seconds();
     let (link, _) = link(&sh(format!("exec >&-; sleep {token}")));
     let start = Instant::now();
     let error = end_of(&link).await;
     assert!(matches!(&error, LinkError::Lost { reason, .. } if reason.contains("stdout")), "{error}");
-    assert!(start.elapsed() > Duration::from_millis(1900) && start.elapsed() < LATE);
-    until_alive(&token, 0).await;
+    assert!(start.elapsed() > Duration::from_millis(1900) && start.elapsed() < STEP_TIMEOUT);
+    wait_for_processes(&token, 0).await;
 }
 
 /// F010.
@@ -112,7 +113,7 @@ async fn a_flood_on_stderr_blocks_nobody() {
         read a; echo '{"jsonrpc":"2.0","id":1,"result":{}}'; exec cat >/dev/null"#;
     let (link, child) = link(&sh(script));
     ask(&link, 1).await.unwrap();
-    link.close(4 * LATE).await;
+    link.close(4 * STEP_TIMEOUT).await;
     let tail = child.stderr_tail();
     assert!(tail.ends_with("last words\n") && tail.len() <= 64 * 1024, "{}", tail.len());
 }

@@ -7,12 +7,13 @@ use std::task::{Context, Poll};
 
 use proptest::prelude::*;
 use switchboard_session::link::{Frame, LinkError};
+use switchboard_testkit::trial_leaving_tasks;
 use switchboard_transport::stdio::LineInlet;
 use tokio::io::{AsyncRead, ReadBuf};
 
-use crate::stage::next_frames;
+use crate::links::next_frames;
 
-crate::trials![
+switchboard_testkit::trials![trial_leaving_tasks:
     any_cut_gives_the_same_lines,
     marks_returns_and_blanks_are_dropped,
     a_last_line_without_newline_counts_if_it_looks_whole,

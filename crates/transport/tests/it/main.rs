@@ -7,15 +7,15 @@
 
 mod exit;
 mod line;
+mod links;
 mod own;
 mod part;
-mod stage;
 mod start;
 mod stop;
 
 use std::process::ExitCode;
 
-use libtest_mimic::Trial;
+use switchboard_testkit::Trial;
 
 fn main() -> ExitCode {
     switchboard_transport::stdio::run_supervisor_if_requested();

@@ -5,9 +5,11 @@ use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::process::{Command, Stdio};
 
+use switchboard_testkit::trial_leaving_tasks;
+
 use crate::part::PART;
 
-crate::trials![
+switchboard_testkit::trials![trial_leaving_tasks:
     pipes_carry_only_messages,
     sockets_carry_only_messages_and_keep_their_flags,
     files_are_read_to_their_end,

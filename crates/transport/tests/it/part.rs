@@ -7,27 +7,27 @@ use switchboard_session::link::{
     ExchangeKind, InboundMessage, Link, LinkError, Mirror, OneWayMessage, OutgoingRequest,
 };
 use switchboard_session::{ConnectionLimits, MuxLink};
+use switchboard_testkit::{block_on, child_count, descriptor_count, memory_kib};
 use switchboard_transport::stdio::{Stdio, spawn, take_stdio};
 
-use crate::stage::{ask, group, link, sh};
+use crate::links::{ask, group, link, sh};
 
 pub(crate) const PART: &str = "SWITCHBOARD_TEST_PART";
 /// The script a part starts.
 pub(crate) const SCRIPT: &str = "SWITCHBOARD_TEST_SCRIPT";
 
 pub(crate) fn play(part: &str) {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let script = std::env::var(SCRIPT).unwrap_or_default();
     match part {
-        "host" => runtime.block_on(host(&sh(script))),
-        "group-host" => runtime.block_on(host(&group(script))),
-        "abort" => runtime.block_on(async {
+        "host" => block_on(host(&sh(script))),
+        "group-host" => block_on(host(&group(script))),
+        "abort" => block_on(async {
             let _link = link(&sh(script));
             std::io::stdin().read_exact(&mut [0]).unwrap();
             std::process::abort();
         }),
-        "long-line" => runtime.block_on(long_line()),
-        "run" => runtime.block_on(async {
+        "long-line" => block_on(long_line()),
+        "run" => block_on(async {
             let command = sh(script).env("DECLARED", "yes").inherit_env("CANARY_7").inherit_env("FUNCTION");
             let (link, child) = link(&command);
             child.exited().await;
@@ -39,8 +39,8 @@ pub(crate) fn play(part: &str) {
             let refused = bare.block_on(async { spawn(&Stdio::new("cat")).err() });
             print!("{}", refused.expect("no driver, no server"));
         }
-        "restarts" => runtime.block_on(restarts()),
-        "own" => runtime.block_on(own()),
+        "restarts" => block_on(restarts()),
+        "own" => block_on(own()),
         other => panic!("no such part: {other}"),
     }
 }
@@ -78,14 +78,14 @@ async fn long_line() {
         printf '{"jsonrpc":"2.0","result":{"text":"'; head -c 1073741824 /dev/zero | tr '\0' x; printf '"},"id":3}\n'
         exec cat >/dev/null"#;
     let (link, _) = link(&sh(script));
-    let before = peak();
+    let before = memory_kib("VmHWM");
     let (long, short) = tokio::join!(ask(&link, 1), ask(&link, 2));
     assert!(matches!(long, Err(LinkError::TooLarge { limit: 16_777_216 })), "{long:?}");
     short.expect("the next answer is whole");
     // F040: a gibibyte is more than any line.
     let endless = ask(&link, 3).await;
     assert!(matches!(endless, Err(LinkError::Lost { .. })), "{endless:?}");
-    print!("{}", peak() - before);
+    print!("{}", memory_kib("VmHWM") - before);
 }
 
 /// Starts and ends many servers in every way, and prints what is left of them.
@@ -101,40 +101,18 @@ async fn restarts() {
         }
     };
     round().await;
-    let before = descriptors();
+    let before = descriptor_count();
     for _ in 0..25 {
         round().await;
     }
     // What was dropped is reaped when the runtime next waits.
     for _ in 0..2000 {
-        if children() == 0 && descriptors() <= before {
+        if child_count() == 0 && descriptor_count() <= before {
             break;
         }
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
-    print!("{} children, {} descriptors", children(), descriptors().saturating_sub(before));
-}
-
-fn descriptors() -> usize {
-    std::fs::read_dir("/proc/self/fd").unwrap().count()
-}
-
-/// Our children, alive or zombies: one that is still dying would be a zombie a moment later.
-fn children() -> usize {
-    let us = std::process::id().to_string();
-    let is_child = |stat: &str| {
-        let parent = stat.rsplit_once(") ").and_then(|(_, rest)| rest.split(' ').nth(1));
-        parent == Some(us.as_str())
-    };
-    let all = std::fs::read_dir("/proc").unwrap().flatten();
-    all.filter(|entry| std::fs::read_to_string(entry.path().join("stat")).is_ok_and(|stat| is_child(&stat)))
-        .count()
-}
-
-fn peak() -> u64 {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
-    line.trim().trim_end_matches(" kB").parse().unwrap()
+    print!("{} children, {} descriptors", child_count(), descriptor_count().saturating_sub(before));
 }
 
 /// A server on our own stdio: answers every request, with stray output in between, and says on stderr how it ended.

@@ -4,12 +4,13 @@ use std::os::unix::fs::PermissionsExt;
 use std::time::Instant;
 
 use switchboard_session::link::{Dial, DialStep, LinkError, StartError, StartErrorKind};
+use switchboard_testkit::{STEP_TIMEOUT, trial_leaving_tasks};
 use switchboard_transport::stdio::{ChildLimits, Stdio, Supervision, spawn};
 
+use crate::links::{end_of, group, link, sh};
 use crate::part::{SCRIPT, said};
-use crate::stage::{LATE, end_of, group, link, sh};
 
-crate::trials![
+switchboard_testkit::trials![trial_leaving_tasks:
     a13_a_missing_program_is_named_and_path_is_a_count,
     what_cannot_be_executed_is_said_so,
     a_file_the_system_refuses_is_not_started_either_way,
@@ -25,7 +26,7 @@ crate::trials![
 fn refusal(command: &Stdio) -> std::sync::Arc<StartError> {
     let start = Instant::now();
     let error = spawn(command).expect_err("it cannot start");
-    assert!(start.elapsed() < LATE, "{:?}", start.elapsed());
+    assert!(start.elapsed() < STEP_TIMEOUT, "{:?}", start.elapsed());
     not_started(error)
 }
 

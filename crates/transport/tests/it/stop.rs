@@ -3,13 +3,17 @@
 use std::time::{Duration, Instant};
 
 use switchboard_session::link::{CloseOutcome, Link, ServerExit};
+use switchboard_testkit::{
+    STEP_TIMEOUT, processes_with_argument, trial_leaving_tasks, unique_seconds, wait_for_processes,
+    wait_for_reaping,
+};
 use switchboard_transport::stdio::{Stdio, StopTimeouts};
 use tokio::io::AsyncWriteExt;
 
+use crate::links::{ask, group, link, sh};
 use crate::part::{SCRIPT, cast};
-use crate::stage::{LATE, alive, ask, group, link, sh, token, until_alive};
 
-crate::trials![
+switchboard_testkit::trials![trial_leaving_tasks:
     the_end_of_input_is_enough_for_a_polite_server,
     term_stops_a_server_that_ignores_the_end_of_input,
     a_server_that_ignores_term_is_killed_with_its_tree,
@@ -31,16 +35,16 @@ crate::trials![
 ];
 
 const QUICK: StopTimeouts =
-    StopTimeouts { eof: Duration::from_millis(200), term: Duration::from_millis(300), kill: LATE };
+    StopTimeouts { eof: Duration::from_millis(200), term: Duration::from_millis(300), kill: STEP_TIMEOUT };
 
 /// The default times until a server is killed, and then all the time that a busy machine needs.
 fn usual() -> StopTimeouts {
-    StopTimeouts { kill: LATE, ..StopTimeouts::default() }
+    StopTimeouts { kill: STEP_TIMEOUT, ..StopTimeouts::default() }
 }
 
 async fn leave(link: &impl Link) -> (ServerExit, Duration) {
     let start = Instant::now();
-    match link.close(4 * LATE).await {
+    match link.close(4 * STEP_TIMEOUT).await {
         CloseOutcome::Exited(exit) => (exit, start.elapsed()),
         other => panic!("{other:?}"),
     }
@@ -48,10 +52,10 @@ async fn leave(link: &impl Link) -> (ServerExit, Duration) {
 
 async fn the_end_of_input_is_enough_for_a_polite_server() {
     for command in [sh("exec cat"), group("exec cat")] {
-        let (link, _) = link(&command.stop_timeouts(StopTimeouts { eof: LATE, ..QUICK }));
+        let (link, _) = link(&command.stop_timeouts(StopTimeouts { eof: STEP_TIMEOUT, ..QUICK }));
         let (exit, took) = leave(&*link).await;
         assert_eq!((exit.code, exit.signal), (Some(0), None));
-        assert!(took < LATE, "{took:?}");
+        assert!(took < STEP_TIMEOUT, "{took:?}");
     }
 }
 
@@ -60,53 +64,54 @@ async fn term_stops_a_server_that_ignores_the_end_of_input() {
     let ready = r#"echo '{"jsonrpc":"2.0","id":1,"result":{}}'"#;
     let script = format!("trap 'exit 0' TERM; {ready}; while :; do sleep 0.05; done");
     for command in [sh(&script), group(&script)] {
-        let (link, _) = link(&command.stop_timeouts(StopTimeouts { term: LATE, ..StopTimeouts::default() }));
+        let (link, _) =
+            link(&command.stop_timeouts(StopTimeouts { term: STEP_TIMEOUT, ..StopTimeouts::default() }));
         ask(&link, 1).await.unwrap();
         let (exit, took) = leave(&*link).await;
         assert_eq!((exit.code, exit.signal), (Some(0), None), "{exit}");
-        assert!(took > Duration::from_millis(1900) && took < LATE, "{took:?}");
+        assert!(took > Duration::from_millis(1900) && took < STEP_TIMEOUT, "{took:?}");
     }
 }
 
 /// F012, F016, F017.
 async fn a_server_that_ignores_term_is_killed_with_its_tree() {
-    let token = token();
+    let token = unique_seconds();
     let script = format!("trap '' TERM; sleep {token} & setsid sleep {token} & while :; do sleep 1; done");
     let (link, _) = link(&sh(script).stop_timeouts(usual()));
-    until_alive(&token, 2).await;
+    wait_for_processes(&token, 2).await;
     let (exit, took) = leave(&*link).await;
     assert_eq!(exit.signal, Some(9));
-    assert!(took > Duration::from_millis(3900) && took < LATE, "{took:?}");
-    assert!(alive(&token).is_empty());
+    assert!(took > Duration::from_millis(3900) && took < STEP_TIMEOUT, "{took:?}");
+    assert!(processes_with_argument(&token).is_empty());
 
     // The second line: the group goes, by the same clock.
-    let (link, _) = crate::stage::link(
+    let (link, _) = crate::links::link(
         &group(format!("trap '' TERM; sleep {token} & while :; do sleep 1; done")).stop_timeouts(QUICK),
     );
-    until_alive(&token, 1).await;
+    wait_for_processes(&token, 1).await;
     let (exit, took) = leave(&*link).await;
     assert_eq!(exit.signal, Some(9));
-    assert!(took >= Duration::from_millis(500) && took < LATE, "{took:?}");
-    until_alive(&token, 0).await;
+    assert!(took >= Duration::from_millis(500) && took < STEP_TIMEOUT, "{took:?}");
+    wait_for_processes(&token, 0).await;
 }
 
 /// F014.
 async fn a_stopped_server_is_continued_and_ends() {
     for command in [sh("kill -STOP $$; exec cat"), group("kill -STOP $$; exec cat")] {
-        let (link, _) = link(&command.stop_timeouts(StopTimeouts { term: LATE, ..QUICK }));
+        let (link, _) = link(&command.stop_timeouts(StopTimeouts { term: STEP_TIMEOUT, ..QUICK }));
         let (exit, took) = leave(&*link).await;
         assert!(exit.signal == Some(15) || exit.code == Some(0), "{exit}");
-        assert!(took < LATE, "{took:?}");
+        assert!(took < STEP_TIMEOUT, "{took:?}");
     }
 }
 
 async fn dropping_the_link_kills_the_tree() {
-    let token = token();
+    let token = unique_seconds();
     let script = format!("trap '' TERM; setsid sleep {token} & sleep {token}");
     let (link, child) = link(&sh(script));
-    until_alive(&token, 2).await;
+    wait_for_processes(&token, 2).await;
     drop(link);
-    until_alive(&token, 0).await;
+    wait_for_processes(&token, 0).await;
     child.exited().await;
 }
 
@@ -115,28 +120,26 @@ async fn dropping_outside_a_runtime_kills_and_leaves_no_zombie() {
         let (link, child) = link(&command);
         std::thread::spawn(move || drop(link)).join().unwrap();
         child.exited().await;
-        let start = Instant::now();
-        while std::path::Path::new(&format!("/proc/{}/stat", child.root_pid())).exists() {
-            assert!(start.elapsed() < LATE, "a zombie is left");
-            tokio::time::sleep(Duration::from_millis(5)).await;
-        }
+        wait_for_reaping(child.root_pid()).await;
     }
 }
 
 /// F025.
 async fn fifty_hostile_servers_stop_together() {
-    let token = token();
+    let token = unique_seconds();
     let script = format!("trap '' TERM; sleep {token} & while :; do sleep 10; done");
     let links: Vec<_> = (0..50).map(|_| link(&sh(&script).stop_timeouts(usual())).0).collect();
-    until_alive(&token, 50).await;
+    wait_for_processes(&token, 50).await;
     let start = Instant::now();
-    let leaving: Vec<_> =
-        links.into_iter().map(|link| tokio::spawn(async move { link.close(4 * LATE).await })).collect();
+    let leaving: Vec<_> = links
+        .into_iter()
+        .map(|link| tokio::spawn(async move { link.close(4 * STEP_TIMEOUT).await }))
+        .collect();
     for left in leaving {
         left.await.unwrap();
     }
-    assert!(start.elapsed() < LATE, "{:?}", start.elapsed());
-    until_alive(&token, 0).await;
+    assert!(start.elapsed() < STEP_TIMEOUT, "{:?}", start.elapsed());
+    wait_for_processes(&token, 0).await;
 }
 
 /// F021.
@@ -148,14 +151,14 @@ async fn no_zombie_and_no_descriptor_is_left_by_many_restarts() {
 
 /// F022, as a bounded tree.
 async fn a_forking_tree_is_killed_to_the_last() {
-    let token = token();
+    let token = unique_seconds();
     let fork = format!(
         "trap '' TERM; for a in 1 2 3; do (for b in 1 2 3; do (setsid sleep {token} & sleep {token}) & done; wait) & done; wait"
     );
     let (link, _) = link(&sh(fork).stop_timeouts(QUICK));
-    until_alive(&token, 18).await;
+    wait_for_processes(&token, 18).await;
     leave(&*link).await;
-    assert!(alive(&token).is_empty());
+    assert!(processes_with_argument(&token).is_empty());
 }
 
 /// A server that kills its supervisor ends with it, and so does all it started.
@@ -169,24 +172,24 @@ async fn s9_a_server_that_kills_its_supervisor_does_not_survive() {
         "trap '' TERM; host=$PPID; read line; echo '{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}'; \
          setsid sh -c \"sleep TOKEN & read line; kill -9 $host; sleep TOKEN\"",
     ] {
-        let token = token();
+        let token = unique_seconds();
         let (link, child) = link(&sh(script.replace("TOKEN", &token)));
         let _answer = ask(&link, 1).await;
         let _answer = ask(&link, 2).await;
         child.exited().await;
         drop(link);
-        until_alive(&token, 0).await;
+        wait_for_processes(&token, 0).await;
     }
 }
 
 /// A supervisor that its server keeps stopped is killed, and the server with it.
 async fn s9_a_stopped_supervisor_does_not_save_its_server() {
-    let token = token();
+    let token = unique_seconds();
     let script = format!("trap '' TERM; while :; do kill -STOP $PPID; sleep 0.01; done & sleep {token}");
     let (link, _child) = link(&sh(script).stop_timeouts(QUICK));
-    until_alive(&token, 1).await;
+    wait_for_processes(&token, 1).await;
     let _closed = link.close(Duration::from_secs(5)).await;
-    until_alive(&token, 0).await;
+    wait_for_processes(&token, 0).await;
 }
 
 async fn a11_the_pid_of_a_child_is_the_servers_own() {
@@ -208,27 +211,27 @@ async fn a11_the_pid_of_a_child_is_the_servers_own() {
 /// F018.
 async fn a_killed_host_leaves_nobody() {
     for _ in 0..5 {
-        let token = token();
+        let token = unique_seconds();
         let script = format!(
             "trap '' TERM; setsid sh -c 'trap \"\" TERM; sleep {token}' & sleep {token}; sleep {token}"
         );
         let mut host =
             cast("host", &[(SCRIPT, &script)]).stderr(std::process::Stdio::null()).spawn().unwrap();
-        until_alive(&token, 2).await;
+        wait_for_processes(&token, 2).await;
         host.kill().await.unwrap();
-        until_alive(&token, 0).await;
+        wait_for_processes(&token, 0).await;
     }
 }
 
 /// F019.
 async fn an_aborted_host_leaves_nobody() {
-    let token = token();
+    let token = unique_seconds();
     let script = format!("setsid sleep {token} & sleep {token}");
     let mut host = cast("abort", &[(SCRIPT, &script)]).stderr(std::process::Stdio::null()).spawn().unwrap();
-    until_alive(&token, 2).await;
+    wait_for_processes(&token, 2).await;
     host.stdin.take().unwrap().write_all(b"x").await.unwrap();
     assert!(!host.wait().await.unwrap().success());
-    until_alive(&token, 0).await;
+    wait_for_processes(&token, 0).await;
 }
 
 /// F020.
@@ -244,17 +247,17 @@ async fn a_spawning_thread_may_end() {
 
 /// What is promised without the supervisor: the end of input, no more.
 async fn without_the_supervisor_a_killed_host_only_closes_the_pipes() {
-    let (polite, deaf) = (token(), token());
+    let (polite, deaf) = (unique_seconds(), unique_seconds());
     let script = format!("sleep {deaf} & echo $! >&2; cat; kill $!; exec sleep {polite}.0");
     let mut host =
         cast("group-host", &[(SCRIPT, &script)]).stderr(std::process::Stdio::null()).spawn().unwrap();
-    until_alive(&deaf, 1).await;
+    wait_for_processes(&deaf, 1).await;
     host.kill().await.unwrap();
     // The end of its input lets it clean up by itself; what ignores that lives on.
-    until_alive(&deaf, 0).await;
+    wait_for_processes(&deaf, 0).await;
     let left = format!("{polite}.0");
-    until_alive(&left, 1).await;
-    for pid in alive(&left) {
+    wait_for_processes(&left, 1).await;
+    for pid in processes_with_argument(&left) {
         let pid = rustix::process::Pid::from_raw(pid.cast_signed()).unwrap();
         rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
     }
@@ -269,24 +272,24 @@ fn stubborn(token: &str) -> String {
 /// C11.
 async fn c11_a_detached_close_waits_for_nobody_and_the_supervisor_stops_the_tree() {
     const LONG: Duration = Duration::from_secs(60);
-    let token = token();
+    let token = unique_seconds();
     // It would take ten minutes until it is asked to stop.
     let patient = StopTimeouts { eof: Duration::from_secs(600), ..QUICK };
     let (first, supervisor) = link(&sh(stubborn(&token)).stop_timeouts(patient));
     ask(&first, 1).await.unwrap();
-    until_alive(&token, 2).await;
+    wait_for_processes(&token, 2).await;
     assert!(matches!(first.close_detached(LONG).await, CloseOutcome::Detached));
     drop(first);
-    assert_eq!(alive(&token).len(), 2, "the supervisor goes by its ladder, not by us");
+    assert_eq!(processes_with_argument(&token).len(), 2, "the supervisor goes by its ladder, not by us");
     let supervisor = rustix::process::Pid::from_raw(supervisor.root_pid().cast_signed()).unwrap();
     rustix::process::kill_process(supervisor, rustix::process::Signal::TERM).unwrap();
-    until_alive(&token, 0).await;
+    wait_for_processes(&token, 0).await;
 
     let (second, _) = link(&sh(stubborn(&token)).stop_timeouts(QUICK));
     ask(&second, 1).await.unwrap();
-    until_alive(&token, 2).await;
+    wait_for_processes(&token, 2).await;
     assert!(matches!(second.close_detached(LONG).await, CloseOutcome::Detached));
-    until_alive(&token, 0).await;
+    wait_for_processes(&token, 0).await;
 }
 
 async fn c11_without_the_supervisor_a_detached_close_is_a_close() {

@@ -6,11 +6,12 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use switchboard::client::RevisionPolicy;
 use switchboard::server::{HttpServerOptions, ListenerLimits};
 use switchboard::{Client, Http, json};
+use switchboard_testkit::STEP_TIMEOUT;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
 use crate::http_faults::raw::{Stand, Wire, call};
-use crate::http_faults::stage::{LONG, ms};
+use crate::http_faults::scripted_server::ms;
 
 pub(crate) fn is_long() -> bool {
     std::env::var_os("SWITCHBOARD_LONG").is_some()
@@ -50,7 +51,7 @@ async fn f130_idle_connections_do_not_slow_a_healthy_client() {
     let mut limits = ListenerLimits::default();
     limits.connections = count + 100;
     limits.connections_per_address = count + 100;
-    limits.idle = LONG * 10;
+    limits.idle = STEP_TIMEOUT * 10;
     let stand = Stand::with(HttpServerOptions::default(), limits, RevisionPolicy::Any).await;
     let idle = crowd(&stand, count, 50).await;
     let session = Client::new().connect(Http::new(stand.url())).await.unwrap();
@@ -62,7 +63,7 @@ async fn f130_idle_connections_do_not_slow_a_healthy_client() {
     }
     took.sort();
     // An idle machine answers within 50 ms at the 99th percentile; a busy one has only to answer.
-    assert!(took[198] < LONG, "{:?} of {:?}", took[198], took[100]);
+    assert!(took[198] < STEP_TIMEOUT, "{:?} of {:?}", took[198], took[100]);
     drop(idle);
 }
 
@@ -96,8 +97,7 @@ async fn f130_beyond_the_cap_the_longest_idle_connection_gives_way() {
 #[test]
 #[ignore = "a part that another test plays"]
 fn part_without_descriptors() {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    runtime.block_on(async {
+    switchboard_testkit::block_on(async {
         let stand = Stand::open().await;
         let maximum = getrlimit(Resource::Nofile).maximum;
         setrlimit(Resource::Nofile, Rlimit { current: Some(64), maximum }).unwrap();
@@ -109,7 +109,7 @@ fn part_without_descriptors() {
         assert!(held.len() > 10, "{}", held.len());
         // Nothing can be accepted now. When some leave, the others get their turn.
         held.truncate(held.len() / 2);
-        let answer = tokio::time::timeout(LONG, stand.ask(&call("echo", &[]))).await.unwrap();
+        let answer = tokio::time::timeout(STEP_TIMEOUT, stand.ask(&call("echo", &[]))).await.unwrap();
         assert_eq!(answer.status, 200);
         // Stopping needs no descriptor.
         while let Ok(stream) = TcpStream::connect(stand.at).await {
@@ -119,7 +119,7 @@ fn part_without_descriptors() {
         (stand.stop)();
         drop(held);
         let mut stand = stand;
-        tokio::time::timeout(LONG, &mut stand.task).await.expect("it stops").unwrap();
+        tokio::time::timeout(STEP_TIMEOUT, &mut stand.task).await.expect("it stops").unwrap();
     });
 }
 
@@ -128,7 +128,7 @@ async fn f131_without_descriptors_the_server_waits_and_goes_on() {
     let program = std::env::current_exe().unwrap();
     let mut part = tokio::process::Command::new(program);
     part.args(["--exact", "http_faults::crowd::part_without_descriptors", "--ignored"]).kill_on_drop(true);
-    let output = tokio::time::timeout(LONG, part.output()).await.unwrap().unwrap();
+    let output = tokio::time::timeout(STEP_TIMEOUT, part.output()).await.unwrap().unwrap();
     let said = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(output.status.success() && said.contains("1 passed"), "{said}");
 }
@@ -170,7 +170,7 @@ async fn h2(stand: &Stand) -> TcpStream {
 /// The next frame: its kind and what it holds; nothing at the end.
 async fn next_frame(stream: &mut TcpStream) -> Option<(u8, Vec<u8>)> {
     let mut head = [0; 9];
-    let read = tokio::time::timeout(LONG, stream.read_exact(&mut head));
+    let read = tokio::time::timeout(STEP_TIMEOUT, stream.read_exact(&mut head));
     read.await.expect("the server speaks in time").ok()?;
     let mut payload = vec![0; usize::from(head[0]) << 16 | usize::from(head[1]) << 8 | usize::from(head[2])];
     stream.read_exact(&mut payload).await.ok()?;
@@ -220,7 +220,7 @@ async fn f132_floods_end_their_connection_and_no_other() {
         let begun = Instant::now();
         let _ = stream.write_all(&flood).await;
         assert!(is_ended(stream).await);
-        assert!(begun.elapsed() < LONG);
+        assert!(begun.elapsed() < STEP_TIMEOUT);
         session.call_tool("echo", json!({})).await.unwrap();
     }
 }
@@ -244,7 +244,7 @@ async fn f132_empty_data_is_no_body_and_ends_in_time() {
             }
         }
     };
-    tokio::time::timeout(LONG, answered).await.expect("the request is given up");
+    tokio::time::timeout(STEP_TIMEOUT, answered).await.expect("the request is given up");
 }
 
 #[tokio::test]

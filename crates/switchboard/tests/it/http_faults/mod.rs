@@ -1,9 +1,8 @@
 //! The fault rows F079 to F142: HTTP that misbehaves, on either side.
 //!
-//! Each row is one or more named tests; [`index`] is the table. A server in the test's own hands ([`stage`]) plays the
-//! far side for our client; raw connections ([`raw`]) play it for our server.
+//! Each row is one or more named tests; [`index`] is the table. A [`scripted_server`] misbehaves for our client; raw connections ([`raw`]) for our server.
 
-mod stage;
+mod scripted_server;
 
 mod client;
 mod streams;

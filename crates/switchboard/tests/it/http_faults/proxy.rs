@@ -9,12 +9,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use switchboard::client::{ClientSession, RevisionPolicy, TimeoutKind};
 use switchboard::transport::LinkError;
 use switchboard::{CallError, Client, Http, json};
+use switchboard_testkit::STEP_TIMEOUT;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::{JoinHandle, JoinSet};
 
 use crate::http_faults::raw::Stand;
-use crate::http_faults::stage::{LONG, SHORT, limits, ms, patience};
+use crate::http_faults::scripted_server::{SHORT, limits, ms, patience};
 
 /// What is done to the bytes of the server.
 #[derive(Debug, Clone, Copy)]
@@ -134,7 +135,8 @@ async fn a_cut_anywhere_loses_one_call_and_no_other() {
             let proxy = Proxy::start(stand.at, Harm::Cut(at)).await;
             let session = proxy.session(RevisionPolicy::ModernOnly).await;
             proxy.harms.store(true, Ordering::SeqCst);
-            let called = tokio::time::timeout(LONG, session.call_tool(tool, json!({}))).await.unwrap();
+            let called =
+                tokio::time::timeout(STEP_TIMEOUT, session.call_tool(tool, json!({}))).await.unwrap();
             let error = called.unwrap_err();
             assert!(matches!(error, CallError::Link(LinkError::Lost { sent: true, .. })), "{at}: {error:?}");
             assert!(error.outcome_unknown());
@@ -154,9 +156,9 @@ async fn a_wrong_byte_anywhere_has_one_outcome() {
             proxy.harms.store(true, Ordering::SeqCst);
             // A result, a refusal, a loss, or the time is up: a length may be wrong, too.
             let call = session.call_tool("echo", json!({})).timeout(ms(1000));
-            let _ = tokio::time::timeout(LONG, call).await.expect("it ends in time");
+            let _ = tokio::time::timeout(STEP_TIMEOUT, call).await.expect("it ends in time");
             proxy.harms.store(false, Ordering::SeqCst);
-            let next = session.call_tool("echo", json!({})).timeout(LONG).await;
+            let next = session.call_tool("echo", json!({})).timeout(STEP_TIMEOUT).await;
             assert_eq!(next.unwrap().text(), "{}", "{at}");
         }
     }

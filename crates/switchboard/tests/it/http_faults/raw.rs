@@ -16,12 +16,11 @@ use switchboard::server::{
     Handler, HandlerOutcome, HttpListener, HttpServerOptions, HttpService, ListenerLimits, RequestContext,
     ServerRequest,
 };
+use switchboard_testkit::STEP_TIMEOUT;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::sync::Notify;
 use tokio::task::JoinHandle;
-
-use crate::http_faults::stage::LONG;
 
 /// What happened to calls, for tests to wait for.
 #[derive(Default)]
@@ -54,7 +53,7 @@ impl Told {
                 changed.await;
             }
         };
-        tokio::time::timeout(LONG, waiting).await.expect("it happens in time");
+        tokio::time::timeout(STEP_TIMEOUT, waiting).await.expect("it happens in time");
     }
 }
 
@@ -249,7 +248,7 @@ impl Wire {
 
     async fn more(&mut self) -> bool {
         let read = self.stream.read_buf(&mut self.bytes);
-        let read = tokio::time::timeout(LONG, read).await.expect("the server says something in time");
+        let read = tokio::time::timeout(STEP_TIMEOUT, read).await.expect("the server says something in time");
         read.is_ok_and(|count| count > 0)
     }
 

@@ -5,10 +5,11 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 use switchboard::client::RevisionPolicy;
 use switchboard::server::{HttpServerOptions, ListenerLimits};
+use switchboard_testkit::STEP_TIMEOUT;
 use tokio::net::TcpSocket;
 
 use crate::http_faults::raw::{Stand, Told, call, legacy_call, modern, post, request};
-use crate::http_faults::stage::{LONG, ms};
+use crate::http_faults::scripted_server::ms;
 
 const HEAD: Duration = Duration::from_millis(300);
 
@@ -23,7 +24,7 @@ async fn quick_stand(options: HttpServerOptions) -> Stand {
 }
 
 fn in_time(begun: Instant) -> bool {
-    begun.elapsed() >= HEAD - ms(20) && begun.elapsed() < LONG
+    begun.elapsed() >= HEAD - ms(20) && begun.elapsed() < STEP_TIMEOUT
 }
 
 #[tokio::test]
@@ -70,7 +71,7 @@ async fn f124_bytes_that_drip_do_not_extend_the_time() {
         });
         let mut rest = Vec::new();
         let ended = tokio::io::AsyncReadExt::read_to_end(&mut reading, &mut rest);
-        let _ = tokio::time::timeout(LONG, ended).await.expect("the server hangs up");
+        let _ = tokio::time::timeout(STEP_TIMEOUT, ended).await.expect("the server hangs up");
         assert!(in_time(begun), "{:?}", begun.elapsed());
         dripping.abort();
     }
@@ -91,7 +92,7 @@ async fn f124_the_time_between_requests_is_another() {
     assert_eq!(wire.answer().await.status, 200, "an idle connection outlives the time for headers");
     let begun = Instant::now();
     wire.end().await;
-    assert!(begun.elapsed() >= IDLE - ms(20) && begun.elapsed() < LONG);
+    assert!(begun.elapsed() >= IDLE - ms(20) && begun.elapsed() < STEP_TIMEOUT);
 }
 
 #[tokio::test]
@@ -169,7 +170,7 @@ async fn f128_a_reader_that_does_not_read_is_given_up_and_its_call_cancelled() {
     // The connection is let go of too, not only its stream: asked to stop, the server has nothing to wait for.
     (stand.stop)();
     let mut stand = stand;
-    let stopped = tokio::time::timeout(LONG, &mut stand.task).await;
+    let stopped = tokio::time::timeout(STEP_TIMEOUT, &mut stand.task).await;
     stopped.expect("nobody holds the server up").unwrap();
     let mut rest = Vec::new();
     let _ = tokio::io::AsyncReadExt::read_to_end(&mut stream, &mut rest).await;
@@ -179,7 +180,7 @@ async fn f128_a_reader_that_does_not_read_is_given_up_and_its_call_cancelled() {
 #[tokio::test]
 async fn f129_hanging_up_cancels_within_a_tenth_of_a_second() {
     let stand = Stand::open().await;
-    let mut best = LONG;
+    let mut best = STEP_TIMEOUT;
     for turn in 1..=5 {
         let mut wire = stand.connect().await;
         wire.write(&call("waits", &["accept: application/json, text/event-stream"])).await;
@@ -190,7 +191,7 @@ async fn f129_hanging_up_cancels_within_a_tenth_of_a_second() {
         best = best.min(begun.elapsed());
     }
     // A tenth of a second on an idle machine; without the hang-up being seen, it would wait for ever.
-    assert!(best < LONG, "{best:?}");
+    assert!(best < STEP_TIMEOUT, "{best:?}");
 }
 
 #[tokio::test]
@@ -202,7 +203,7 @@ async fn f129_hanging_up_on_a_stream_cancels_too() {
     let begun = Instant::now();
     drop(wire);
     stand.told.until(&stand.told.cancelled, 1).await;
-    assert!(begun.elapsed() < LONG, "{:?}", begun.elapsed());
+    assert!(begun.elapsed() < STEP_TIMEOUT, "{:?}", begun.elapsed());
 }
 
 #[tokio::test]

@@ -3,10 +3,11 @@
 use serde_json::json;
 use switchboard::client::RevisionPolicy;
 use switchboard::server::{HttpServerOptions, ListenerLimits};
+use switchboard_testkit::STEP_TIMEOUT;
 
 use crate::http_faults::crowd::is_long;
 use crate::http_faults::raw::{Stand, legacy_call, modern, post, request};
-use crate::http_faults::stage::{LONG, ms};
+use crate::http_faults::scripted_server::ms;
 
 async fn stand(options: HttpServerOptions) -> Stand {
     Stand::with(options, ListenerLimits::default(), RevisionPolicy::Any).await
@@ -124,21 +125,19 @@ async fn a_session_has_to_be_named_and_known() {
 #[ignore = "a part that another test plays"]
 fn part_large_replies() {
     let sessions = if is_long() { 1_000 } else { 36 };
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    runtime.block_on(async {
+    switchboard_testkit::block_on(async {
         let stand = stand(HttpServerOptions::default()).await;
         let text = "x".repeat(3_900_000);
         for _ in 0..sessions {
             let session = format!("mcp-session-id: {}", stand.initialize().await);
             let params = json!({"name": "speaks_and_echoes", "arguments": {"text": text}, "_meta": {"progressToken": 1}});
-            let body = json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": params}).to_string();
+            let body =
+                json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": params}).to_string();
             let accept = "accept: application/json, text/event-stream";
             let answer = stand.ask(&post(&[&session, accept], &body)).await;
             assert!(answer.is_stream() && answer.body.len() > text.len(), "{}", answer.head);
         }
-        let status = std::fs::read_to_string("/proc/self/status").unwrap();
-        let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")?.trim().strip_suffix(" kB"));
-        let peak: u64 = peak.unwrap().parse().unwrap();
+        let peak = switchboard_testkit::memory_kib("VmHWM");
         assert!(peak < 128 * 1024, "{sessions} sessions, {peak} kB");
     });
 }
@@ -185,7 +184,9 @@ async fn s5_an_open_stream_survives_newcomers_and_a_full_house_is_503() {
             tokio::task::yield_now().await;
         }
     };
-    tokio::time::timeout(LONG * 3, admitted).await.expect("a stream that nobody reads frees its session");
+    tokio::time::timeout(STEP_TIMEOUT * 3, admitted)
+        .await
+        .expect("a stream that nobody reads frees its session");
 }
 
 #[tokio::test]
@@ -224,7 +225,7 @@ async fn s6_streams_that_only_listen_leave_room_for_ordinary_requests() {
             }
         }
     };
-    tokio::time::timeout(LONG * 3, admitted).await.expect("a stream that has ended makes room");
+    tokio::time::timeout(STEP_TIMEOUT * 3, admitted).await.expect("a stream that has ended makes room");
 }
 
 #[tokio::test]

@@ -8,7 +8,6 @@ mod ids;
 
 use std::time::{Duration, Instant};
 
-use libtest_mimic::Trial;
 use switchboard::client::SessionState;
 use switchboard::protocol::CallToolResult;
 use switchboard::protocol::DecodeKind;
@@ -16,8 +15,9 @@ use switchboard::protocol::jsonrpc::{MessageErrorKind, SyntaxErrorKind};
 use switchboard::transport::LinkError;
 use switchboard::transport::link::{Counts, PeerHint};
 use switchboard::{CallError, json};
+use switchboard_testkit::{STEP_TIMEOUT, Trial};
 
-use crate::faults::stage::{LATE, Watched, close_politely, echo, faultd, legacy, real};
+use crate::faults::sessions::{Watched, close_politely, echo, faultd, legacy, real};
 
 /// What the caller of `fault` gets.
 pub(crate) type Outcome = Result<CallToolResult, CallError>;
@@ -63,7 +63,7 @@ const fn case(name: &'static str, say: Say, want: fn(&Outcome) -> bool, counts: 
         revision: None,
         line_limit: None,
         company: true,
-        within: LATE,
+        within: STEP_TIMEOUT,
     }
 }
 
@@ -106,7 +106,7 @@ async fn run(case: &'static Case) {
     let fault = async { session.call_tool("fault", json!({ "nonce": "n-7" })).timeout(case.within).await };
     let ((), outcome) = tokio::join!(held, fault);
     assert!((case.want)(&outcome), "{}: {outcome:?}", case.name);
-    assert!(start.elapsed() < case.within + LATE, "{:?}", start.elapsed());
+    assert!(start.elapsed() < case.within + STEP_TIMEOUT, "{:?}", start.elapsed());
     echo(&session, "afterwards").await.expect("the connection stays");
 
     let mut counts = Counts::default();

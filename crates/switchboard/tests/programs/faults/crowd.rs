@@ -1,33 +1,26 @@
 //! Many at once: every answer carries its caller's nonce.
 
-use libtest_mimic::Trial;
 use serde_json::json;
 use switchboard::client::{
     ClientHandler, ClientSession, HandlerCapabilities, HandlerError, RequestingServer,
 };
 use switchboard::protocol::{ElicitParams, ElicitResult};
 use switchboard::transport::link::BoxFuture;
+use switchboard_testkit::wait_for_reaping;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
 use crate::faults::part;
-use crate::faults::stage::{Watched, close_politely, faultd, legacy, real, shell, until_gone};
+use crate::faults::sessions::{Watched, close_politely, faultd, legacy, real, shell};
 
-pub(crate) fn trials() -> Vec<Trial> {
-    vec![
-        real(
-            "f035_a_thousand_messages_in_one_write_all_arrive",
-            f035_a_thousand_messages_in_one_write_all_arrive,
-        ),
-        real("crowd_256_calls_at_once_on_one_session", crowd_256_calls_at_once_on_one_session),
-        real("crowd_32_sessions_at_once", crowd_32_sessions_at_once),
-        real("contract_no_case_leaks_anything", contract_no_case_leaks_anything),
-        real(
-            "contract_a_dropped_session_gives_up_its_questions",
-            contract_a_dropped_session_gives_up_its_questions,
-        ),
-    ]
-}
+switchboard_testkit::trials![
+    real:
+        f035_a_thousand_messages_in_one_write_all_arrive,
+        crowd_256_calls_at_once_on_one_session,
+        crowd_32_sessions_at_once,
+        contract_no_case_leaks_anything,
+        contract_a_dropped_session_gives_up_its_questions;
+];
 
 /// The server answers only when all calls are there, in reverse order, in one write.
 async fn all_at_once(session: &ClientSession, count: usize, name: &str) {
@@ -127,6 +120,6 @@ async fn contract_a_dropped_session_gives_up_its_questions() {
         if then != "read more" {
             assert_eq!(was_asked.recv().await, Some("given up"));
         }
-        until_gone(watched.children()[0].root_pid()).await;
+        wait_for_reaping(watched.children()[0].root_pid()).await;
     }
 }

@@ -14,7 +14,7 @@ use tokio::io::{
 };
 use tokio::task::JoinHandle;
 
-use crate::faults::stage::legacy;
+use crate::faults::sessions::legacy;
 
 /// What lies between the two sides.
 pub(crate) const ROOM: usize = 64 * 1024;

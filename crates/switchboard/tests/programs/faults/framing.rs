@@ -5,42 +5,34 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use libtest_mimic::Trial;
 use proptest::strategy::{Strategy, ValueTree};
 use serde_json::json;
 use switchboard::CallError;
 use switchboard::client::SessionState;
 use switchboard::protocol::Raw;
 use switchboard::transport::LinkError;
+use switchboard_testkit::wait_for_reaping;
 
 use crate::faults::far::{Held, open};
 use crate::faults::part;
-use crate::faults::stage::{
-    Watched, close_politely, echo, faultd, is_long, legacy, paused, real, until_gone,
-};
+use crate::faults::sessions::{Watched, close_politely, echo, faultd, is_long, legacy, paused, real};
 
-pub(crate) fn trials() -> Vec<Trial> {
-    vec![
-        real("f030_junk_is_passed_over_quickly", f030_junk_is_passed_over_quickly),
-        real("f030_junk_is_logged_once_in_ten_seconds", f030_junk_is_logged_once_in_ten_seconds),
-        paused("f034_slow_single_bytes_cost_no_busy_loop", f034_slow_single_bytes_cost_no_busy_loop),
-        real("f038_a_last_line_without_newline_counts", f038_a_last_line_without_newline_counts),
-        real("f038_a_last_line_that_is_cut_is_dropped", f038_a_last_line_that_is_cut_is_dropped),
-        real(
-            "f039_one_hundred_mebibytes_stay_within_the_limit",
-            f039_one_hundred_mebibytes_stay_within_the_limit,
-        ),
-        real("f040_an_endless_line_loses_the_connection", f040_an_endless_line_loses_the_connection),
-        paused(
-            "f044_a_lone_surrogate_is_forwarded_as_written",
-            f044_a_lone_surrogate_is_forwarded_as_written,
-        ),
-        real("f048_a_node_bomb_may_pass_through", f048_a_node_bomb_may_pass_through),
-        paused("f053_no_text_of_ours_breaks_a_line", f053_no_text_of_ours_breaks_a_line),
-        paused("f053_raw_text_of_many_lines_is_sent_as_one", f053_raw_text_of_many_lines_is_sent_as_one),
-        real("f055_a_flood_on_stderr_blocks_nobody", f055_a_flood_on_stderr_blocks_nobody),
-    ]
-}
+switchboard_testkit::trials![
+    real:
+        f030_junk_is_passed_over_quickly,
+        f030_junk_is_logged_once_in_ten_seconds,
+        f038_a_last_line_without_newline_counts,
+        f038_a_last_line_that_is_cut_is_dropped,
+        f039_one_hundred_mebibytes_stay_within_the_limit,
+        f040_an_endless_line_loses_the_connection,
+        f048_a_node_bomb_may_pass_through,
+        f055_a_flood_on_stderr_blocks_nobody;
+    paused:
+        f034_slow_single_bytes_cost_no_busy_loop,
+        f044_a_lone_surrogate_is_forwarded_as_written,
+        f053_no_text_of_ours_breaks_a_line,
+        f053_raw_text_of_many_lines_is_sent_as_one;
+];
 
 async fn f030_junk_is_passed_over_quickly() {
     let Held { session, mut far, .. } = open().await;
@@ -161,7 +153,7 @@ async fn f040_an_endless_line_loses_the_connection() {
     let mut states = session.watch_state();
     states.wait_for(|state| matches!(state, SessionState::Failed(_))).await.unwrap();
     assert_eq!(watched.pending(), 0);
-    until_gone(watched.children()[0].root_pid()).await;
+    wait_for_reaping(watched.children()[0].root_pid()).await;
 }
 
 async fn f044_a_lone_surrogate_is_forwarded_as_written() {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use libtest_mimic::Trial;
+use switchboard_testkit::Trial;
 
 struct Row {
     id: &'static str,

@@ -8,14 +8,14 @@ use switchboard::client::{ClientSession, EraHint, SessionState, TimeoutKind};
 use switchboard::transport::LinkError;
 use switchboard::transport::link::StartErrorKind;
 use switchboard::{CallError, Client, Stdio};
+use switchboard_testkit::{STEP_TIMEOUT, unique_seconds, wait_for_processes, wait_for_reaping};
 
 use crate::faults::part::PART;
-use crate::faults::stage::{
-    LATE, QUICK, Watched, close_politely, echo, faultd, legacy, limits, peer_limits, sh, token, until_alive,
-    until_gone,
+use crate::faults::sessions::{
+    QUICK, Watched, close_politely, echo, faultd, legacy, limits, peer_limits, real, sh,
 };
 
-crate::trials![real:
+switchboard_testkit::trials![real:
     f001_what_cannot_start_is_named_at_once,
     f002_an_exit_without_a_word_is_seen_at_once,
     f003_an_exit_during_the_handshake_carries_its_last_words,
@@ -56,7 +56,7 @@ async fn f001_what_cannot_start_is_named_at_once() {
         let session = Client::new().session(watched.clone());
         let start = Instant::now();
         let error = session.initialize().await.unwrap_err();
-        assert!(start.elapsed() < LATE, "{:?}", start.elapsed());
+        assert!(start.elapsed() < STEP_TIMEOUT, "{:?}", start.elapsed());
         let CallError::Link(LinkError::NotStarted(why)) = &error else { panic!("{error:?}") };
         assert_eq!(why.kind, fault);
         assert!(error.to_string().contains(names), "{error}");
@@ -70,7 +70,7 @@ async fn f002_an_exit_without_a_word_is_seen_at_once() {
         let start = Instant::now();
         let error = client.connect(faultd("exit-0")).await.unwrap_err();
         assert_eq!(exit_code(&error), Some(0), "{error:?}");
-        assert!(start.elapsed() < LATE, "{:?}", start.elapsed());
+        assert!(start.elapsed() < STEP_TIMEOUT, "{:?}", start.elapsed());
     }
 }
 
@@ -99,7 +99,7 @@ async fn starts_again(fault: &str) {
     let watched = Watched::new(faultd(fault));
     let start = Instant::now();
     let session = Client::new().connect(watched.clone()).await.unwrap();
-    assert!(start.elapsed() < LATE, "{:?}", start.elapsed());
+    assert!(start.elapsed() < STEP_TIMEOUT, "{:?}", start.elapsed());
     assert_eq!(watched.children().len(), 2);
     let probes = watched.methods_sent().iter().filter(|method| *method == "server/discover").count();
     assert_eq!(probes, 1, "the second process is asked the old way at once");
@@ -154,8 +154,8 @@ async fn f007_a_server_that_hangs_is_killed_at_the_startup_time() {
     let start = Instant::now();
     let error = session.initialize().await.unwrap_err();
     assert!(matches!(error, CallError::TimedOut { kind: TimeoutKind::Startup, .. }), "{error:?}");
-    assert!(start.elapsed() < LATE, "{:?}", start.elapsed());
-    until_gone(watched.children()[0].root_pid()).await;
+    assert!(start.elapsed() < STEP_TIMEOUT, "{:?}", start.elapsed());
+    wait_for_reaping(watched.children()[0].root_pid()).await;
 }
 
 async fn f008_a_crash_fails_every_call_once_and_replays_none() {
@@ -164,7 +164,7 @@ async fn f008_a_crash_fails_every_call_once_and_replays_none() {
     let start = Instant::now();
     let hold = || session.call_tool("hold", json!({})).into_future();
     let (a, b, c) = tokio::join!(hold(), hold(), session.call_tool("fault", json!({})).into_future());
-    assert!(start.elapsed() < LATE, "{:?}", start.elapsed());
+    assert!(start.elapsed() < STEP_TIMEOUT, "{:?}", start.elapsed());
     for error in [a.unwrap_err(), b.unwrap_err(), c.unwrap_err()] {
         assert!(
             matches!(&error, CallError::Link(LinkError::Exited(exit)) if exit.signal == Some(11)),
@@ -190,9 +190,9 @@ async fn f009_a_closed_stdout_is_a_lost_connection() {
     let error = session.call_tool("fault", json!({})).await.unwrap_err();
     assert!(matches!(error, CallError::Link(LinkError::Lost { .. })), "{error:?}");
     let took = start.elapsed();
-    assert!(took > Duration::from_millis(1900) && took < LATE, "{took:?}");
+    assert!(took > Duration::from_millis(1900) && took < STEP_TIMEOUT, "{took:?}");
     failed(&session).await;
-    until_gone(watched.children()[0].root_pid()).await;
+    wait_for_reaping(watched.children()[0].root_pid()).await;
 }
 
 async fn f010_a_closed_stdin_is_a_lost_connection_after_the_grace() {
@@ -205,19 +205,19 @@ async fn f010_a_closed_stdin_is_a_lost_connection_after_the_grace() {
     let error = session.call_tool("echo", json!({})).await.unwrap_err();
     assert!(matches!(error, CallError::Link(LinkError::Lost { .. })), "{error:?}");
     let took = start.elapsed();
-    assert!(took >= grace && took < LATE, "{took:?}");
+    assert!(took >= grace && took < STEP_TIMEOUT, "{took:?}");
     assert_eq!(watched.pending(), 0);
-    until_gone(watched.children()[0].root_pid()).await;
+    wait_for_reaping(watched.children()[0].root_pid()).await;
 }
 
 async fn f011_the_exit_is_the_end_not_the_pipes() {
-    let token = token();
+    let token = unique_seconds();
     let session = legacy().connect(faultd("leaves-a-grandchild").env("TOKEN", &token)).await.unwrap();
     let start = Instant::now();
     let error = session.call_tool("fault", json!({})).await.unwrap_err();
     assert_eq!(exit_code(&error), Some(5), "{error:?}");
-    assert!(start.elapsed() < LATE, "{:?}", start.elapsed());
-    until_alive(&token, 0).await;
+    assert!(start.elapsed() < STEP_TIMEOUT, "{:?}", start.elapsed());
+    wait_for_processes(&token, 0).await;
 }
 
 async fn f020_the_thread_that_started_a_server_may_end() {
@@ -254,11 +254,11 @@ async fn f023_a_number_used_again_is_not_signalled() {
 }
 
 async fn f024_a_daemon_is_an_exit_and_its_descendants_end() {
-    let token = token();
+    let token = unique_seconds();
     let script = format!("(setsid sh -c 'trap \"\" TERM; sleep {token} & wait' &); read a; exit 0");
     let error = legacy().connect(sh(&script).stop_timeouts(QUICK)).await.unwrap_err();
     assert_eq!(exit_code(&error), Some(0), "{error:?}");
-    until_alive(&token, 0).await;
+    wait_for_processes(&token, 0).await;
 }
 
 async fn f054_a_server_that_stops_reading_is_ended() {
@@ -274,7 +274,7 @@ async fn f054_a_server_that_stops_reading_is_ended() {
     let error = session.call_tool("echo", json!({"large": "x".repeat(4 << 20)})).await.unwrap_err();
     assert!(matches!(error, CallError::Link(LinkError::Lost { sent: true, .. })), "{error:?}");
     let took = start.elapsed();
-    assert!(took >= stall && took < LATE, "{took:?}");
-    until_gone(watched.children()[0].root_pid()).await;
+    assert!(took >= stall && took < STEP_TIMEOUT, "{took:?}");
+    wait_for_reaping(watched.children()[0].root_pid()).await;
     failed(&session).await;
 }

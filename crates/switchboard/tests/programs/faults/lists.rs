@@ -6,8 +6,9 @@ use switchboard::client::ClientSession;
 use switchboard::protocol::DecodeKind;
 
 use crate::faults::far::{Far, Held, open};
+use crate::faults::sessions::paused;
 
-crate::trials![paused:
+switchboard_testkit::trials![paused:
     f067_a_list_that_is_no_array_names_the_place,
     f067_bad_entries_are_skipped_and_good_ones_kept,
 ];

@@ -3,11 +3,10 @@
 //! Each row is one or more named tests; [`index`] is the table. The program is its own shim and, by a variable, plays
 //! the misbehaving server ([`faultd`]), an honest server on its own stdio, or a host about to be killed ([`part`]).
 
-mod stage;
-
 mod case;
 mod faultd;
 mod part;
+mod sessions;
 
 mod far;
 mod framing;
@@ -27,7 +26,7 @@ mod serving;
 
 mod index;
 
-use libtest_mimic::Trial;
+use switchboard_testkit::Trial;
 
 /// Plays the part that a variable names, and says whether there was one.
 pub(crate) fn work_as_child() -> bool {

@@ -5,13 +5,14 @@ use std::time::Instant;
 use serde_json::json;
 use switchboard::client::RevisionPolicy;
 use switchboard::{CallError, Client, Stdio};
+use switchboard_testkit::STEP_TIMEOUT;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::task::JoinSet;
 
 use crate::faults::part::{PART, cast};
-use crate::faults::stage::{LATE, Watched, close_politely, echo};
+use crate::faults::sessions::{Watched, close_politely, echo, real};
 
-crate::trials![real:
+switchboard_testkit::trials![real:
     f053_any_text_survives_the_way_there_and_back,
     f056_stray_output_of_a_handler_cannot_reach_the_wire,
     crowd_256_calls_at_once_on_our_own_server,
@@ -66,7 +67,7 @@ async fn serving_on_stdio_ends_with_its_input() {
     let start = Instant::now();
     drop(server.stdin.take());
     let status = server.wait().await.unwrap();
-    assert!(status.success() && start.elapsed() < LATE, "{status} {:?}", start.elapsed());
+    assert!(status.success() && start.elapsed() < STEP_TIMEOUT, "{status} {:?}", start.elapsed());
 }
 
 async fn serving_on_stdio_a_damaged_start_is_survived() {

@@ -9,8 +9,11 @@ use switchboard::client::ClientSession;
 use switchboard::transport::stdio::Supervision;
 use switchboard::transport::{CloseOutcome, LinkError};
 use switchboard::{CallError, serve_stdio};
+use switchboard_testkit::{
+    block_on, child_count, descriptor_count, memory_kib, task_count, wait_for_reaping,
+};
 
-use crate::faults::stage::{QUICK, Watched, close_politely, legacy, sh, shell, times, until_gone};
+use crate::faults::sessions::{QUICK, Watched, close_politely, legacy, sh, shell, times};
 use crate::faults::{case, framing, honest};
 
 /// Names the part.
@@ -19,9 +22,8 @@ pub(crate) const PART: &str = "SWITCHBOARD_PART";
 pub(crate) const SCRIPT: &str = "SWITCHBOARD_SCRIPT";
 
 pub(crate) fn play(part: &str) {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let script = std::env::var(SCRIPT).unwrap_or_default();
-    runtime.block_on(async {
+    block_on(async {
         match part {
             "server" => serve_stdio(&honest::server()).await.unwrap(),
             "host" => {
@@ -110,7 +112,7 @@ async fn restarts() {
         }
     };
     round().await;
-    let before = descriptors();
+    let before = descriptor_count();
     // Six servers a round.
     for _ in 0..times(8, 1_667) {
         round().await;
@@ -121,7 +123,7 @@ async fn restarts() {
 /// Runs every case twice, and prints what the second time has left behind.
 async fn leaks() {
     case::run_all().await;
-    let before = descriptors();
+    let before = descriptor_count();
     case::run_all().await;
     print!("{}", left(before).await);
 }
@@ -129,35 +131,17 @@ async fn leaks() {
 async fn left(before: usize) -> String {
     // What was dropped is reaped when the runtime next waits.
     for _ in 0..24_000 {
-        if children() == 0 && descriptors() <= before && tasks() == 0 {
+        if child_count() == 0 && descriptor_count() <= before && task_count() == 0 {
             break;
         }
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
     format!(
         "{} children, {} descriptors, {} tasks",
-        children(),
-        descriptors().saturating_sub(before),
-        tasks()
+        child_count(),
+        descriptor_count().saturating_sub(before),
+        task_count()
     )
-}
-
-fn tasks() -> usize {
-    tokio::runtime::Handle::current().metrics().num_alive_tasks()
-}
-
-fn descriptors() -> usize {
-    std::fs::read_dir("/proc/self/fd").unwrap().count()
-}
-
-/// Our children, zombies included.
-fn children() -> usize {
-    let us = std::process::id().to_string();
-    let all = std::fs::read_dir("/proc").unwrap().flatten();
-    let parent = |stat: &str| stat.rsplit_once(')')?.1.split_whitespace().nth(1).map(str::to_owned);
-    all.filter_map(|entry| std::fs::read_to_string(entry.path().join("stat")).ok())
-        .filter(|stat| parent(stat).as_ref() == Some(&us))
-        .count()
 }
 
 /// Prints by how many KiB our peak grew over a line of 100 MiB.
@@ -165,17 +149,11 @@ async fn long_line() {
     let script = r#"read call; printf '{"jsonrpc":"2.0","result":{"text":"'; head -c 104857600 /dev/zero | tr '\0' x
         printf '"},"id":2}\n'; read other; echo '{"jsonrpc":"2.0","id":3,"result":{"content":[]}}'; exec cat >/dev/null"#;
     let session = legacy().connect(shell(script)).await.unwrap();
-    let before = peak();
+    let before = memory_kib("VmHWM");
     let long = session.call_tool("long", json!({})).await;
     assert!(matches!(long, Err(CallError::Link(LinkError::TooLarge { limit: 16_777_216 }))), "{long:?}");
     session.call_tool("short", json!({})).await.expect("the connection stays");
-    print!("{}", peak() - before);
-}
-
-fn peak() -> u64 {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
-    line.trim().trim_end_matches(" kB").parse().unwrap()
+    print!("{}", memory_kib("VmHWM") - before);
 }
 
 /// A server has ended and its number is used again: whoever has it now must not be hit. Prints what it came to.
@@ -185,7 +163,7 @@ async fn reuse() {
         let session = legacy().connect(watched.clone()).await.unwrap();
         let child = watched.children()[0].clone();
         child.exited().await;
-        until_gone(child.root_pid()).await;
+        wait_for_reaping(child.root_pid()).await;
         let next = std::fs::write("/proc/sys/kernel/ns_last_pid", (child.root_pid() - 1).to_string());
         let mut bystander = tokio::process::Command::new("sleep")
             .arg("60")

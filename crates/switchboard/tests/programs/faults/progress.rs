@@ -9,9 +9,9 @@ use switchboard::CallError;
 use switchboard::client::TimeoutKind;
 
 use crate::faults::far::{Far, Held, open};
-use crate::faults::stage::{echo, times};
+use crate::faults::sessions::{echo, paused, times};
 
-crate::trials![paused:
+switchboard_testkit::trials![paused:
     f072_progress_never_goes_backwards,
     f072_a_flood_of_progress_is_thinned_to_the_latest,
     f072_steady_progress_reaches_the_caller_twenty_times_a_second,

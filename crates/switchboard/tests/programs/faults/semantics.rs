@@ -12,9 +12,9 @@ use switchboard::transport::{ConnectionLimits, LinkError};
 use switchboard::{CallError, Client};
 
 use crate::faults::far::{Far, Held, ROOM, discovered, open, open_modern, open_with};
-use crate::faults::stage::{echo, legacy};
+use crate::faults::sessions::{echo, legacy, paused};
 
-crate::trials![paused:
+switchboard_testkit::trials![paused:
     f059_answers_after_a_timeout_or_a_cancellation_are_dropped,
     f068_an_unknown_result_type_is_a_protocol_error,
     f068_an_absent_result_type_is_complete,

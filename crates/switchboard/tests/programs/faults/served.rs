@@ -10,8 +10,9 @@ use tokio::time::{Instant, timeout};
 
 use crate::faults::far::{Served, serve, serve_unopened};
 use crate::faults::honest::{self, EXACT, Honest};
+use crate::faults::sessions::paused;
 
-crate::trials![paused:
+switchboard_testkit::trials![paused:
     f038_a_last_request_without_newline_is_answered,
     f039_an_oversized_request_is_answered_to_its_id,
     f040_an_endless_request_ends_the_connection,

@@ -2,12 +2,12 @@
 //!
 //! After each talk an honest call must be answered as if nothing had happened.
 
-use libtest_mimic::Trial;
 use serde_json::{Value, json};
+use switchboard_testkit::Trial;
 
 use crate::faults::far::{serve, serve_unopened};
 use crate::faults::honest;
-use crate::faults::stage::paused;
+use crate::faults::sessions::paused;
 
 struct Talk {
     name: &'static str,

@@ -12,9 +12,9 @@ use switchboard::{CallError, Client};
 use tokio::time::Instant;
 
 use crate::faults::far::{Far, Held, ROOM, discovered, open_with};
-use crate::faults::stage::{echo, legacy, peer_limits};
+use crate::faults::sessions::{echo, legacy, paused, peer_limits};
 
-crate::trials![paused:
+switchboard_testkit::trials![paused:
     f005_a_probe_that_is_ignored_is_followed_by_a_handshake,
     f005_a_late_answer_to_the_probe_may_still_come_first,
     f007_a_server_that_never_speaks_times_out_while_starting,

@@ -3,8 +3,8 @@
 
 use std::process::Stdio;
 
-use libtest_mimic::Failed;
 use serde_json::{Value, json};
+use switchboard_testkit::Failed;
 use tokio::process::Command;
 
 use crate::interop::listening::{self, Listening};

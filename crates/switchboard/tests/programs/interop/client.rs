@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
-use libtest_mimic::Failed;
 use serde_json::Value;
+use switchboard_testkit::Failed;
 
 use crate::interop::peer::place;
 use crate::interop::{Test, block_on};

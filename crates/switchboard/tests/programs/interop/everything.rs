@@ -5,7 +5,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use libtest_mimic::Failed;
 use switchboard::client::HttpBinding;
 use switchboard::client::{
     Change, ClientHandler, ClientSession, HandlerCapabilities, HandlerError, RequestingServer,
@@ -17,6 +16,7 @@ use switchboard::protocol::{
 };
 use switchboard::transport::link::BoxFuture;
 use switchboard::{Client, json};
+use switchboard_testkit::Failed;
 
 use crate::interop::listening::Listening;
 use crate::interop::peer::Peer;

@@ -3,7 +3,6 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use libtest_mimic::Failed;
 use serde_json::Value;
 use switchboard::client::HttpBinding;
 use switchboard::client::{Change, ClientSession, RevisionPolicy};
@@ -11,6 +10,7 @@ use switchboard::protocol::ResourceBody;
 use switchboard::protocol::{ListenFilter, Revision};
 use switchboard::transport::LinkError;
 use switchboard::{CallError, Client, json};
+use switchboard_testkit::Failed;
 
 use crate::interop::everything::Obliging;
 use crate::interop::listening::Listening;

@@ -3,10 +3,10 @@
 use std::path::Path;
 use std::time::Duration;
 
-use libtest_mimic::Failed;
 use switchboard::host::HostError;
 use switchboard::host::{Run, ServerSpec, Status, StatusKind};
 use switchboard::{Host, Http, Stdio, json};
+use switchboard_testkit::Failed;
 
 use crate::interop::listening::Listening;
 use crate::interop::peer::{Mark, place};

@@ -14,7 +14,7 @@ mod node_host;
 mod peer;
 mod servers;
 
-use libtest_mimic::{Failed, Trial};
+use switchboard_testkit::{Failed, Trial};
 
 /// One test: a name, and what it does.
 type Test = (&'static str, fn() -> Result<(), Failed>);

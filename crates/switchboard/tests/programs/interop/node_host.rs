@@ -2,8 +2,8 @@
 
 use std::process::Stdio;
 
-use libtest_mimic::Failed;
 use serde_json::Value;
+use switchboard_testkit::Failed;
 
 use crate::interop::client::our_server;
 use crate::interop::{Test, block_on};

@@ -3,10 +3,10 @@
 use std::process::Command;
 use std::time::Duration;
 
-use libtest_mimic::Failed;
 use switchboard::client::RevisionPolicy;
 use switchboard::protocol::Revision;
 use switchboard::{Client, json};
+use switchboard_testkit::Failed;
 
 use crate::interop::peer::Peer;
 use crate::interop::{Test, block_on};

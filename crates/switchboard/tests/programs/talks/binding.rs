@@ -14,7 +14,7 @@ use switchboard::{Server, Stdio};
 use tokio::net::UnixListener;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
-use crate::talks::fixture;
+use crate::talks::server::server;
 use crate::talks::wire::Wire;
 
 /// How a talk travels.
@@ -105,7 +105,7 @@ impl Served {
     pub(crate) fn new(binding: Binding, offer: &str) -> io::Result<Self> {
         match binding {
             Binding::Memory => {
-                let server = fixture::server(offer);
+                let server = server(offer);
                 let (wire, pipe) = Wire::in_memory();
                 tokio::spawn(async move { server.serve(pipe).await });
                 Ok(Self { wire, child: None })
@@ -141,7 +141,7 @@ impl Served {
 pub(crate) fn work_as_child() -> Option<io::Result<()>> {
     if let Ok(offer) = std::env::var(SERVE) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-        let server: Arc<Server> = fixture::server(&offer);
+        let server: Arc<Server> = server(&offer);
         return Some(runtime.and_then(|runtime| runtime.block_on(switchboard::serve_stdio(&server))));
     }
     std::env::var_os(CARRY).map(|socket| carry(UnixStream::connect(socket)?))

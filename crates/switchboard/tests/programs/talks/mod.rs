@@ -6,9 +6,9 @@
 mod answers;
 mod binding;
 mod coverage;
-mod fixture;
 mod pattern;
 mod runner;
+mod server;
 mod talk;
 mod verbs;
 mod wire;
@@ -16,7 +16,7 @@ mod wire;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use libtest_mimic::{Failed, Trial};
+use switchboard_testkit::{Failed, Trial};
 
 use crate::talks::binding::Binding;
 use crate::talks::talk::{Role, Talk};

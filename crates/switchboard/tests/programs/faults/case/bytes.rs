@@ -10,7 +10,7 @@ use super::{
     too_many_nodes_as_data, unexpected,
 };
 use crate::faults::faultd::reply;
-use crate::faults::stage::is_long;
+use crate::faults::sessions::is_long;
 
 const KIB: usize = 1024;
 const LIMIT: usize = 64 * KIB;

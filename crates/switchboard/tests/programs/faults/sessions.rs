@@ -1,24 +1,17 @@
-//! What the tests stand on: trials, sessions with misbehaving servers, and a look at which processes live.
+//! Sessions with misbehaving servers, and the trials that open them.
 
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, Weak};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use libtest_mimic::Trial;
 use switchboard::client::{ClientSession, Limits, RevisionPolicy};
 use switchboard::transport::MuxLink;
 use switchboard::transport::link::{BoxFuture, DialStep, Link};
 use switchboard::transport::stdio::{ChildHandle, StopTimeouts, spawn};
 use switchboard::transport::{CloseOutcome, ConnectionLimits, Dial, Direction, LinkError, Tap};
 use switchboard::{CallError, Client, Stdio, json};
+use switchboard_testkit::{STEP_TIMEOUT, TEST_TIMEOUT, Trial, current_thread, trial_on};
 
 use crate::faults::faultd;
-
-/// Only a test that hangs takes longer; the long forms may.
-const MOST: Duration = Duration::from_secs(600);
-
-/// What only a hang exceeds, however busy the machine is: the bound of "at once" and "in time".
-pub(crate) const LATE: Duration = Duration::from_secs(120);
 
 /// Whether the long forms of the tests run.
 pub(crate) fn is_long() -> bool {
@@ -30,64 +23,32 @@ pub(crate) fn times(few: usize, all: usize) -> usize {
     if is_long() { all } else { few }
 }
 
-/// A test that runs in a runtime of its own, must end, and must leave no task behind.
+/// A test on a real clock that must end and leave no task behind.
 pub(crate) fn real<F: Future<Output = ()>>(name: &str, test: impl FnOnce() -> F + Send + 'static) -> Trial {
-    trial(name, false, test)
+    let limit = if is_long() { 40 * TEST_TIMEOUT } else { TEST_TIMEOUT };
+    trial_on(current_thread(), limit, &row_name(name), test)
 }
 
-/// The same with a clock that jumps to the next timer when nothing else is to be done.
+/// The same with a clock that jumps to the next timer when no task can make progress.
 pub(crate) fn paused<F: Future<Output = ()>>(name: &str, test: impl FnOnce() -> F + Send + 'static) -> Trial {
-    trial(name, true, test)
+    let mut runtime = current_thread();
+    runtime.start_paused(true);
+    trial_on(runtime, Duration::from_secs(7200), &row_name(name), test)
 }
 
-fn trial<F: Future<Output = ()>>(
-    name: &str,
-    paused: bool,
-    test: impl FnOnce() -> F + Send + 'static,
-) -> Trial {
-    // Functions are named f039_..., rows F039.
-    let name = name.replacen('f', "F", usize::from(name.starts_with("f0")));
-    Trial::test(name, move || {
-        let runtime =
-            tokio::runtime::Builder::new_current_thread().enable_all().start_paused(paused).build()?;
-        runtime.block_on(async {
-            let most = if is_long() { 40 * MOST } else { MOST };
-            let most = if paused { Duration::from_secs(7200) } else { most };
-            tokio::time::timeout(most, test()).await.map_err(|_| format!("not done in {most:?}"))?;
-            no_task_is_left().await;
-            Ok(())
-        })
-    })
-}
-
-/// Waits until everything a test started has ended.
-async fn no_task_is_left() {
-    let metrics = tokio::runtime::Handle::current().metrics();
-    for _ in 0..24_000 {
-        if metrics.num_alive_tasks() == 0 {
-            return;
-        }
-        tokio::time::sleep(Duration::from_millis(5)).await;
-    }
-    panic!("{} tasks are left", metrics.num_alive_tasks());
-}
-
-/// Trials named after the functions they run.
-#[macro_export]
-macro_rules! trials {
-    ($kind:ident: $($test:ident),* $(,)?) => {
-        pub(crate) fn trials() -> Vec<libtest_mimic::Trial> {
-            vec![$($crate::faults::stage::$kind(stringify!($test), $test)),*]
-        }
-    };
+/// Functions are named f039_..., rows F039.
+fn row_name(name: &str) -> String {
+    let name = name.rsplit("::").next().unwrap_or_default();
+    name.replacen('f', "F", usize::from(name.starts_with("f0")))
 }
 
 /// Stops quickly, so that no test waits for a default.
 pub(crate) const QUICK: StopTimeouts =
-    StopTimeouts { eof: Duration::from_millis(200), term: Duration::from_millis(300), kill: LATE };
+    StopTimeouts { eof: Duration::from_millis(200), term: Duration::from_millis(300), kill: STEP_TIMEOUT };
 
 /// Waits for a server to leave by itself, however long it takes on a busy machine.
-pub(crate) const PATIENT: StopTimeouts = StopTimeouts { eof: LATE, term: LATE, kill: LATE };
+pub(crate) const PATIENT: StopTimeouts =
+    StopTimeouts { eof: STEP_TIMEOUT, term: STEP_TIMEOUT, kill: STEP_TIMEOUT };
 
 /// This program as the misbehaving server of this name.
 pub(crate) fn faultd(fault: &str) -> Stdio {
@@ -214,44 +175,8 @@ pub(crate) async fn echo(session: &ClientSession, nonce: &str) -> Result<(), Cal
 
 /// Closes a session whose server leaves when its input ends.
 pub(crate) async fn close_politely(session: &ClientSession) {
-    match session.close_within(4 * LATE).await {
+    match session.close_within(4 * STEP_TIMEOUT).await {
         CloseOutcome::Exited(exit) => assert_eq!((exit.code, exit.signal), (Some(0), None), "{exit}"),
         other => panic!("{other:?}"),
-    }
-}
-
-/// A number of seconds nobody else sleeps for, to know our sleepers by.
-pub(crate) fn token() -> String {
-    static NEXT: AtomicU32 = AtomicU32::new(0);
-    format!("{}{:04}", 20_000_000 + std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed))
-}
-
-/// The live processes with this word in their arguments.
-pub(crate) fn alive(word: &str) -> Vec<u32> {
-    let numbers = std::fs::read_dir("/proc").unwrap().flatten();
-    numbers
-        .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
-        .filter(|pid| {
-            let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
-            line.split(|&byte| byte == 0).any(|argument| argument == word.as_bytes())
-        })
-        .collect()
-}
-
-/// Waits until so many processes with this word live.
-pub(crate) async fn until_alive(word: &str, count: usize) {
-    let start = Instant::now();
-    while alive(word).len() != count {
-        assert!(start.elapsed() < LATE, "{} of {count} {word} after {LATE:?}", alive(word).len());
-        tokio::time::sleep(Duration::from_millis(5)).await;
-    }
-}
-
-/// Waits until a process of this number is gone.
-pub(crate) async fn until_gone(pid: u32) {
-    let start = Instant::now();
-    while std::path::Path::new(&format!("/proc/{pid}/stat")).exists() {
-        assert!(start.elapsed() < LATE, "process {pid} is still there after {LATE:?}");
-        tokio::time::sleep(Duration::from_millis(5)).await;
     }
 }

@@ -1,6 +1,6 @@
-//! A server in the test's own hands: raw TCP on loopback that answers as a script says, and writes down what it saw.
+//! An MCP server over HTTP that misbehaves as a script says, and records the requests it received.
 //!
-//! What the script leaves open is answered honestly, in the era of the question.
+//! A request that the script does not cover gets the answer of a correct server, in the era of the request.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -9,13 +9,11 @@ use serde_json::{Value, json};
 use switchboard::client::HttpLimits;
 use switchboard::client::{ClientSession, Limits, RevisionPolicy};
 use switchboard::{Client, Http};
+use switchboard_testkit::{HttpScript, STEP_TIMEOUT, http_response, read_request};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::TcpStream;
 use tokio::sync::watch;
-use tokio::task::{JoinHandle, JoinSet};
 
-/// What only a hang exceeds, however busy the machine is.
-pub(crate) const LONG: Duration = Duration::from_secs(120);
 /// A limit that a test waits for.
 pub(crate) const SHORT: Duration = Duration::from_millis(500);
 
@@ -23,16 +21,16 @@ pub(crate) fn ms(milliseconds: u64) -> Duration {
     Duration::from_millis(milliseconds)
 }
 
-/// One request as it came.
+/// A request that the server received.
 #[derive(Debug, Clone)]
-pub(crate) struct Seen {
+pub(crate) struct ReceivedRequest {
     pub(crate) head: String,
     pub(crate) body: Value,
-    /// How many with the same HTTP method and the same method of the protocol came before it.
+    /// Number of earlier requests with the same HTTP method and the same MCP method.
     pub(crate) before: usize,
 }
 
-impl Seen {
+impl ReceivedRequest {
     pub(crate) fn verb(&self) -> &str {
         self.head.split(' ').next().unwrap()
     }
@@ -49,8 +47,8 @@ impl Seen {
     }
 }
 
-/// What is said to a request.
-pub(crate) enum Said {
+/// Reply of the script to a request.
+pub(crate) enum Reply {
     /// These bytes; the connection stays.
     Bytes(Vec<u8>),
     /// These bytes one at a time, each in a packet of its own.
@@ -61,45 +59,36 @@ pub(crate) enum Said {
     Hold(Vec<u8>, Duration, &'static [u8]),
 }
 
-/// What a script makes of a request.
-pub(crate) type Script = dyn Fn(&Seen) -> Option<Said> + Send + Sync;
+/// Returns the reply to a request, or `None` for that of a correct server.
+pub(crate) type Script = dyn Fn(&ReceivedRequest) -> Option<Reply> + Send + Sync;
 
 /// The server.
-pub(crate) struct Far {
+pub(crate) struct ScriptedServer {
     url: String,
-    seen: Arc<Mutex<Vec<Seen>>>,
+    seen: Arc<Mutex<Vec<ReceivedRequest>>>,
     left: watch::Receiver<usize>,
-    task: JoinHandle<()>,
+    _server: HttpScript,
 }
 
-impl Drop for Far {
-    fn drop(&mut self) {
-        self.task.abort();
-    }
-}
-
-impl Far {
-    pub(crate) async fn start(script: impl Fn(&Seen) -> Option<Said> + Send + Sync + 'static) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let url = format!("http://{}/mcp", listener.local_addr().unwrap());
-        let seen: Arc<Mutex<Vec<Seen>>> = Arc::default();
+impl ScriptedServer {
+    pub(crate) async fn start(
+        script: impl Fn(&ReceivedRequest) -> Option<Reply> + Send + Sync + 'static,
+    ) -> Self {
+        let seen: Arc<Mutex<Vec<ReceivedRequest>>> = Arc::default();
         let (told, left) = watch::channel(0);
         let (log, script): (_, Arc<Script>) = (Arc::clone(&seen), Arc::new(script));
-        let task = tokio::spawn(async move {
-            let mut connections = JoinSet::new();
-            while let Ok((stream, _)) = listener.accept().await {
-                stream.set_nodelay(true).unwrap();
-                connections.spawn(serve(stream, Arc::clone(&log), Arc::clone(&script), told.clone()));
-            }
-        });
-        Self { url, seen, left, task }
+        let server = HttpScript::per_connection(move |stream, _| {
+            serve(stream, Arc::clone(&log), Arc::clone(&script), told.clone())
+        })
+        .await;
+        Self { url: server.url("/mcp"), seen, left, _server: server }
     }
 
     pub(crate) fn url(&self) -> &str {
         &self.url
     }
 
-    pub(crate) fn seen(&self) -> Vec<Seen> {
+    pub(crate) fn seen(&self) -> Vec<ReceivedRequest> {
         self.seen.lock().unwrap().clone()
     }
 
@@ -143,34 +132,36 @@ pub(crate) fn limits() -> HttpLimits {
 
 pub(crate) fn patience() -> Limits {
     let mut limits = Limits::default();
-    limits.startup = LONG;
-    limits.call_idle = LONG;
+    limits.startup = STEP_TIMEOUT;
+    limits.call_idle = STEP_TIMEOUT;
     limits
 }
 
 async fn serve(
     mut stream: TcpStream,
-    log: Arc<Mutex<Vec<Seen>>>,
+    log: Arc<Mutex<Vec<ReceivedRequest>>>,
     script: Arc<Script>,
     left: watch::Sender<usize>,
 ) {
-    while let Some((head, body)) = read_request(&mut stream).await {
-        let mut seen = Seen { head, body, before: 0 };
+    while let Some(request) = read_request(&mut stream).await {
+        let (head, body) = request.split_once("\r\n\r\n").unwrap();
+        let body = serde_json::from_str(body).unwrap_or_default();
+        let mut seen = ReceivedRequest { head: head.to_owned(), body, before: 0 };
         {
             let mut log = log.lock().unwrap();
-            let same = |one: &&Seen| one.verb() == seen.verb() && one.method() == seen.method();
+            let same = |one: &&ReceivedRequest| one.verb() == seen.verb() && one.method() == seen.method();
             seen.before = log.iter().filter(same).count();
             log.push(seen.clone());
         }
-        let said = script(&seen).unwrap_or_else(|| Said::Bytes(honest(&seen)));
+        let said = script(&seen).unwrap_or_else(|| Reply::Bytes(honest(&seen)));
         let kept = match said {
-            Said::Bytes(bytes) => stream.write_all(&bytes).await.is_ok(),
-            Said::Split(bytes) => write_split(&mut stream, &bytes).await,
-            Said::Cut(bytes) => {
+            Reply::Bytes(bytes) => stream.write_all(&bytes).await.is_ok(),
+            Reply::Split(bytes) => write_split(&mut stream, &bytes).await,
+            Reply::Cut(bytes) => {
                 let _ = stream.write_all(&bytes).await;
                 false
             }
-            Said::Hold(bytes, every, again) => {
+            Reply::Hold(bytes, every, again) => {
                 let _ = stream.write_all(&bytes).await;
                 hold(&mut stream, every, again).await;
                 left.send_modify(|count| *count += 1);
@@ -204,42 +195,14 @@ async fn hold(stream: &mut TcpStream, every: Duration, again: &[u8]) {
     }
 }
 
-async fn read_request(stream: &mut TcpStream) -> Option<(String, Value)> {
-    let mut bytes = Vec::new();
-    let end = loop {
-        if let Some(end) = bytes.windows(4).position(|four| four == b"\r\n\r\n") {
-            break end + 4;
-        }
-        if stream.read_buf(&mut bytes).await.ok()? == 0 {
-            return None;
-        }
-    };
-    let head = String::from_utf8_lossy(&bytes[..end]).into_owned();
-    let length = head.to_ascii_lowercase();
-    let length = length.lines().find_map(|line| line.strip_prefix("content-length: ")?.trim().parse().ok());
-    let length: usize = length.unwrap_or_default();
-    while bytes.len() < end + length {
-        if stream.read_buf(&mut bytes).await.ok()? == 0 {
-            return None;
-        }
-    }
-    Some((head, serde_json::from_slice(&bytes[end..]).unwrap_or_default()))
-}
-
-/// A response with a length.
-pub(crate) fn reply(status: &str, headers: &[&str], body: &str) -> Vec<u8> {
-    let headers: String = headers.iter().map(|header| format!("{header}\r\n")).collect();
-    format!("HTTP/1.1 {status}\r\ncontent-length: {}\r\n{headers}\r\n{body}", body.len()).into_bytes()
-}
-
 /// A JSON document.
 pub(crate) fn document(body: &Value) -> Vec<u8> {
-    reply("200 OK", &["content-type: application/json"], &body.to_string())
+    http_response("200 OK", &["content-type: application/json"], body.to_string())
 }
 
 /// A whole event stream.
 pub(crate) fn events(body: &str) -> Vec<u8> {
-    reply("200 OK", &["content-type: text/event-stream"], body)
+    http_response("200 OK", &["content-type: text/event-stream"], body)
 }
 
 /// The beginning of an event stream, which ends with the connection.
@@ -254,18 +217,18 @@ pub(crate) fn chunked(body: &str) -> Vec<u8> {
 }
 
 /// The text of a tool's result for this request.
-pub(crate) fn result(seen: &Seen, text: &str) -> Value {
+pub(crate) fn result(seen: &ReceivedRequest, text: &str) -> Value {
     let content = json!({"resultType": "complete", "content": [{"type": "text", "text": text}]});
     json!({"jsonrpc": "2.0", "id": seen.body["id"], "result": content})
 }
 
-/// What a server in order says.
-pub(crate) fn honest(seen: &Seen) -> Vec<u8> {
+/// Returns the response of a correct server.
+pub(crate) fn honest(seen: &ReceivedRequest) -> Vec<u8> {
     let id = &seen.body["id"];
     let answer = |result: Value| document(&json!({"jsonrpc": "2.0", "id": id, "result": result}));
     match (seen.verb(), seen.method()) {
-        ("GET", _) => reply("405 Method Not Allowed", &["allow: POST"], ""),
-        ("DELETE", _) => reply("200 OK", &[], ""),
+        ("GET", _) => http_response("405 Method Not Allowed", &["allow: POST"], ""),
+        ("DELETE", _) => http_response("200 OK", &[], ""),
         (_, "server/discover") => answer(json!({
             "resultType": "complete", "supportedVersions": ["2026-07-28"], "capabilities": {"tools": {}},
             "serverInfo": {"name": "far", "version": "1"}, "ttlMs": 0, "cacheScope": "private",
@@ -280,14 +243,14 @@ pub(crate) fn honest(seen: &Seen) -> Vec<u8> {
                 format!("mcp-session-id: session-{}", seen.before + 1),
             ];
             let body = json!({"jsonrpc": "2.0", "id": id, "result": result}).to_string();
-            reply("200 OK", &[&headers[0], &headers[1]], &body)
+            http_response("200 OK", &[&headers[0], &headers[1]], &body)
         }
         (_, "tools/list") => answer(json!({
             "resultType": "complete", "tools": [{"name": "t", "inputSchema": {"type": "object"}}],
             "ttlMs": 0, "cacheScope": "private",
         })),
         (_, "tools/call") => document(&result(seen, "done")),
-        _ if id.is_null() => reply("202 Accepted", &[], ""),
+        _ if id.is_null() => http_response("202 Accepted", &[], ""),
         _ => answer(json!({"resultType": "complete"})),
     }
 }

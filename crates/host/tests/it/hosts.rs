@@ -1,69 +1,18 @@
-//! What the tests stand on: trials, plans, and waiting for what a host says.
+//! Hosts with servers of every kind, and waiting for what a host reports.
 
 use std::sync::Arc;
-use std::time::Duration;
 
-use libtest_mimic::Trial;
 use switchboard_host::{Host, HostBuilder, HostError, HostEvent, HostEvents, ServerSpec, Status};
 use switchboard_session::server::Server;
+use switchboard_testkit::STEP_TIMEOUT;
 use switchboard_transport::http::client::Http;
 use switchboard_transport::stdio::Stdio;
 
 use crate::toy;
 
-/// Only a test that hangs takes longer, however busy the machine is.
-const MOST: Duration = Duration::from_secs(600);
-
-/// What only a hang exceeds: the bound of "at once" and "in time".
-pub(crate) const LATE: Duration = Duration::from_secs(120);
-
-/// A test that runs in a runtime of its own, must end, and must leave no task behind.
-pub(crate) fn trial<F: Future<Output = ()>>(name: &str, test: impl FnOnce() -> F + Send + 'static) -> Trial {
-    real(name, async move || {
-        test().await;
-        no_task_is_left().await;
-    })
-}
-
-/// The same for a test over HTTP: what looks after idle connections goes to sleep with them, and wakes too late to wait
-/// for.
-pub(crate) fn web<F: Future<Output = ()>>(name: &str, test: impl FnOnce() -> F + Send + 'static) -> Trial {
-    real(name, test)
-}
-
-fn real<F: Future<Output = ()>>(name: &str, test: impl FnOnce() -> F + Send + 'static) -> Trial {
-    Trial::test(name, move || {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        let in_time = runtime.block_on(async { tokio::time::timeout(MOST, test()).await });
-        in_time.map_err(|_| format!("not done in {MOST:?}").into())
-    })
-}
-
-/// Waits until everything a test started has ended.
-pub(crate) async fn no_task_is_left() {
-    let metrics = tokio::runtime::Handle::current().metrics();
-    for _ in 0..24_000 {
-        if metrics.num_alive_tasks() == 0 {
-            return;
-        }
-        tokio::time::sleep(Duration::from_millis(5)).await;
-    }
-    panic!("{} tasks are left", metrics.num_alive_tasks());
-}
-
-/// Trials named after the functions they run.
-#[macro_export]
-macro_rules! trials {
-    ($($kind:ident $test:ident),* $(,)?) => {
-        pub(crate) fn trials() -> Vec<libtest_mimic::Trial> {
-            vec![$($crate::stage::$kind(concat!(module_path!(), "::", stringify!($test)), $test)),*]
-        }
-    };
-}
-
 /// A server with a startup timeout that a busy machine keeps.
 pub(crate) fn spec(server: impl Into<ServerSpec>) -> ServerSpec {
-    server.into().startup_timeout(LATE)
+    server.into().startup_timeout(STEP_TIMEOUT)
 }
 
 /// A server in this program.
@@ -144,26 +93,4 @@ pub(crate) async fn heard<T>(events: &mut HostEvents, wanted: impl Fn(&HostEvent
 /// The names of all tools, in order.
 pub(crate) fn names(host: &Host) -> Vec<String> {
     host.all_tools().iter().map(|tool| tool.name().to_owned()).collect()
-}
-
-/// Whether a process lives.
-pub(crate) fn lives(pid: u32) -> bool {
-    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-    !stat.is_empty() && !stat.contains(") Z ")
-}
-
-/// How many descriptors we have open.
-pub(crate) fn descriptors() -> usize {
-    std::fs::read_dir("/proc/self/fd").unwrap().count()
-}
-
-/// Waits until a process is gone.
-pub(crate) async fn gone(pid: u32) {
-    for _ in 0..24_000 {
-        if !lives(pid) {
-            return;
-        }
-        tokio::time::sleep(Duration::from_millis(5)).await;
-    }
-    panic!("process {pid} lives on");
 }

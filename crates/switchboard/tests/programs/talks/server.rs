@@ -31,31 +31,31 @@ pub(crate) fn server(offered: &str) -> Arc<Server> {
         "tasks": { "list": {}, "cancel": {}, "requests": { "tools": { "call": {} } } },
         "extensions": { "io.modelcontextprotocol/tasks": {} },
     }));
-    let fixture = Fixture::default();
-    let publisher = Arc::clone(&fixture.publisher);
+    let handler = TalkServer::default();
+    let publisher = Arc::clone(&handler.publisher);
     let server = Server::builder(
         Implementation::new("fixture", "1.0.0"),
         capabilities.expect("the capabilities are those of the specification"),
     )
     .instructions("Be brief.")
     .revisions(offer(offered).expect("a header names an offer"))
-    .build(fixture);
+    .build(handler);
     let _ = publisher.set(server.publisher().clone());
     server
 }
 
 #[derive(Default, Clone)]
-struct Fixture {
+struct TalkServer {
     publisher: Arc<OnceLock<Publisher>>,
     tasks: tasks::Tasks,
 }
 
-impl Handler for Fixture {
+impl Handler for TalkServer {
     fn handle(&self, request: ServerRequest, cx: RequestContext) -> HandlerOutcome {
         match request {
             ServerRequest::CallTool(params) => {
-                let fixture = self.clone();
-                HandlerOutcome::later(async move { fixture.call(params, cx).await })
+                let handler = self.clone();
+                HandlerOutcome::later(async move { handler.call(params, cx).await })
             }
             ServerRequest::ReadResource(params) if params.uri == "note://secret" => {
                 HandlerOutcome::later(async move {
@@ -79,7 +79,7 @@ impl Handler for Fixture {
     }
 }
 
-impl Fixture {
+impl TalkServer {
     fn publisher(&self) -> &Publisher {
         self.publisher.get().expect("set before the server is served")
     }

@@ -1,8 +1,7 @@
-//! A service with every kind of item, and sessions with it in every revision.
+//! A service with every kind of item.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::time::Duration;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -10,76 +9,11 @@ use serde_json::{Value, json};
 use switchboard_design::{
     CompletionDef, CompletionTarget, Design, InvalidParams, Issue, PromptBody, PromptText, WatchDef,
 };
-use switchboard_protocol::jsonrpc::{self, Envelope, Message};
-use switchboard_protocol::{CallToolResult, ErrorCode, FormSchema, Raw, Revision, Role, RpcError};
+use switchboard_protocol::{CallToolResult, ErrorCode, FormSchema, Role, RpcError};
 use switchboard_service::{
     Call, CallFuture, Changes, Contents, Cx, Dispatch, Error, Form, PromptMessages, Result, ServiceBuilder,
     StreamEvent, rt,
 };
-use switchboard_session::link::{Exchange, LinkError, SingleLink, pair};
-use switchboard_session::server::{Answered, Caller, Extensions, InProcess, ReplyChannel, Server};
-use switchboard_session::{CallError, Client, ClientSession, ConnectionLimits, MuxLink, RevisionPolicy};
-use switchboard_transport::http::client::Http;
-use switchboard_transport::http::server::{HttpListener, HttpServerOptions, HttpService};
-
-/// A protocol revision and a transport. Equal if the revisions are.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Setup {
-    pub(crate) revision: Revision,
-    transport: Transport,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Transport {
-    /// In process.
-    Process,
-    /// Over a pipe, as with stdio.
-    Pipe,
-    Http,
-}
-
-impl PartialEq for Setup {
-    fn eq(&self, other: &Self) -> bool {
-        self.revision == other.revision
-    }
-}
-
-impl std::fmt::Display for Setup {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{} over {:?}", self.revision, self.transport)
-    }
-}
-
-impl Setup {
-    pub(crate) const fn new(revision: Revision) -> Self {
-        Self { revision, transport: Transport::Process }
-    }
-
-    /// Whether the end of the session cancels its requests, even while a caller still waits for them.
-    pub(crate) fn ends_with_its_session(self) -> bool {
-        self.transport != Transport::Http || self != MODERN
-    }
-
-    const fn over(self, transport: Transport) -> Self {
-        Self { transport, ..self }
-    }
-}
-
-pub(crate) const MODERN: Setup = Setup::new(Revision::V2026_07_28);
-pub(crate) const NEWEST_LEGACY: Setup = Setup::new(Revision::V2025_11_25);
-pub(crate) const OLDER: Setup = Setup::new(Revision::V2025_06_18);
-/// Both eras over every transport.
-pub(crate) const ERAS: [Setup; 6] = [
-    MODERN,
-    MODERN.over(Transport::Pipe),
-    MODERN.over(Transport::Http),
-    NEWEST_LEGACY,
-    NEWEST_LEGACY.over(Transport::Pipe),
-    NEWEST_LEGACY.over(Transport::Http),
-];
-/// As [`ERAS`], and the newest revision that reports invalid arguments differently.
-pub(crate) const REVISIONS: [Setup; 8] =
-    [ERAS[0], ERAS[1], ERAS[2], ERAS[3], ERAS[4], ERAS[5], OLDER, OLDER.over(Transport::Http)];
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct Sum {
@@ -431,151 +365,4 @@ async fn agree(cx: &Cx, counts: &Counts, text: &str) -> Result<String> {
 /// Returns a result with the default error type.
 fn fine<T>(value: T) -> Result<T> {
     Ok(value)
-}
-
-/// Opens a session in one revision.
-pub(crate) async fn session(server: &Arc<Server>, at: Setup) -> ClientSession {
-    connect(&Client::new(), server, at).await
-}
-
-pub(crate) async fn connect(client: &Client, server: &Arc<Server>, at: Setup) -> ClientSession {
-    let client = client.clone().with_revisions(RevisionPolicy::Only(at.revision));
-    match at.transport {
-        Transport::Process => client.connect(InProcess::new(server)).await.unwrap(),
-        Transport::Pipe => {
-            let (near, far) = pair();
-            let server = Arc::clone(server);
-            tokio::spawn(async move { server.serve(far).await });
-            client.connect(SingleLink::new(MuxLink::start(near, ConnectionLimits::default()))).await.unwrap()
-        }
-        Transport::Http => {
-            let listener = HttpListener::bind(([127, 0, 0, 1], 0).into()).await.unwrap();
-            let address = listener.address().unwrap();
-            tokio::spawn(listener.serve(HttpService::new(server, HttpServerOptions::default())));
-            client.connect(Http::new(format!("http://{address}/mcp"))).await.unwrap()
-        }
-    }
-}
-
-/// Waits until a condition holds.
-pub(crate) async fn wait_until(setup: Setup, condition: impl Fn() -> bool) {
-    let polling = async {
-        while !condition() {
-            tokio::time::sleep(Duration::from_millis(2)).await;
-        }
-    };
-    let waited = tokio::time::timeout(Duration::from_secs(120), polling).await;
-    waited.unwrap_or_else(|_| panic!("{setup}: timed out"));
-}
-
-pub(crate) fn raw(value: Value) -> Raw {
-    Raw::from(value)
-}
-
-/// Returns the outcome of a tool call in one word: the error code, `failed`, or `fine`.
-pub(crate) async fn outcome(session: &ClientSession, tool: &str, args: Value) -> (String, String) {
-    match session.call_tool_raw(tool.to_owned(), raw(args)).await {
-        Ok(result) if result.is_error => ("failed".to_owned(), result.text()),
-        Ok(result) => ("fine".to_owned(), result.text()),
-        Err(CallError::Remote(error)) => (error.code.to_string(), error.message),
-        // Over HTTP it is a challenge.
-        Err(CallError::Link(LinkError::Challenged(challenge))) => {
-            (challenge.error.clone().unwrap_or_default(), challenge.scope.clone().unwrap_or_default())
-        }
-        Err(other) => panic!("{other:?}"),
-    }
-}
-
-/// Sends any request; returns its result, or the code and message of its error.
-pub(crate) async fn ask(
-    session: &ClientSession,
-    method: &str,
-    params: Value,
-) -> std::result::Result<Value, (i32, String)> {
-    match session.request_raw(method, raw(params)).await {
-        Ok(result) => Ok(result.decode().unwrap()),
-        Err(CallError::Remote(error)) => Err((error.code.0, error.message)),
-        Err(other) => panic!("{method}: {other:?}"),
-    }
-}
-
-/// Reply channel of a handwritten request: records notifications.
-#[derive(Default)]
-pub(crate) struct RecordingChannel {
-    extensions: Extensions,
-    pub(crate) behind: AtomicBool,
-    pub(crate) notes: parking_lot::Mutex<Vec<(String, Value)>>,
-}
-
-impl ReplyChannel for RecordingChannel {
-    fn is_behind(&self) -> bool {
-        self.behind.load(Ordering::SeqCst)
-    }
-
-    fn note(&self, method: &str, params: Option<&Raw>) {
-        let params = params.map_or(Value::Null, |params| params.decode().unwrap());
-        self.notes.lock().push((method.to_owned(), params));
-    }
-
-    fn ask(&self, _: &str, _: &Raw) -> Option<Exchange> {
-        None
-    }
-
-    fn caller(&self) -> Option<&Caller> {
-        self.extensions.get()
-    }
-
-    fn extension(&self, of: std::any::TypeId) -> Option<&(dyn std::any::Any + Send + Sync)> {
-        self.extensions.find(of)
-    }
-}
-
-/// Sends a handwritten modern request of a client with all capabilities; returns the response and the notifications.
-pub(crate) async fn send_request(
-    server: &Arc<Server>,
-    caller: Option<&str>,
-    params: Value,
-) -> (Vec<(String, Value)>, std::result::Result<Value, (i32, String)>) {
-    let mut back = RecordingChannel::default();
-    if let Some(caller) = caller {
-        back.extensions = Extensions::new().with(Caller::new(caller));
-    }
-    let back = Arc::new(back);
-    let outcome = match begin(server, &back, "tools/call", params) {
-        Answered::Later(answering) => answering.await,
-        Answered::Now(outcome) => outcome,
-        Answered::Refused(error) => Err(error),
-    };
-    let notes = std::mem::take(&mut *back.notes.lock());
-    (notes, outcome.map(|result| result.decode().unwrap()).map_err(|error| (error.code.0, error.message)))
-}
-
-/// Starts a modern request.
-pub(crate) fn begin(
-    server: &Arc<Server>,
-    back: &Arc<RecordingChannel>,
-    method: &str,
-    mut params: Value,
-) -> Answered {
-    params["_meta"] = json!({
-        "io.modelcontextprotocol/protocolVersion": MODERN.revision.as_str(),
-        "io.modelcontextprotocol/clientCapabilities": {"elicitation": {"form": {}}},
-        "progressToken": "p",
-    });
-    begin_text(server, back, method, &params.to_string())
-}
-
-/// As [`begin`], with the parameters as text, which includes `_meta`.
-pub(crate) fn begin_text(
-    server: &Arc<Server>,
-    back: &Arc<RecordingChannel>,
-    method: &str,
-    params: &str,
-) -> Answered {
-    let frame = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"{method}","params":{params}}}"#);
-    let Ok(Message::Single(Envelope::Request(request))) = jsonrpc::parse(frame.clone().into()) else {
-        panic!("{frame} is no request")
-    };
-    let says = server.classify(&request);
-    server.answer(&Arc::default(), request, says, Arc::clone(back) as Arc<dyn ReplyChannel>)
 }
