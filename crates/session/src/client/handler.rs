@@ -144,6 +144,13 @@ impl HandlerCapabilities {
 }
 
 /// The server that sent a request. Displays as the name that the user knows the server by, else "the server".
+///
+/// ```
+/// use switchboard::client::RequestingServer;
+///
+/// assert_eq!(RequestingServer::new(None).with_name("github").to_string(), "github");
+/// assert_eq!(RequestingServer::new(None).to_string(), "the server");
+/// ```
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct RequestingServer {
