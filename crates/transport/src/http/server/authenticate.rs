@@ -27,6 +27,13 @@ where
 }
 
 /// Why a request is not authorized. The reply carries the challenge of RFC 6750 and RFC 9728.
+///
+/// ```
+/// use switchboard::server::AuthRejection;
+///
+/// let rejection = AuthRejection::insufficient_scope(["notes:write"]).with_description("The token may only read.");
+/// assert_ne!(rejection, AuthRejection::invalid_token());
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AuthRejection {
     kind: RejectionReason,
