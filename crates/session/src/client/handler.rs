@@ -94,6 +94,13 @@ impl<A: ClientHandler + ?Sized> ClientHandler for Arc<A> {
 impl ClientHandler for () {}
 
 /// The capabilities of a client handler.
+///
+/// ```
+/// use switchboard::client::HandlerCapabilities;
+///
+/// let capabilities = HandlerCapabilities::none().with_forms().with_sampling();
+/// assert!(capabilities.forms && capabilities.sampling && !capabilities.urls);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct HandlerCapabilities {

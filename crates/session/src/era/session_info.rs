@@ -136,6 +136,21 @@ impl RevisionPolicy {
 }
 
 /// The era of a server as found by an earlier session, so that the next one opens without a probe.
+///
+/// ```
+/// use switchboard::client::EraHint;
+/// use switchboard::{Client, InProcess};
+///
+/// # mod demo { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/doc_examples.rs")); }
+/// # demo::run(async {
+/// # let server = demo::server();
+/// let first = Client::new().connect(InProcess::new(&server)).await?;
+/// let hint = first.era_hint()?; // keep it for the next start of the program
+/// assert_eq!(hint, EraHint::Modern);
+/// let second = Client::new().with_era_hint(hint).connect(InProcess::new(&server)).await?;
+/// assert!(second.is_ready());
+/// # demo::done() });
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EraHint {
     /// It speaks a modern revision: a failing probe is an outage, never a reason to fall back.

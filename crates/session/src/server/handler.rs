@@ -269,6 +269,14 @@ impl std::fmt::Debug for HandlerOutcome {
 macro_rules! requests {
     ($($(#[$doc:meta])* $variant:ident($params:ty) = $method:literal,)*) => {
         /// A request for a handler, decoded into exactly its type.
+        ///
+        /// ```
+        /// use switchboard::protocol::CallToolParams;
+        /// use switchboard::server::ServerRequest;
+        ///
+        /// let request = ServerRequest::CallTool(CallToolParams::new("add"));
+        /// assert_eq!(request.method(), "tools/call");
+        /// ```
         #[derive(Debug, Clone)]
         #[non_exhaustive]
         pub enum ServerRequest {
