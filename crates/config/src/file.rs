@@ -40,6 +40,20 @@ enum Edit {
 }
 
 /// A configuration file with pending edits.
+///
+/// ```
+/// use switchboard::host::config::{ConfigFile, ServerConfig};
+///
+/// # let directory = std::env::temp_dir().join(format!("config-file-example-{}", std::process::id()));
+/// # std::fs::create_dir_all(&directory)?;
+/// let mut file = ConfigFile::open(directory.join("mcp.json"))?; // a missing file is empty
+/// file.add("time", &serde_json::from_str::<ServerConfig>(r#"{ "command": "uvx", "args": ["mcp-server-time"] }"#)?)?;
+/// file.write()?; // keeps all other bytes of the file
+///
+/// assert_eq!(ConfigFile::open(directory.join("mcp.json"))?.servers()[0].name, "time");
+/// # std::fs::remove_dir_all(directory)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone)]
 pub struct ConfigFile {
     path: PathBuf,

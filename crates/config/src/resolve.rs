@@ -86,6 +86,23 @@ pub struct ShadowedServer {
 }
 
 /// The configuration that results from all scopes.
+///
+/// ```
+/// use std::path::Path;
+///
+/// use switchboard::host::config::{Approvals, Layer, ResolveContext, ResolvedConfig, Scope, ServerConfig};
+///
+/// let entry = |command: &str| serde_json::from_value::<ServerConfig>(serde_json::json!({ "command": command }));
+/// let user = Layer::new(Scope::User, [("time".to_owned(), entry("old-clock")?)]);
+/// let local = Layer::new(Scope::Local, [("time".to_owned(), entry("clock")?)]);
+/// let context =
+///     ResolveContext { project: Path::new("/work"), approvals: &Approvals::empty(), variables: &|_| None };
+///
+/// let config = ResolvedConfig::from_layers(&[user, local], context);
+/// assert_eq!(config.server("time").map(|server| server.scope), Some(Scope::Local)); // the stronger scope
+/// assert_eq!(config.shadowed[0].scope, Scope::User);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct ResolvedConfig {

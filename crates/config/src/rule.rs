@@ -193,6 +193,18 @@ impl fmt::Display for Rule {
 }
 
 /// A set of rules. Order does not matter: deny beats ask beats allow.
+///
+/// ```
+/// use switchboard::host::permission::{Rule, Rules, Verdict};
+///
+/// let rules = Rules::new([
+///     Rule::new(Verdict::Allow, "mcp__files")?, // every tool of the server
+///     Rule::new(Verdict::Deny, "mcp__files__delete_*")?,
+/// ]);
+/// let found = rules.find("files", "delete_all");
+/// assert!(found.allow.is_some() && found.deny.is_some()); // a deny rule wins
+/// # Ok::<(), switchboard::host::permission::RuleError>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Rules(Vec<Rule>);
 

@@ -109,6 +109,14 @@ pub struct InvalidParams {
 }
 
 /// An error that the service defines.
+///
+/// ```
+/// use switchboard::json;
+/// use switchboard::service::{Error, ToolError};
+///
+/// let error = Error::Tool(ToolError::new("closed", "The shop is closed.").with_data(json!({ "opens": "09:00" })));
+/// assert_eq!(error.to_string(), "The shop is closed.");
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, thiserror::Error)]
 #[error("{message}")]
 #[non_exhaustive]

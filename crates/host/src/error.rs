@@ -9,6 +9,22 @@ use crate::registry::WithheldReason;
 use crate::status::{ConnectionError, Status};
 
 /// An error of a host.
+///
+/// ```
+/// use switchboard::host::HostError;
+/// use switchboard::{Host, InProcess, json};
+///
+/// # mod demo { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/doc_examples.rs")); }
+/// # demo::run(async {
+/// let host = Host::new();
+/// host.connect("sums", InProcess::new(&demo::server())).await?;
+/// let error = host.call("add", json!({ "a": "one" })).await.unwrap_err();
+/// assert!(matches!(error, HostError::Arguments { .. })); // nothing was sent
+///
+/// let error = host.disconnect("files").await.unwrap_err();
+/// assert!(matches!(error, HostError::NotConnected { known, .. } if known == ["sums"]));
+/// # demo::done() });
+/// ```
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum HostError {

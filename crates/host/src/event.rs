@@ -11,6 +11,26 @@ use crate::status::Status;
 const BUFFERED_EVENTS: usize = 1024;
 
 /// An event of a host.
+///
+/// ```
+/// use switchboard::host::{HostEvent, StatusKind};
+/// use switchboard::{Host, InProcess};
+///
+/// # mod demo { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/doc_examples.rs")); }
+/// # demo::run(async {
+/// let host = Host::new();
+/// let mut events = host.events();
+/// host.connect("sums", InProcess::new(&demo::server())).await?;
+/// let connected = loop {
+///     match events.next().await {
+///         Some(HostEvent::Status { server, status }) if status.kind() == StatusKind::Connected => break server,
+///         Some(other) => println!("{other:?}"),
+///         None => panic!("the host was dropped"),
+///     }
+/// };
+/// assert_eq!(&*connected, "sums");
+/// # demo::done() });
+/// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum HostEvent {

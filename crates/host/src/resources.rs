@@ -14,6 +14,19 @@ use crate::slot::Slot;
 use crate::status::StatusKind;
 
 /// The merged lists of several servers, in configured order.
+///
+/// ```
+/// use switchboard::{Host, InProcess};
+///
+/// # mod demo { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/doc_examples.rs")); }
+/// # demo::run(async {
+/// let host = Host::new();
+/// host.connect("notes", InProcess::new(&demo::server())).await?;
+/// let resources = host.list_resources(None).await?; // of all servers
+/// assert!(resources.errors.is_empty());
+/// assert_eq!((&*resources.items[0].server, resources.items[0].item.uri.as_str()), ("notes", "note://today"));
+/// # demo::done() });
+/// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct MergedList<T> {

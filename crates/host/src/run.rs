@@ -9,6 +9,21 @@ use tokio::sync::watch;
 /// A run of an agent. Cheap to clone; all clones are the same run.
 ///
 /// Cancelling it cancels every call made [within](crate::ToolCall::within) it, on every server.
+///
+/// ```
+/// use switchboard::host::Run;
+/// use switchboard::{Host, InProcess, json};
+///
+/// # mod demo { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/doc_examples.rs")); }
+/// # demo::run(async {
+/// let host = Host::new();
+/// host.connect("sums", InProcess::new(&demo::server())).await?;
+/// let run = Run::new();
+/// let call = tokio::spawn(host.call("wait", json!({})).within(&run).into_future());
+/// run.cancel(); // the user pressed Escape
+/// assert!(call.await?.is_err());
+/// # demo::done() });
+/// ```
 #[derive(Clone)]
 pub struct Run {
     inner: Arc<Inner>,

@@ -19,6 +19,30 @@ use crate::task::Tasks;
 use crate::{AccessEvent, Dispatch, EventFeed, StreamJson, StreamLimits, UnknownArguments, VersionPolicy};
 
 /// Builder for the server of a service.
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use switchboard::service::Result;
+///
+/// /// Tells the time.
+/// #[switchboard::service(name = "clock", version = "1.0.0")]
+/// pub trait Clock {
+///     /// Returns the time.
+///     #[tool(read_only)]
+///     async fn now(&self) -> Result<String>;
+/// }
+/// # struct Station;
+/// # impl Clock for Station { async fn now(&self) -> Result<String> { Ok("10:30".into()) } }
+///
+/// let server = ClockServer::builder(Station)
+///     .instructions("Times are in UTC.")
+///     .call_timeout(Duration::from_secs(10))
+///     .logger(|event| println!("{} {:?}", event.method, event.duration))
+///     .build()?;
+/// assert_eq!(server.info().name, "clock");
+/// # Ok::<(), switchboard::service::BuildError>(())
+/// ```
 #[derive(Clone)]
 pub struct ServiceBuilder {
     service: Arc<dyn Dispatch>,

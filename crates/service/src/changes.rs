@@ -3,6 +3,37 @@
 use std::sync::Arc;
 
 /// Notifies the subscribers of a resource of changes. Cheap to clone.
+///
+/// ```
+/// use switchboard::service::{Changes, Result};
+///
+/// /// Keeps notes.
+/// #[switchboard::service(name = "notes", version = "1.0.0")]
+/// pub trait Notes {
+///     /// The note of today.
+///     #[resource("note://today", watch)]
+///     async fn today(&self) -> Result<String>;
+///     /// Runs while a client is subscribed.
+///     #[subscription(resource = "today")]
+///     async fn watch_today(&self, changes: Changes) -> Result<()>;
+/// }
+///
+/// struct Clock;
+///
+/// impl Notes for Clock {
+///     async fn today(&self) -> Result<String> {
+///         Ok("Buy milk.".into())
+///     }
+///
+///     async fn watch_today(&self, changes: Changes) -> Result<()> {
+///         changes.notify(); // whenever the note changes
+///         Ok(())
+///     }
+/// }
+///
+/// assert!(NotesServer::builder(Clock).build()?.capabilities().declares("resources.subscribe"));
+/// # Ok::<(), switchboard::service::BuildError>(())
+/// ```
 #[derive(Clone)]
 pub struct Changes {
     callback: NotifyFn,

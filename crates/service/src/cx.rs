@@ -30,6 +30,34 @@ use switchboard_session::server::{self, AskError, Caller};
 use crate::{ElicitOutcome, Form};
 
 /// The context of a call. Cheap to clone.
+///
+/// ```
+/// use switchboard::service::{Cx, Result};
+///
+/// # mod demo { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/doc_examples.rs")); }
+/// # demo::run(async {
+/// /// Imports tables.
+/// #[switchboard::service(name = "import", version = "1.0.0")]
+/// pub trait Import {
+///     /// Imports rows.
+///     #[tool]
+///     async fn import(&self, cx: &Cx, rows: u32) -> Result<String>;
+/// }
+///
+/// struct Table;
+///
+/// impl Import for Table {
+///     async fn import(&self, cx: &Cx, rows: u32) -> Result<String> {
+///         let progress = cx.progress(f64::from(rows));
+///         progress.report_with_message(1.0, "reading");
+///         Ok(format!("{rows} rows"))
+///     }
+/// }
+///
+/// let cx = Cx::test().build(); // a unit test calls the method directly
+/// assert_eq!(Table.import(&cx, 12).await?, "12 rows");
+/// # demo::done() });
+/// ```
 #[derive(Clone)]
 pub struct Cx {
     side: CallSide,
@@ -198,6 +226,25 @@ impl Cx {
     ///
     /// # Errors
     /// When the client does not support elicitation, or its response does not match the form.
+    ///
+    /// # Examples
+    /// ```
+    /// use switchboard::json;
+    /// use switchboard::service::{Cx, Deserialize, Form};
+    ///
+    /// # mod demo { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/doc_examples.rs")); }
+    /// # demo::run(async {
+    /// #[derive(Deserialize, Form)]
+    /// struct Consent {
+    ///     /// Really delete it?
+    ///     ok: bool,
+    /// }
+    ///
+    /// # let cx = Cx::test().answer("consent", json!({ "ok": true })).build();
+    /// let consent: Consent = cx.elicit("consent", "Delete 3 files?").await?.into_result()?;
+    /// assert!(consent.ok);
+    /// # demo::done() });
+    /// ```
     pub async fn elicit<T: Form>(
         &self,
         key: &str,
@@ -276,6 +323,19 @@ impl Cx {
     ///
     /// # Errors
     /// The error of the step, or a result that cannot be recorded.
+    ///
+    /// # Examples
+    /// ```
+    /// use switchboard::service::Cx;
+    ///
+    /// # mod demo { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/doc_examples.rs")); }
+    /// # demo::run(async {
+    /// # let cx = Cx::test().build();
+    /// // Reserved once, even if an input request afterwards runs the method again.
+    /// let number: u64 = cx.step("reserve", || async { Ok(17) }).await?;
+    /// assert_eq!(number, 17);
+    /// # demo::done() });
+    /// ```
     pub async fn step<T, F>(&self, key: &str, step: impl FnOnce() -> F) -> Result<T, Error>
     where
         T: Serialize + DeserializeOwned,

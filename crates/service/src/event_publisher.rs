@@ -34,6 +34,30 @@ struct FeedHub {
 
 /// Publishes events and change notifications to all listeners. Never waits: a slow listener loses the oldest events,
 /// which are counted. Cheap to clone.
+///
+/// ```
+/// use switchboard::service::{EventPublisher, Result};
+///
+/// /// Tells the time.
+/// #[switchboard::service(name = "clock", version = "1.0.0")]
+/// pub trait Clock {
+///     /// Returns the time.
+///     #[tool]
+///     async fn now(&self) -> Result<String>;
+///     /// An hour has passed.
+///     #[notification]
+///     fn hour(payload: u32);
+/// }
+/// # struct Station;
+/// # impl Clock for Station { async fn now(&self) -> Result<String> { Ok("10:30".into()) } }
+///
+/// let (publisher, feed) = EventPublisher::channel(64);
+/// let server = ClockServer::builder(Station).events(feed).build()?;
+/// publisher.publish("hour", &11); // reaches every listener of the server
+/// publisher.tools_changed();
+/// assert!(server.capabilities().declares("tools.listChanged"));
+/// # Ok::<(), switchboard::service::BuildError>(())
+/// ```
 #[derive(Clone)]
 pub struct EventPublisher {
     hub: Arc<FeedHub>,

@@ -130,6 +130,37 @@ impl fmt::Debug for EventSink {
 }
 
 /// Sends the events of one call. A tool with a parameter of this type is a streaming tool.
+///
+/// ```
+/// use switchboard::service::{Events, Result};
+///
+/// # mod demo { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/doc_examples.rs")); }
+/// # demo::run(async {
+/// /// Counts.
+/// #[switchboard::service(name = "counter", version = "1.0.0")]
+/// pub trait Counter {
+///     /// Counts down.
+///     #[tool]
+///     async fn count_down(&self, events: Events<u32>, from: u32) -> Result<()>;
+/// }
+///
+/// struct Down;
+///
+/// impl Counter for Down {
+///     async fn count_down(&self, events: Events<u32>, from: u32) -> Result<()> {
+///         for number in (0..from).rev() {
+///             events.send(number).await?;
+///         }
+///         Ok(())
+///     }
+/// }
+///
+/// let (events, mut received) = Events::channel(16);
+/// Down.count_down(events, 2).await?;
+/// assert_eq!(received.recv().await?, Some(1));
+/// assert_eq!(received.recv().await?, Some(0));
+/// # demo::done() });
+/// ```
 pub struct Events<T> {
     target: EventTarget<T>,
 }

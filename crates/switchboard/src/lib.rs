@@ -22,7 +22,7 @@
 //! # async fn example() -> Result<(), CallError> {
 //! let session = Client::new().connect(Stdio::new("uvx").arg("mcp-server-fetch")).await?;
 //!
-//! for tool in &session.list_tools().await? {
+//! for tool in session.list_tools().await?.iter() {
 //!     println!("{}: {}", tool.name, tool.description.as_deref().unwrap_or_default());
 //! }
 //! let result = session.call_tool("fetch", json!({ "url": "https://example.org" })).await?;

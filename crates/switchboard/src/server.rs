@@ -50,6 +50,25 @@ use switchboard_transport::stdio::take_stdio;
 /// # Errors
 /// Fails if stdin and stdout cannot be taken over, or if the connection breaks in any other way than by the client
 /// closing it.
+///
+/// # Examples
+/// ```no_run
+/// use switchboard::protocol::{Implementation, RpcError, ServerCapabilities};
+/// use switchboard::server::{Handler, HandlerOutcome, RequestContext, Server, ServerRequest, serve_stdio};
+///
+/// struct Empty;
+///
+/// impl Handler for Empty {
+///     fn handle(&self, request: ServerRequest, _: RequestContext) -> HandlerOutcome {
+///         HandlerOutcome::error(RpcError::method_not_found(request.method()))
+///     }
+/// }
+///
+/// # async fn example() -> std::io::Result<()> {
+/// let server = Server::builder(Implementation::new("empty", "1.0.0"), ServerCapabilities::new()).build(Empty);
+/// serve_stdio(&server).await
+/// # }
+/// ```
 pub async fn serve_stdio(server: &Arc<Server>) -> io::Result<()> {
     match server.serve(take_stdio()?).await {
         LinkError::Closed => Ok(()),

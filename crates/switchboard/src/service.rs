@@ -4,9 +4,9 @@
 //! the types that the methods of a service use.
 //!
 //! ```
-//! use switchboard::service::{Cx, Result, Serialize, JsonSchema};
+//! use switchboard::service::{Cx, Deserialize, JsonSchema, Result, Serialize};
 //!
-//! #[derive(Serialize, JsonSchema)]
+//! #[derive(Serialize, Deserialize, JsonSchema)]
 //! pub struct Sum {
 //!     sum: i64,
 //! }

@@ -129,6 +129,23 @@ impl From<Error> for Box<dyn StdError> {
 /// An author's error enum that is transmitted: the typed client receives the same variant.
 ///
 /// Derived with `#[derive(ServiceError)]`.
+///
+/// ```
+/// use switchboard::service::{Error, ServiceError};
+///
+/// #[derive(Debug, ServiceError)]
+/// enum ShopError {
+///     #[tool_error("closed")]
+///     #[message("The shop is closed for {0} hours.")]
+///     Closed(u32),
+///     #[other]
+///     Other(Error),
+/// }
+///
+/// let error = ShopError::Closed(3).into_error();
+/// assert_eq!(error.to_string(), "The shop is closed for 3 hours.");
+/// assert!(matches!(ShopError::from_error(error), ShopError::Closed(3))); // on the client side
+/// ```
 pub trait ServiceError: Sized + Send + 'static {
     /// Converts to the error that is encoded as the response.
     fn into_error(self) -> Error;

@@ -26,6 +26,25 @@ use crate::validation::Validation;
 
 /// A tool call. Awaiting it returns the result or a typed error; [`execute`](Self::execute) runs it for a model and returns
 /// every failure as an error result. Dropping the future cancels the call.
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use switchboard::host::{HostError, Run};
+/// use switchboard::{Host, InProcess, json};
+///
+/// # mod demo { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/doc_examples.rs")); }
+/// # demo::run(async {
+/// let host = Host::new();
+/// host.connect("sums", InProcess::new(&demo::server())).await?;
+/// let run = Run::new();
+/// let sum = host.call_tool("sums", "add", json!({ "a": 1, "b": 2 })).within(&run).await?;
+/// assert_eq!(sum.text(), "3");
+///
+/// let slow = host.call_tool("sums", "wait", json!({})).timeout(Duration::from_millis(10));
+/// assert!(matches!(slow.await, Err(HostError::Call { .. })));
+/// # demo::done() });
+/// ```
 #[must_use = "a call does nothing until it is awaited"]
 pub struct ToolCall {
     host: Arc<HostState>,

@@ -24,6 +24,23 @@ use crate::set::HostState;
 use crate::validation::Validation;
 
 /// The builder of a [`Host`].
+///
+/// ```
+/// use switchboard::client::HandlerCapabilities;
+/// use switchboard::host::ReplayPolicy;
+/// use switchboard::{Host, InProcess};
+///
+/// # mod demo { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/doc_examples.rs")); }
+/// # demo::run(async {
+/// let host = Host::builder()
+///     .with_name("editor", "2.1.0")
+///     .with_abilities(HandlerCapabilities::none().with_forms())
+///     .with_replay(ReplayPolicy::Idempotent)
+///     .build();
+/// host.connect("sums", InProcess::new(&demo::server())).await?;
+/// assert_eq!(host.connected(), ["sums"]);
+/// # demo::done() });
+/// ```
 #[must_use = "a builder does nothing until it builds"]
 pub struct HostBuilder {
     client: Client,

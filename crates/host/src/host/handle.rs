@@ -10,6 +10,19 @@ use crate::host::Host;
 use crate::registry::CatalogTool;
 
 /// A tool of the catalog and the host that calls it.
+///
+/// ```
+/// use switchboard::{Host, InProcess, json};
+///
+/// # mod demo { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/doc_examples.rs")); }
+/// # demo::run(async {
+/// let host = Host::new();
+/// host.connect("sums", InProcess::new(&demo::server())).await?;
+/// let add = host.get("mcp__sums__add").expect("it is listed");
+/// assert!(add.effects().is_read_only());
+/// assert_eq!(add.call(json!({ "a": 1, "b": 2 })).await?.text(), "3");
+/// # demo::done() });
+/// ```
 #[derive(Clone, Debug)]
 pub struct ToolHandle {
     host: Host,

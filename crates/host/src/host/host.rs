@@ -31,6 +31,21 @@ use crate::status::{Status, StatusKind};
 use crate::telemetry::CallMetrics;
 
 /// Many servers and one catalog of their tools. Cheap to clone; dropping the last clone ends the servers.
+///
+/// ```
+/// use switchboard::{Host, InProcess, json};
+///
+/// # mod demo { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/doc_examples.rs")); }
+/// # demo::run(async {
+/// let host = Host::new();
+/// host.connect("sums", InProcess::new(&demo::server())).await?;
+/// assert_eq!(host.connected(), ["sums"]);
+///
+/// let result = host.execute("mcp__sums__add", json!({ "a": 19, "b": 23 })).await;
+/// assert_eq!(result.text(), "42");
+/// host.close().await;
+/// # demo::done() });
+/// ```
 #[derive(Clone)]
 pub struct Host {
     pub(crate) inner: Arc<HostState>,
@@ -105,6 +120,19 @@ impl Host {
     ///
     /// # Panics
     /// Outside a tokio runtime.
+    ///
+    /// # Examples
+    /// ```
+    /// use switchboard::{Host, InProcess};
+    ///
+    /// # mod demo { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/doc_examples.rs")); }
+    /// # demo::run(async {
+    /// let host = Host::new();
+    /// host.add("sums", InProcess::new(&demo::server()))?; // connects in the background
+    /// host.ready("sums").await?;
+    /// assert_eq!(host.connected(), ["sums"]);
+    /// # demo::done() });
+    /// ```
     pub fn add(&self, name: impl Into<String>, server: impl Into<ServerSpec>) -> Result<(), HostError> {
         self.inner.add(&name.into(), server.into()).map(drop)
     }
@@ -150,6 +178,21 @@ impl Host {
     ///
     /// # Errors
     /// When there is no such server, it was not approved, or it does not start.
+    ///
+    /// # Examples
+    /// ```
+    /// use switchboard::{Host, InProcess};
+    ///
+    /// # mod demo { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/doc_examples.rs")); }
+    /// # demo::run(async {
+    /// let host = Host::new();
+    /// host.connect("sums", InProcess::new(&demo::server())).await?;
+    /// host.toggle("sums", false).await?;
+    /// assert!(host.server_tools().is_empty());
+    /// host.toggle("sums", true).await?;
+    /// assert_eq!(host.server_tools().len(), 2);
+    /// # demo::done() });
+    /// ```
     pub async fn toggle(&self, name: &str, enabled: bool) -> Result<(), HostError> {
         let slot = self.inner.slot(name)?;
         if enabled && slot.spec.start == StartPolicy::Off(OffReason::Unapproved) {
@@ -172,6 +215,24 @@ impl Host {
     ///
     /// # Cancellation
     /// The set is changed nevertheless; servers keep starting.
+    ///
+    /// # Examples
+    /// ```
+    /// use switchboard::{Host, InProcess};
+    ///
+    /// # mod demo { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/doc_examples.rs")); }
+    /// # demo::run(async {
+    /// let host = Host::new();
+    /// let sums = InProcess::new(&demo::server());
+    /// let notes = InProcess::new(&demo::server());
+    /// let outcome = host.set_servers([("sums", sums.clone()), ("notes", notes)]).await;
+    /// assert!(outcome.errors.is_empty());
+    /// assert_eq!(host.servers(), ["sums", "notes"]);
+    ///
+    /// host.set_servers([("sums", sums)]).await; // keeps `sums`, ends `notes`
+    /// assert_eq!(host.servers(), ["sums"]);
+    /// # demo::done() });
+    /// ```
     pub async fn set_servers<N: Into<String>, D: Into<ServerSpec>>(
         &self,
         servers: impl IntoIterator<Item = (N, D)>,
@@ -218,6 +279,21 @@ impl Host {
     }
 
     /// Returns the status reports of all servers, in configured order.
+    ///
+    /// ```
+    /// use switchboard::host::StatusKind;
+    /// use switchboard::{Host, InProcess};
+    ///
+    /// # mod demo { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/doc_examples.rs")); }
+    /// # demo::run(async {
+    /// let host = Host::new();
+    /// host.connect("sums", InProcess::new(&demo::server())).await?;
+    /// for server in host.status() {
+    ///     println!("{}: {:?} {}", server.name, server.status, server.error.as_deref().unwrap_or_default());
+    /// }
+    /// assert_eq!(host.status()[0].status, StatusKind::Connected);
+    /// # demo::done() });
+    /// ```
     pub fn status(&self) -> Vec<ServerStatus> {
         let catalog = self.catalog();
         self.inner.table.lock().entries.iter().map(|entry| entry.report(&catalog)).collect()
@@ -312,6 +388,20 @@ impl Host {
     }
 
     /// Explains why a tool is missing or cannot be called.
+    ///
+    /// ```
+    /// use switchboard::host::ToolExplanation;
+    /// use switchboard::{Host, InProcess, ServerSpec};
+    ///
+    /// # mod demo { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/doc_examples.rs")); }
+    /// # demo::run(async {
+    /// let host = Host::new();
+    /// let spec = ServerSpec::from(InProcess::new(&demo::server())).deny_tools(["wait"]);
+    /// host.connect("sums", spec).await?;
+    /// assert!(matches!(host.explain_tool("mcp__sums__add"), ToolExplanation::Shown { .. }));
+    /// assert!(matches!(host.explain_tool("mcp__sums__wait"), ToolExplanation::Withheld { .. }));
+    /// # demo::done() });
+    /// ```
     pub fn explain_tool(&self, name: &str) -> ToolExplanation {
         self.catalog().explain(name, &self.inner.statuses())
     }
@@ -386,11 +476,41 @@ impl Host {
     ///
     /// A name that several servers use for a tool is rejected with [`HostError::Ambiguous`], which names them, unless
     /// [`HostBuilder::ambiguous_names`] sets another policy.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// use switchboard::host::HostError;
+    /// use switchboard::{Host, InProcess, json};
+    ///
+    /// # mod demo { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/doc_examples.rs")); }
+    /// # demo::run(async {
+    /// let host = Host::new();
+    /// host.connect("sums", InProcess::new(&demo::server())).await?;
+    /// let result = host.call("add", json!({ "a": 1, "b": 2 })).timeout(Duration::from_secs(20)).await?;
+    /// assert_eq!(result.text(), "3");
+    ///
+    /// let misspelled = host.call("mcp__sums__ad", json!({})).await;
+    /// assert!(matches!(misspelled, Err(HostError::UnknownTool { .. })));
+    /// # demo::done() });
+    /// ```
     pub fn call(&self, name: impl Into<String>, arguments: impl Serialize) -> ToolCall {
         ToolCall::new(Arc::clone(&self.inner), ToolSelector::Name(name.into()), Raw::encode(&arguments))
     }
 
     /// Calls a tool for a model: every failure is an error result with the next step.
+    ///
+    /// ```
+    /// use switchboard::{Host, InProcess, json};
+    ///
+    /// # mod demo { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/doc_examples.rs")); }
+    /// # demo::run(async {
+    /// let host = Host::new();
+    /// host.connect("sums", InProcess::new(&demo::server())).await?;
+    /// let result = host.execute("mcp__sums__add", json!({ "a": "one" })).await;
+    /// assert!(result.is_error); // the text tells the model what to correct
+    /// # demo::done() });
+    /// ```
     pub async fn execute(
         &self,
         name: impl Into<String>,
@@ -406,6 +526,24 @@ impl Host {
     }
 
     /// Subscribes to future events.
+    ///
+    /// ```
+    /// use switchboard::host::HostEvent;
+    /// use switchboard::{Host, InProcess};
+    ///
+    /// # mod demo { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/doc_examples.rs")); }
+    /// # demo::run(async {
+    /// let host = Host::new();
+    /// let mut events = host.events();
+    /// host.connect("sums", InProcess::new(&demo::server())).await?;
+    /// while let Some(event) = events.next().await {
+    ///     if let HostEvent::Tools(changed) = event {
+    ///         assert_eq!(changed.added.len(), 2);
+    ///         break;
+    ///     }
+    /// }
+    /// # demo::done() });
+    /// ```
     pub fn events(&self) -> HostEvents {
         self.inner.shared.events.subscribe()
     }

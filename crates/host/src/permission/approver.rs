@@ -91,6 +91,33 @@ impl ApprovalReply {
 ///
 /// # Cancellation
 /// The future is dropped when the call is cancelled; a dialog should close then.
+///
+/// # Examples
+/// ```
+/// use std::sync::Arc;
+///
+/// use switchboard::host::permission::{
+///     AnswerLifetime, ApprovalAnswer, ApprovalReply, ApprovalRequest, Approver, BoxFuture, Gate, Policy,
+/// };
+/// use switchboard::{Host, InProcess, json};
+///
+/// # mod demo { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/doc_examples.rs")); }
+/// # demo::run(async {
+/// #[derive(Debug)]
+/// struct Dialog;
+///
+/// impl Approver for Dialog {
+///     fn ask<'a>(&'a self, request: &'a ApprovalRequest) -> BoxFuture<'a, ApprovalReply> {
+///         println!("{} wants to run {}", request.server, request.tool);
+///         Box::pin(async { ApprovalReply::new(ApprovalAnswer::Allow, AnswerLifetime::Session) })
+///     }
+/// }
+///
+/// let host = Host::builder().permissions(Gate::new(Policy::default()).with_approver(Arc::new(Dialog))).build();
+/// host.connect("sums", InProcess::new(&demo::server())).await?;
+/// assert_eq!(host.call("add", json!({ "a": 1, "b": 2 })).await?.text(), "3");
+/// # demo::done() });
+/// ```
 pub trait Approver: Send + Sync + fmt::Debug {
     /// Asks whether the call is allowed. There is at most one open request at a time.
     fn ask<'a>(&'a self, request: &'a ApprovalRequest) -> BoxFuture<'a, ApprovalReply>;

@@ -31,6 +31,19 @@ pub struct PermissionDenied {
 }
 
 /// Decides about calls by a policy, remembered answers and an [`Approver`].
+///
+/// ```
+/// use switchboard::host::permission::{FallbackPolicy, Gate, Policy, Rules, Verdict};
+/// use switchboard::protocol::Tool;
+/// use switchboard::json;
+///
+/// let gate = Gate::new(Policy::new(Rules::new([])));
+/// let tool = Tool::new("delete", json!({ "type": "object" }));
+/// assert_eq!(gate.decide(&gate.subject("files", &tool)).verdict, Verdict::Ask);
+///
+/// gate.set_policy(Policy::default().with_fallback(FallbackPolicy::DenyAll)); // at run time
+/// assert_eq!(gate.decide(&gate.subject("files", &tool)).verdict, Verdict::Deny);
+/// ```
 #[derive(Debug)]
 pub struct Gate {
     policy: RwLock<Arc<Policy>>,

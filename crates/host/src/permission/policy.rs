@@ -56,6 +56,18 @@ impl Effects {
 }
 
 /// Annotations set by the user for tools that match a pattern; they override those of the server.
+///
+/// ```
+/// use switchboard::host::permission::{EffectOverrides, Policy, PolicyCall, Rules, Trust, Verdict};
+/// use switchboard::protocol::ToolAnnotations;
+///
+/// let reads = ToolAnnotations::new().with_read_only_hint(true);
+/// let overrides = EffectOverrides::new().with("mcp__files__list", reads)?;
+/// let policy = Policy::new(Rules::new([])).with_overrides(overrides);
+/// let call = PolicyCall { server: "files", tool: "list", annotations: None, trust: Trust::Untrusted };
+/// assert_eq!(policy.decide(&call, None).verdict, Verdict::Allow);
+/// # Ok::<(), switchboard::host::permission::RuleError>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct EffectOverrides(Vec<(Rule, ToolAnnotations)>);
 
@@ -185,6 +197,20 @@ impl fmt::Display for Decision {
 }
 
 /// The permission policy of a user.
+///
+/// ```
+/// use switchboard::host::permission::{Policy, PolicyCall, Rule, Rules, Trust, Verdict};
+///
+/// let rules = Rules::new([Rule::new(Verdict::Allow, "mcp__files__read_*")?, Rule::new(Verdict::Deny, "mcp__shell")?]);
+/// let policy = Policy::new(rules);
+/// let verdict = |server, tool| {
+///     policy.decide(&PolicyCall { server, tool, annotations: None, trust: Trust::Untrusted }, None).verdict
+/// };
+/// assert_eq!(verdict("files", "read_text"), Verdict::Allow);
+/// assert_eq!(verdict("shell", "run"), Verdict::Deny);
+/// assert_eq!(verdict("files", "delete"), Verdict::Ask); // no rule: by its effects
+/// # Ok::<(), switchboard::host::permission::RuleError>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Policy {
     /// The rules.

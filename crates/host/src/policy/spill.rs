@@ -8,6 +8,23 @@ use std::path::{Path, PathBuf};
 use switchboard_protocol::{CallToolResult, Content, Raw};
 
 /// When and where large results are written to files.
+///
+/// ```
+/// use switchboard::host::SpillPolicy;
+/// use switchboard::{Host, InProcess, json};
+///
+/// # mod demo { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/doc_examples.rs")); }
+/// # demo::run(async {
+/// # let directory = std::env::temp_dir().join(format!("spill-example-{}", std::process::id()));
+/// let mut spill = SpillPolicy::new(&directory);
+/// spill.max_inline_bytes = 1; // so that every result is large
+/// let host = Host::builder().with_spill(spill).build();
+/// host.connect("sums", InProcess::new(&demo::server())).await?;
+/// let result = host.execute("mcp__sums__add", json!({ "a": 19, "b": 23 })).await;
+/// assert!(result.text().contains("too large to show"));
+/// # std::fs::remove_dir_all(directory)?;
+/// # demo::done() });
+/// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct SpillPolicy {

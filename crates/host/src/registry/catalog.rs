@@ -16,6 +16,23 @@ use crate::slot::Switch;
 const END: u32 = u32::MAX;
 
 /// A snapshot of all tools.
+///
+/// ```
+/// use switchboard::{Host, InProcess};
+///
+/// # mod demo { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/doc_examples.rs")); }
+/// # demo::run(async {
+/// let host = Host::new();
+/// host.connect("sums", InProcess::new(&demo::server())).await?;
+/// let catalog = host.catalog();
+/// assert!(catalog.get("mcp__sums__add").is_some());
+/// assert!(catalog.find("add").is_some_and(|found| found.others.is_empty()));
+///
+/// host.disconnect("sums").await?;
+/// assert!(catalog.get("mcp__sums__add").is_some()); // a snapshot does not change
+/// assert!(host.catalog().revision() > catalog.revision());
+/// # demo::done() });
+/// ```
 pub struct Catalog {
     revision: u64,
     hasher: NameHasher,

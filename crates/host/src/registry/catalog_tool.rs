@@ -14,6 +14,20 @@ use crate::status::Status;
 use crate::validation::ToolValidators;
 
 /// A tool of the catalog, shared by snapshots and calls.
+///
+/// ```
+/// use switchboard::{Host, InProcess};
+///
+/// # mod demo { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/doc_examples.rs")); }
+/// # demo::run(async {
+/// let host = Host::new();
+/// host.connect("sums", InProcess::new(&demo::server())).await?;
+/// let tool = &host.server_tools()[0];
+/// assert_eq!((tool.server(), tool.name()), ("sums", "mcp__sums__add"));
+/// assert_eq!(tool.tool().name, "add"); // its name on the server
+/// assert!(tool.is_available());
+/// # demo::done() });
+/// ```
 pub struct CatalogTool {
     pub(crate) server: Arc<str>,
     pub(crate) qualified: Arc<str>,

@@ -23,6 +23,20 @@ pub struct ModelTool {
 }
 
 /// All tools adapted to a model provider.
+///
+/// ```
+/// use switchboard::host::profile::Profile;
+/// use switchboard::{Host, InProcess};
+///
+/// # mod demo { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/doc_examples.rs")); }
+/// # demo::run(async {
+/// let host = Host::builder().with_profile(Profile::Anthropic).without_resource_tools().build();
+/// host.connect("sums", InProcess::new(&demo::server())).await?;
+/// let adapted = host.catalog().for_models(Profile::Anthropic);
+/// assert!(adapted.excluded.is_empty());
+/// assert_eq!(adapted.tools[0].name, "mcp__sums__add");
+/// # demo::done() });
+/// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct ModelTools {

@@ -11,6 +11,22 @@ use tokio::time::Instant;
 use crate::status::ConnectionError;
 
 /// The status of a server.
+///
+/// ```
+/// use switchboard::host::{Status, StatusKind};
+/// use switchboard::{Host, InProcess};
+///
+/// # mod demo { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/doc_examples.rs")); }
+/// # demo::run(async {
+/// let host = Host::new();
+/// host.connect("sums", InProcess::new(&demo::server())).await?;
+/// match host.state("sums")? {
+///     Status::Ready(info) => assert!(info.capabilities.tools.is_some()),
+///     other => println!("{}", other.next_step()),
+/// }
+/// assert_eq!(host.state("sums")?.kind(), StatusKind::Connected);
+/// # demo::done() });
+/// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Status {

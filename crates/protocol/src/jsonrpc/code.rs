@@ -45,6 +45,15 @@ impl fmt::Display for ErrorCode {
 }
 
 /// The error object of a JSON-RPC response.
+///
+/// ```
+/// use switchboard::json;
+/// use switchboard::protocol::{ErrorCode, RpcError};
+///
+/// let error = RpcError::invalid_params("`city` is missing").with_data(json!({ "field": "city" }));
+/// assert_eq!(error.code, ErrorCode::INVALID_PARAMS);
+/// assert_eq!(error.code.0, -32602);
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RpcError {
     /// The error code.

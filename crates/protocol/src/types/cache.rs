@@ -16,6 +16,13 @@ pub enum CacheScope {
 string_enum!(CacheScope: Public "public", Private "private");
 
 /// The caching hints of a result.
+///
+/// ```
+/// use switchboard::protocol::{CacheHints, CacheScope, ListToolsResult};
+///
+/// let page = ListToolsResult::new([]).with_hints(CacheHints::new(60_000, CacheScope::Public));
+/// assert_eq!(page.hints().ttl_ms, Some(60_000));
+/// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CacheHints {

@@ -87,6 +87,17 @@ open_objects! {
     }
 
     /// The capabilities of a server.
+    ///
+    /// ```
+    /// use switchboard::protocol::{ListCapability, ResourcesCapability, ServerCapabilities, Settings};
+    ///
+    /// let capabilities = ServerCapabilities::new()
+    ///     .with_tools(ListCapability::new().with_list_changed(true))
+    ///     .with_resources(ResourcesCapability::new().with_subscribe(true))
+    ///     .with_logging(Settings::new());
+    /// assert!(capabilities.declares("resources.subscribe"));
+    /// assert!(capabilities.prompts.is_none());
+    /// ```
     ServerCapabilities {
         /// Non-standard capabilities.
         experimental: Settings = "experimental",

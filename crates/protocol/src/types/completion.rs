@@ -9,6 +9,13 @@ use crate::types::meta::Meta;
 use crate::wire::{impl_deserialize, wire};
 
 /// The parameters of `completion/complete`.
+///
+/// ```
+/// use switchboard::protocol::{CompleteParams, Reference};
+///
+/// let params = CompleteParams::new(Reference::prompt("greet"), "name", "Ad");
+/// assert_eq!(params.argument.value, "Ad"); // typed so far
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct CompleteParams {

@@ -12,6 +12,14 @@ use crate::types::task::TaskParams;
 use crate::wire::{WireObject, impl_deserialize, string_enum, wire};
 
 /// The parameters of `elicitation/create`.
+///
+/// ```
+/// use switchboard::protocol::{ElicitParams, FormField, FormSchema, TextField};
+///
+/// let form = FormSchema::new().with_required("name", FormField::Text(TextField::new().with_max_length(80u64)));
+/// let request = ElicitParams::form("Who should sign the letter?", form);
+/// assert_eq!(request.message(), "Who should sign the letter?");
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum ElicitParams {
@@ -198,6 +206,16 @@ pub enum ElicitAction {
 string_enum!(ElicitAction: Accept "accept", Decline "decline", Cancel "cancel");
 
 /// The result of `elicitation/create`.
+///
+/// ```
+/// use switchboard::json;
+/// use switchboard::protocol::{ElicitAction, ElicitResult, OrderedMap, Raw};
+///
+/// let values: OrderedMap<Raw> = [("copies", Raw::from(json!(2)))].into_iter().collect();
+/// let result = ElicitResult::accept(values);
+/// assert_eq!(result.action, ElicitAction::Accept);
+/// assert_eq!(result.content.unwrap().get("copies").map(Raw::as_str), Some("2"));
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ElicitResult {

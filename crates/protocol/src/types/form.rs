@@ -10,6 +10,16 @@ use crate::setter::setters;
 use crate::wire::{string_enum, wire};
 
 /// The schema of a form.
+///
+/// ```
+/// use switchboard::protocol::{BooleanField, ChoiceField, ChoiceOption, FormField, FormSchema};
+///
+/// let sizes = [ChoiceOption::new("s").with_title("Small"), ChoiceOption::new("l").with_title("Large")];
+/// let form = FormSchema::new()
+///     .with_required("size", FormField::Choice(ChoiceField::new(sizes)))
+///     .with_optional("gift", FormField::Boolean(BooleanField::new()));
+/// assert_eq!(form.required, ["size"]);
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct FormSchema {

@@ -10,6 +10,13 @@ use crate::types::meta::Meta;
 use crate::wire::wire;
 
 /// The name and version of a client or a server. For display only; behavior must not depend on it.
+///
+/// ```
+/// use switchboard::protocol::Implementation;
+///
+/// let server = Implementation::new("weather", "1.4.0").with_title("Weather");
+/// assert_eq!((server.name.as_str(), server.version.as_str()), ("weather", "1.4.0"));
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Implementation {

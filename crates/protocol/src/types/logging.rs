@@ -10,6 +10,13 @@ use crate::types::meta::Meta;
 use crate::wire::{string_enum, wire};
 
 /// The severity of a log message (RFC 5424). More severe levels are greater.
+///
+/// ```
+/// use switchboard::protocol::Level;
+///
+/// assert!(Level::Error > Level::Warning);
+/// assert_eq!("warning".parse(), Ok(Level::Warning));
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Level {
     /// Debugging information.

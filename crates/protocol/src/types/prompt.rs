@@ -11,6 +11,15 @@ use crate::types::meta::Meta;
 use crate::wire::wire;
 
 /// A prompt in a list.
+///
+/// ```
+/// use switchboard::protocol::{Prompt, PromptArgument};
+///
+/// let prompt = Prompt::new("review")
+///     .with_description("Reviews a change.")
+///     .with_arguments([PromptArgument::new("diff").with_required(true)]);
+/// assert_eq!(prompt.arguments.unwrap()[0].required, Some(true));
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Prompt {
@@ -186,6 +195,13 @@ impl GetPromptResult {
 setters!(GetPromptResult: some with_description description String; some with_meta meta Meta;);
 
 /// One message of a prompt.
+///
+/// ```
+/// use switchboard::protocol::{Content, GetPromptResult, PromptMessage, Role};
+///
+/// let result = GetPromptResult::new([PromptMessage::new(Role::User, Content::text("Review this change."))]);
+/// assert_eq!(result.messages[0].content.as_text(), Some("Review this change."));
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct PromptMessage {

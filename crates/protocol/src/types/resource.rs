@@ -15,6 +15,15 @@ use crate::types::meta::Meta;
 use crate::wire::{MemberBinding, OptionalSlot, RequiredSlot, impl_deserialize, read_members, wire};
 
 /// A resource in a list or a link.
+///
+/// ```
+/// use switchboard::protocol::{ListResourcesResult, Resource};
+///
+/// let note = Resource::new("note://today", "today").with_mime_type("text/markdown");
+/// let page = ListResourcesResult::new([note]).with_next_cursor("2");
+/// assert_eq!(page.resources[0].uri, "note://today");
+/// assert!(page.next_cursor.is_some()); // there is another page
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Resource {
@@ -78,6 +87,13 @@ setters!(Resource:
 );
 
 /// A URI template (RFC 6570) of resources.
+///
+/// ```
+/// use switchboard::protocol::ResourceTemplate;
+///
+/// let template = ResourceTemplate::new("note://{day}", "notes").with_description("The notes of a day.");
+/// assert_eq!(template.uri_template, "note://{day}");
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct ResourceTemplate {
@@ -136,6 +152,15 @@ setters!(ResourceTemplate:
 );
 
 /// The contents of a resource.
+///
+/// ```
+/// use switchboard::protocol::{ReadResourceResult, ResourceBody, ResourceContents};
+///
+/// let text = ResourceContents::text("note://today", "Buy milk.").with_mime_type("text/plain");
+/// let image = ResourceContents::blob("note://today/photo", "iVBORw0KGgo=").with_mime_type("image/png");
+/// let result = ReadResourceResult::new([text, image]);
+/// assert!(matches!(&result.contents[0].body, ResourceBody::Text(text) if text == "Buy milk."));
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ResourceContents {

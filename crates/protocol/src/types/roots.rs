@@ -5,6 +5,13 @@ use crate::types::meta::Meta;
 use crate::wire::wire;
 
 /// A directory or file that the client works in.
+///
+/// ```
+/// use switchboard::protocol::Root;
+///
+/// let root = Root::new("file:///home/ada/project").with_name("project");
+/// assert!(root.uri.starts_with("file://"));
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Root {

@@ -13,6 +13,14 @@ use crate::types::tool::Tool;
 use crate::wire::{string_enum, wire};
 
 /// The parameters of `sampling/createMessage`.
+///
+/// ```
+/// use switchboard::protocol::{Content, CreateMessageParams, Role, SamplingMessage};
+///
+/// let question = SamplingMessage::new(Role::User, [Content::text("Summarize this page.")]);
+/// let request = CreateMessageParams::new([question], 500).with_system_prompt("Answer in one sentence.");
+/// assert_eq!(request.max_tokens, 500);
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct CreateMessageParams {

@@ -26,6 +26,15 @@ impl SubscribeParams {
 setters!(SubscribeParams: some with_meta meta Meta;);
 
 /// The changes that a listen request subscribes to (from 2026-07-28).
+///
+/// ```
+/// use switchboard::protocol::ListenFilter;
+///
+/// let filter = ListenFilter::new()
+///     .with_tools_list_changed(true)
+///     .with_resource_subscriptions(["note://today".to_owned()]);
+/// assert!(!filter.is_empty());
+/// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ListenFilter {

@@ -16,6 +16,19 @@ use crate::types::task::TaskParams;
 use crate::wire::{string_enum, wire};
 
 /// A tool in a list.
+///
+/// ```
+/// use switchboard::json;
+/// use switchboard::protocol::{Tool, ToolAnnotations};
+///
+/// let schema = json!({ "type": "object", "properties": { "city": { "type": "string" } }, "required": ["city"] });
+/// let tool = Tool::new("forecast", schema)
+///     .with_title("Weather forecast")
+///     .with_description("Returns the weather of the next three days.")
+///     .with_annotations(ToolAnnotations::new().with_read_only_hint(true));
+/// assert_eq!(tool.display_name(), "Weather forecast");
+/// assert!(tool.effects().is_read_only());
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Tool {
@@ -98,6 +111,16 @@ setters!(Tool:
 );
 
 /// Hints about the effects of a tool. Untrusted unless the server is trusted.
+///
+/// ```
+/// use switchboard::protocol::ToolAnnotations;
+///
+/// let unknown = ToolAnnotations::new();
+/// assert!(unknown.is_destructive() && unknown.is_open_world()); // the worst case
+///
+/// let reader = ToolAnnotations::new().with_read_only_hint(true).with_open_world_hint(false);
+/// assert!(!reader.is_destructive() && reader.is_idempotent());
+/// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ToolAnnotations {
@@ -222,6 +245,16 @@ setters!(ListToolsResult: some with_next_cursor next_cursor String; some with_me
 cacheable!(ListToolsResult);
 
 /// The parameters of `tools/call`.
+///
+/// ```
+/// use switchboard::protocol::{CallToolParams, FromRaw, Raw};
+///
+/// let raw = Raw::parse(r#"{"name":"add","arguments":{"a":1,"b":2}}"#)?;
+/// let call = CallToolParams::from_raw(&raw)?;
+/// assert_eq!(call.name, "add");
+/// assert_eq!(call.arguments.as_ref().map(Raw::as_str), Some(r#"{"a":1,"b":2}"#));
+/// # Ok::<(), switchboard::protocol::DecodeError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct CallToolParams {
@@ -271,6 +304,19 @@ setters!(CallToolParams:
 );
 
 /// The result of `tools/call`.
+///
+/// ```
+/// use switchboard::json;
+/// use switchboard::protocol::{CallToolResult, Content};
+///
+/// let result = CallToolResult::new([Content::text("3 files")]).with_structured_content(json!([1, 2, 3]));
+/// assert_eq!(result.text(), "3 files");
+/// assert_eq!(result.structured::<Vec<u32>>()?, Some(vec![1, 2, 3]));
+///
+/// let failed = CallToolResult::error("there is no such folder; call `list` first");
+/// assert!(failed.is_error);
+/// # Ok::<(), switchboard::protocol::DecodeError>(())
+/// ```
 #[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
 pub struct CallToolResult {

@@ -19,6 +19,22 @@ const TASKS: &str = "io.modelcontextprotocol/tasks";
 /// A client: its name, its handler, the revisions it speaks, its limits.
 ///
 /// One client can open any number of sessions.
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use switchboard::client::Limits;
+/// use switchboard::{Client, InProcess};
+///
+/// # mod demo { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/doc_examples.rs")); }
+/// # demo::run(async {
+/// let mut limits = Limits::default();
+/// limits.call_total = Duration::from_secs(120);
+/// let client = Client::new().with_name("editor", "2.1.0").with_limits(limits);
+/// let session = client.connect(InProcess::new(&demo::server())).await?;
+/// assert!(session.is_ready());
+/// # demo::done() });
+/// ```
 #[derive(Clone)]
 pub struct Client {
     settings: Box<ClientSettings>,

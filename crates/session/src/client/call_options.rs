@@ -16,6 +16,23 @@ pub(crate) type ProgressCallback = Arc<Mutex<dyn FnMut(ProgressParams) + Send>>;
 pub(crate) type NotificationCallback = Arc<Mutex<dyn FnMut(&str, Raw) + Send>>;
 
 /// The options of a call. The setters of every call are the setters of this type.
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use switchboard::client::CallOptions;
+/// use switchboard::protocol::Raw;
+/// use switchboard::{Client, InProcess};
+///
+/// # mod demo { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/doc_examples.rs")); }
+/// # demo::run(async {
+/// # let session = Client::new().connect(InProcess::new(&demo::server())).await?;
+/// let options = CallOptions::new().timeout(Duration::from_secs(5)).on_progress(|report| println!("{}", report.progress));
+/// let result = session.raw_call("tools/list", Raw::empty_object()).options(options.clone()).await?;
+/// assert!(result.is_object());
+/// assert!(options.wants_progress());
+/// # demo::done() });
+/// ```
 #[derive(Clone, Default)]
 #[must_use]
 #[non_exhaustive]

@@ -120,6 +120,21 @@ impl Hub {
 }
 
 /// A stream of the server's changes, from now on.
+///
+/// ```
+/// use switchboard::client::{Change, RevisionPolicy};
+/// use switchboard::{Client, InProcess};
+///
+/// # mod demo { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/doc_examples.rs")); }
+/// # demo::run(async {
+/// # let server = demo::server();
+/// let client = Client::new().with_revisions(RevisionPolicy::LegacyOnly);
+/// let session = client.connect(InProcess::new(&server)).await?;
+/// let mut changes = session.changes()?;
+/// server.publisher().tools_changed(); // on the other side
+/// assert!(matches!(changes.next().await, Some(Change::Tools)));
+/// # demo::done() });
+/// ```
 #[derive(Debug)]
 pub struct ChangeStream {
     pub(crate) receiver: broadcast::Receiver<Change>,
@@ -137,6 +152,21 @@ impl ChangeStream {
 }
 
 /// A subscription. Dropping it ends it.
+///
+/// ```
+/// use switchboard::protocol::ListenFilter;
+/// use switchboard::{Client, InProcess};
+///
+/// # mod demo { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/doc_examples.rs")); }
+/// # demo::run(async {
+/// # let session = Client::new().connect(InProcess::new(&demo::server())).await?;
+/// let filter = ListenFilter::new().with_tools_list_changed(true).with_prompts_list_changed(true);
+/// let subscription = session.listen(filter).await?;
+/// assert!(subscription.accepted().tools_list_changed);
+/// assert!(!subscription.accepted().prompts_list_changed); // the server does not announce these
+/// drop(subscription); // ends it
+/// # demo::done() });
+/// ```
 #[derive(Debug)]
 pub struct Subscription {
     pub(crate) changes: ChangeStream,

@@ -94,6 +94,13 @@ impl<A: ClientHandler + ?Sized> ClientHandler for Arc<A> {
 impl ClientHandler for () {}
 
 /// The capabilities of a client handler.
+///
+/// ```
+/// use switchboard::client::HandlerCapabilities;
+///
+/// let capabilities = HandlerCapabilities::none().with_forms().with_sampling();
+/// assert!(capabilities.forms && capabilities.sampling && !capabilities.urls);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct HandlerCapabilities {
@@ -144,6 +151,13 @@ impl HandlerCapabilities {
 }
 
 /// The server that sent a request. Displays as the name that the user knows the server by, else "the server".
+///
+/// ```
+/// use switchboard::client::RequestingServer;
+///
+/// assert_eq!(RequestingServer::new(None).with_name("github").to_string(), "github");
+/// assert_eq!(RequestingServer::new(None).to_string(), "the server");
+/// ```
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct RequestingServer {

@@ -59,6 +59,19 @@ impl ListEntry for Tool {
 entries! { Prompt => name, Resource => uri, ResourceTemplate => uri_template }
 
 /// A list of a server. Derefs to a slice.
+///
+/// ```
+/// use switchboard::{Client, InProcess};
+///
+/// # mod demo { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/doc_examples.rs")); }
+/// # demo::run(async {
+/// # let session = Client::new().connect(InProcess::new(&demo::server())).await?;
+/// let tools = session.list_tools().await?;
+/// assert_eq!(tools.len(), 2); // a slice
+/// assert!(tools.by_name("add").is_some_and(|tool| tool.effects().is_read_only()));
+/// assert!(tools.rejected.is_empty() && tools.cut.is_none()); // nothing was left out
+/// # demo::done() });
+/// ```
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct List<T> {

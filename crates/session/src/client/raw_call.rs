@@ -12,6 +12,19 @@ use crate::link::BoxFuture;
 use crate::request::CallError;
 
 /// A request with any method. Awaiting it sends it; dropping it while it runs cancels it.
+///
+/// ```
+/// use switchboard::protocol::Raw;
+/// use switchboard::{Client, InProcess, json};
+///
+/// # mod demo { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/doc_examples.rs")); }
+/// # demo::run(async {
+/// # let session = Client::new().connect(InProcess::new(&demo::server())).await?;
+/// let params = Raw::from(json!({ "name": "add", "arguments": { "a": 1, "b": 2 } }));
+/// let result = session.raw_call("tools/call", params).await?;
+/// assert!(result.as_str().contains(r#""text":"3""#));
+/// # demo::done() });
+/// ```
 #[must_use = "a call does nothing until it is awaited"]
 pub struct RawCall {
     session: ClientSession,

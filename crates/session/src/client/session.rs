@@ -34,6 +34,22 @@ use crate::link::{BoxFuture, CloseOutcome, Counts, Dial, Link, OneWayMessage};
 use crate::request::CallError;
 
 /// A session with one server. Cheap to clone; the last clone to be dropped ends it.
+///
+/// ```
+/// use switchboard::{Client, InProcess, json};
+///
+/// # mod demo { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/doc_examples.rs")); }
+/// # demo::run(async {
+/// let session = Client::new().connect(InProcess::new(&demo::server())).await?;
+/// assert_eq!(session.info()?.server.as_ref().map(|server| server.name.as_str()), Some("demo"));
+///
+/// let result = session.call_tool("add", json!({ "a": 19, "b": 23 })).await?;
+/// assert_eq!(result.text(), "42");
+///
+/// session.close().await;
+/// assert!(!session.is_ready());
+/// # demo::done() });
+/// ```
 #[derive(Clone)]
 pub struct ClientSession {
     inner: Arc<Inner>,
@@ -147,6 +163,19 @@ impl ClientSession {
     ///
     /// # Errors
     /// When the server or the connection fails.
+    ///
+    /// # Examples
+    /// ```
+    /// use switchboard::{Client, InProcess};
+    ///
+    /// # mod demo { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/doc_examples.rs")); }
+    /// # demo::run(async {
+    /// # let session = Client::new().connect(InProcess::new(&demo::server())).await?;
+    /// let tools = session.list_tools().await?;
+    /// let names: Vec<_> = tools.iter().map(|tool| tool.name.as_str()).collect();
+    /// assert_eq!(names, ["add", "wait"]);
+    /// # demo::done() });
+    /// ```
     pub async fn list_tools(&self) -> Result<Arc<List<Tool>>, CallError> {
         self.tools(Freshness::Cached).await
     }
@@ -208,6 +237,20 @@ impl ClientSession {
     }
 
     /// Calls a tool. Await it directly, or set a timeout, request progress, or make it a task first.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// use switchboard::{Client, InProcess, json};
+    ///
+    /// # mod demo { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/doc_examples.rs")); }
+    /// # demo::run(async {
+    /// # let session = Client::new().connect(InProcess::new(&demo::server())).await?;
+    /// let result = session.call_tool("add", json!({ "a": 1, "b": 2 })).timeout(Duration::from_secs(20)).await?;
+    /// assert!(!result.is_error); // a tool that fails returns a result, not an `Err`
+    /// assert_eq!(result.text(), "3");
+    /// # demo::done() });
+    /// ```
     pub fn call_tool(&self, name: impl Into<String>, arguments: impl Serialize) -> CallTool {
         CallTool::new(self.clone(), name.into().into(), Raw::encode(&arguments))
     }
@@ -222,6 +265,19 @@ impl ClientSession {
     ///
     /// # Errors
     /// When the server does not know it, or the connection fails.
+    ///
+    /// # Examples
+    /// ```
+    /// use switchboard::protocol::ResourceBody;
+    /// use switchboard::{Client, InProcess};
+    ///
+    /// # mod demo { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/doc_examples.rs")); }
+    /// # demo::run(async {
+    /// # let session = Client::new().connect(InProcess::new(&demo::server())).await?;
+    /// let read = session.read_resource("note://today").await?;
+    /// assert_eq!(read.contents[0].body, ResourceBody::Text("Buy milk.".into()));
+    /// # demo::done() });
+    /// ```
     pub async fn read_resource(&self, uri: impl Into<String>) -> Result<ReadResourceResult, CallError> {
         let uri = uri.into();
         let params = Raw::encode(&ReadResourceParams::new(uri.as_str()))?;
@@ -232,6 +288,18 @@ impl ClientSession {
     ///
     /// # Errors
     /// When the server does not know it, or the connection fails.
+    ///
+    /// # Examples
+    /// ```
+    /// use switchboard::{Client, InProcess};
+    ///
+    /// # mod demo { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/doc_examples.rs")); }
+    /// # demo::run(async {
+    /// # let session = Client::new().connect(InProcess::new(&demo::server())).await?;
+    /// let prompt = session.get_prompt("greet", [("name", "Ada")]).await?;
+    /// assert_eq!(prompt.messages[0].content.as_text(), Some("Greet Ada."));
+    /// # demo::done() });
+    /// ```
     pub async fn get_prompt<K: Into<String>, V: Into<String>>(
         &self,
         name: impl Into<String>,
@@ -269,6 +337,20 @@ impl ClientSession {
     ///
     /// # Errors
     /// When the server or the connection fails, or the result cannot be decoded.
+    ///
+    /// # Examples
+    /// ```
+    /// use switchboard::protocol::PageParams;
+    /// use switchboard::protocol::method::ListPrompts;
+    /// use switchboard::{Client, InProcess};
+    ///
+    /// # mod demo { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/doc_examples.rs")); }
+    /// # demo::run(async {
+    /// # let session = Client::new().connect(InProcess::new(&demo::server())).await?;
+    /// let page = session.request::<ListPrompts>(&PageParams::new()).await?;
+    /// assert_eq!(page.prompts[0].name, "greet");
+    /// # demo::done() });
+    /// ```
     pub async fn request<M: Method>(&self, params: &M::Params) -> Result<M::Result, CallError> {
         let result = self.request_raw(M::NAME, Raw::encode(params)?).await?;
         result.decode().map_err(|error| CallError::protocol(M::NAME, error))
@@ -347,6 +429,22 @@ impl ClientSession {
     ///
     /// # Errors
     /// When the server does not offer it, or the connection fails.
+    ///
+    /// # Examples
+    /// ```
+    /// use switchboard::client::Change;
+    /// use switchboard::protocol::ListenFilter;
+    /// use switchboard::{Client, InProcess};
+    ///
+    /// # mod demo { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/doc_examples.rs")); }
+    /// # demo::run(async {
+    /// # let server = demo::server();
+    /// # let session = Client::new().connect(InProcess::new(&server)).await?;
+    /// let mut changes = session.listen(ListenFilter::new().with_tools_list_changed(true)).await?;
+    /// server.publisher().tools_changed(); // on the other side
+    /// assert!(matches!(changes.next().await, Some(Change::Tools)));
+    /// # demo::done() });
+    /// ```
     pub async fn listen(&self, filter: ListenFilter) -> Result<Subscription, CallError> {
         self.live()?.listen(filter).await
     }
@@ -355,6 +453,21 @@ impl ClientSession {
     ///
     /// # Errors
     /// As [`Self::listen`].
+    ///
+    /// # Examples
+    /// ```
+    /// use switchboard::client::Change;
+    /// use switchboard::{Client, InProcess};
+    ///
+    /// # mod demo { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/doc_examples.rs")); }
+    /// # demo::run(async {
+    /// # let server = demo::server();
+    /// # let session = Client::new().connect(InProcess::new(&server)).await?;
+    /// let mut updates = session.subscribe("note://today").await?;
+    /// server.publisher().resource_updated("note://today"); // on the other side
+    /// assert!(matches!(updates.next().await, Some(Change::Resource { uri }) if uri == "note://today"));
+    /// # demo::done() });
+    /// ```
     pub async fn subscribe(&self, uri: impl Into<String>) -> Result<Subscription, CallError> {
         let mut filter = ListenFilter::new();
         filter.resource_subscriptions.push(uri.into());
@@ -362,6 +475,18 @@ impl ClientSession {
     }
 
     /// Closes the session gracefully, and returns how the server ended. Calls in flight fail with [`CallError::Closed`].
+    ///
+    /// ```
+    /// use switchboard::{CallError, Client, InProcess, json};
+    ///
+    /// # mod demo { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/doc_examples.rs")); }
+    /// # demo::run(async {
+    /// # let session = Client::new().connect(InProcess::new(&demo::server())).await?;
+    /// session.close().await;
+    /// let call = session.call_tool("add", json!({ "a": 1, "b": 2 })).await;
+    /// assert!(matches!(call, Err(CallError::Closed)));
+    /// # demo::done() });
+    /// ```
     pub async fn close(&self) -> CloseOutcome {
         self.close_within(self.inner.config.limits.close).await
     }

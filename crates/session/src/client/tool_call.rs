@@ -16,6 +16,29 @@ use crate::link::BoxFuture;
 use crate::request::CallError;
 
 /// A tool call. Awaiting it sends it; dropping it while it runs cancels it.
+///
+/// ```
+/// use std::sync::atomic::{AtomicUsize, Ordering};
+/// use std::sync::Arc;
+/// use std::time::Duration;
+///
+/// use switchboard::{CallError, Client, InProcess, json};
+///
+/// # mod demo { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/doc_examples.rs")); }
+/// # demo::run(async {
+/// # let session = Client::new().connect(InProcess::new(&demo::server())).await?;
+/// let reports = Arc::new(AtomicUsize::new(0));
+/// let counter = Arc::clone(&reports);
+/// session
+///     .call_tool("add", json!({ "a": 1, "b": 2 }))
+///     .on_progress(move |_| _ = counter.fetch_add(1, Ordering::Relaxed))
+///     .await?;
+/// assert_eq!(reports.load(Ordering::Relaxed), 1);
+///
+/// let slow = session.call_tool("wait", json!({})).timeout(Duration::from_millis(10)).await;
+/// assert!(matches!(slow, Err(CallError::TimedOut { .. })));
+/// # demo::done() });
+/// ```
 #[must_use = "a call does nothing until it is awaited"]
 pub struct CallTool {
     session: ClientSession,

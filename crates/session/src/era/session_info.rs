@@ -3,6 +3,20 @@
 use switchboard_protocol::{CacheHints, Implementation, Revision, ServerCapabilities};
 
 /// The negotiated info of a session.
+///
+/// ```
+/// use switchboard::protocol::Revision;
+/// use switchboard::{Client, InProcess};
+///
+/// # mod demo { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/doc_examples.rs")); }
+/// # demo::run(async {
+/// # let session = Client::new().connect(InProcess::new(&demo::server())).await?;
+/// let info = session.info()?;
+/// assert_eq!(info.revision, Revision::V2026_07_28);
+/// assert!(info.capabilities.declares("resources.subscribe"));
+/// assert_eq!(info.instructions, None);
+/// # demo::done() });
+/// ```
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct SessionInfo {
@@ -21,6 +35,21 @@ pub struct SessionInfo {
 /// The revisions that a client or server accepts.
 ///
 /// The default is all of them: modern first, the newest legacy revision when the server is older.
+///
+/// ```
+/// use switchboard::client::RevisionPolicy;
+/// use switchboard::protocol::Revision;
+/// use switchboard::{Client, InProcess};
+///
+/// # mod demo { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/doc_examples.rs")); }
+/// # demo::run(async {
+/// let policy = RevisionPolicy::from_names(["2025-06-18", "2025-03-26"])?;
+/// assert_eq!(policy.all(), [Revision::V2025_06_18, Revision::V2025_03_26]);
+///
+/// let session = Client::new().with_revisions(policy).connect(InProcess::new(&demo::server())).await?;
+/// assert_eq!(session.info()?.revision, Revision::V2025_06_18);
+/// # demo::done() });
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum RevisionPolicy {
@@ -107,6 +136,21 @@ impl RevisionPolicy {
 }
 
 /// The era of a server as found by an earlier session, so that the next one opens without a probe.
+///
+/// ```
+/// use switchboard::client::EraHint;
+/// use switchboard::{Client, InProcess};
+///
+/// # mod demo { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/doc_examples.rs")); }
+/// # demo::run(async {
+/// # let server = demo::server();
+/// let first = Client::new().connect(InProcess::new(&server)).await?;
+/// let hint = first.era_hint()?; // keep it for the next start of the program
+/// assert_eq!(hint, EraHint::Modern);
+/// let second = Client::new().with_era_hint(hint).connect(InProcess::new(&server)).await?;
+/// assert!(second.is_ready());
+/// # demo::done() });
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EraHint {
     /// It speaks a modern revision: a failing probe is an outage, never a reason to fall back.

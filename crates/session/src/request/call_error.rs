@@ -11,6 +11,22 @@ use crate::link::{LinkError, PeerHint};
 /// The error of a call.
 ///
 /// [`CallError::Remote`] is the error of the server; every other variant is local.
+///
+/// ```
+/// use switchboard::protocol::ErrorCode;
+/// use switchboard::{CallError, Client, InProcess, json};
+///
+/// # mod demo { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/doc_examples.rs")); }
+/// # demo::run(async {
+/// # let session = Client::new().connect(InProcess::new(&demo::server())).await?;
+/// match session.call_tool("unknown", json!({})).await {
+///     Ok(result) => println!("{}", result.text()),
+///     Err(CallError::Remote(error)) => assert_eq!(error.code, ErrorCode::METHOD_NOT_FOUND),
+///     Err(error) if error.is_retryable() => println!("nothing was sent: {error}"),
+///     Err(error) => println!("failed: {error}"),
+/// }
+/// # demo::done() });
+/// ```
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum CallError {

@@ -6,6 +6,14 @@ use switchboard_protocol::Raw;
 
 /// The authenticated caller of a request. The binding determines it, by a token or by the owner of the process, never by the
 /// client's own claims.
+///
+/// ```
+/// use switchboard::server::Caller;
+///
+/// let ada = Caller::new("ada").with_issuer("https://login.example.org").with_scopes(["notes:read"]);
+/// assert!(ada.has_scope("notes:read"));
+/// assert_ne!(ada.principal(), Caller::new("ada").principal()); // another issuer, another person
+/// ```
 #[derive(Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Caller {

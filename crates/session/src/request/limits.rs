@@ -3,6 +3,19 @@
 use std::time::Duration;
 
 /// The timeouts and size limits of a session. Each has a safe default; `Duration::MAX` means no timeout.
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use switchboard::client::{Client, Limits};
+///
+/// let mut limits = Limits::default();
+/// assert_eq!(limits.call_idle, Duration::from_secs(60));
+/// limits.startup = Duration::from_secs(10);
+/// limits.call_total = Duration::MAX; // no timeout
+/// let client = Client::new().with_limits(limits);
+/// # drop(client);
+/// ```
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Limits {

@@ -16,6 +16,30 @@ use crate::server::{CachedResult, RequestContext};
 /// Answers requests. `initialize`, pings, subscriptions and log levels are answered without the handler.
 ///
 /// To see or reject requests without being their handler, add a [`Layer`](crate::server::Layer).
+///
+/// ```
+/// use switchboard::protocol::{CallToolResult, Content, Implementation, RpcError};
+/// use switchboard::server::{Handler, HandlerOutcome, RequestContext, ServerRequest};
+/// use switchboard::{Client, InProcess, Server, json};
+///
+/// # mod demo { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/doc_examples.rs")); }
+/// # demo::run(async {
+/// struct Echo;
+///
+/// impl Handler for Echo {
+///     fn handle(&self, request: ServerRequest, _: RequestContext) -> HandlerOutcome {
+///         match request {
+///             ServerRequest::CallTool(call) => HandlerOutcome::now(CallToolResult::new([Content::text(call.name)])),
+///             other => HandlerOutcome::error(RpcError::method_not_found(other.method())),
+///         }
+///     }
+/// }
+///
+/// let server = Server::builder(Implementation::new("echo", "1.0.0"), demo::capabilities()).build(Echo);
+/// let session = Client::new().connect(InProcess::new(&server)).await?;
+/// assert_eq!(session.call_tool("hello", json!({})).await?.text(), "hello");
+/// # demo::done() });
+/// ```
 pub trait Handler: Send + Sync + 'static {
     /// Answers one request. Dropping the outcome cancels it.
     fn handle(&self, request: ServerRequest, cx: RequestContext) -> HandlerOutcome;
@@ -120,6 +144,22 @@ impl<H: Handler + ?Sized> Handler for Arc<H> {
 }
 
 /// How a request is handled.
+///
+/// ```
+/// use switchboard::protocol::{CallToolResult, Content, RpcError, ServerResult};
+/// use switchboard::server::HandlerOutcome;
+///
+/// # mod demo { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/doc_examples.rs")); }
+/// # demo::run(async {
+/// let text = |text: &str| ServerResult::from(CallToolResult::new([Content::text(text)]));
+/// let (quick, fetched, read) = (text("quick"), text("fetched"), text("read"));
+///
+/// assert!(HandlerOutcome::now(quick).is_immediate());
+/// assert!(HandlerOutcome::error(RpcError::invalid_params("no such tool")).into_reply().await.is_err());
+/// assert!(HandlerOutcome::later(async { Ok(fetched) }).into_reply().await.is_ok()); // awaits
+/// assert!(HandlerOutcome::blocking(|| Ok(read)).into_reply().await.is_ok()); // on a blocking thread
+/// # demo::done() });
+/// ```
 pub enum HandlerOutcome {
     /// A rejection before the request was handled; over HTTP the status says so. The error is sent as it is, in every
     /// revision.
@@ -229,6 +269,14 @@ impl std::fmt::Debug for HandlerOutcome {
 macro_rules! requests {
     ($($(#[$doc:meta])* $variant:ident($params:ty) = $method:literal,)*) => {
         /// A request for a handler, decoded into exactly its type.
+        ///
+        /// ```
+        /// use switchboard::protocol::CallToolParams;
+        /// use switchboard::server::ServerRequest;
+        ///
+        /// let request = ServerRequest::CallTool(CallToolParams::new("add"));
+        /// assert_eq!(request.method(), "tools/call");
+        /// ```
         #[derive(Debug, Clone)]
         #[non_exhaustive]
         pub enum ServerRequest {

@@ -26,6 +26,18 @@ const MAX_NOTES: usize = 1024;
 /// A [`Dial`] for a server in this process.
 ///
 /// A server that speaks a modern revision is called directly; one that does not is served over a pipe in memory.
+///
+/// ```
+/// use switchboard::server::Caller;
+/// use switchboard::{Client, InProcess, json};
+///
+/// # mod demo { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/doc_examples.rs")); }
+/// # demo::run(async {
+/// let dial = InProcess::new(&demo::server()).with_caller(Caller::new("ada").with_scopes(["read"]));
+/// let session = Client::new().connect(dial).await?;
+/// assert_eq!(session.call_tool("add", json!({ "a": 1, "b": 2 })).await?.text(), "3");
+/// # demo::done() });
+/// ```
 #[derive(Clone)]
 pub struct InProcess {
     server: Arc<Server>,

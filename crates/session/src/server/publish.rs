@@ -11,6 +11,26 @@ use tokio::sync::watch;
 use crate::era::ServerChange;
 
 /// Announces changes to every connection of a server.
+///
+/// ```
+/// use switchboard::client::Change;
+/// use switchboard::protocol::{Implementation, ListenFilter};
+/// use switchboard::server::Publisher;
+/// use switchboard::{Client, InProcess, Server};
+///
+/// # mod demo { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/doc_examples.rs")); }
+/// # demo::run(async {
+/// let publisher = Publisher::default(); // a clone may go into the handler
+/// let server = Server::builder(Implementation::new("demo", "1.0.0"), demo::capabilities())
+///     .publisher(publisher.clone())
+///     .build(demo::Demo);
+/// let session = Client::new().connect(InProcess::new(&server)).await?;
+/// let mut changes = session.listen(ListenFilter::new().with_tools_list_changed(true)).await?;
+///
+/// publisher.tools_changed();
+/// assert!(matches!(changes.next().await, Some(Change::Tools)));
+/// # demo::done() });
+/// ```
 #[derive(Clone)]
 pub struct Publisher {
     inner: Arc<Inner>,

@@ -19,6 +19,32 @@ use crate::request::{AskError, Caller, Cancel, ReplyChannel};
 use crate::server::detach::Detachment;
 
 /// The context of one request, for its handler. Cheap to clone.
+///
+/// ```
+/// use switchboard::protocol::{CallToolResult, Content, Implementation, Level};
+/// use switchboard::server::{Handler, HandlerOutcome, RequestContext, ServerRequest};
+/// use switchboard::{Client, InProcess, Server, json};
+///
+/// # mod demo { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/doc_examples.rs")); }
+/// # demo::run(async {
+/// struct Import;
+///
+/// impl Handler for Import {
+///     fn handle(&self, _: ServerRequest, cx: RequestContext) -> HandlerOutcome {
+///         HandlerOutcome::later(async move {
+///             cx.progress(1.0, Some(2.0), Some("reading"));
+///             cx.log(Level::Info, Some("import"), json!({ "rows": 12 }));
+///             let client = cx.client().map(|client| client.name).unwrap_or_default();
+///             Ok(CallToolResult::new([Content::text(format!("12 rows for {client}"))]).into())
+///         })
+///     }
+/// }
+///
+/// # let server = Server::builder(Implementation::new("import", "1.0.0"), demo::capabilities()).build(Import);
+/// # let session = Client::new().with_name("editor", "1.0.0").connect(InProcess::new(&server)).await?;
+/// # assert_eq!(session.call_tool("import", json!({})).await?.text(), "12 rows for editor");
+/// # demo::done() });
+/// ```
 #[derive(Clone)]
 pub struct RequestContext {
     inner: Arc<Inner>,
@@ -247,6 +273,41 @@ impl RequestContext {
     ///
     /// # Errors
     /// When the client cannot be asked, or its answer is invalid.
+    ///
+    /// # Examples
+    /// ```
+    /// use switchboard::protocol::{CallToolResult, Content, ElicitAction, ElicitParams, FormSchema, Implementation};
+    /// use switchboard::server::{Handler, HandlerOutcome, RequestContext, ServerRequest};
+    /// # use switchboard::client::{ClientHandler, HandlerCapabilities, HandlerError, RequestingServer};
+    /// # use switchboard::transport::link::BoxFuture;
+    /// # use switchboard::{Client, InProcess, Server, json};
+    ///
+    /// # mod demo { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/doc_examples.rs")); }
+    /// # demo::run(async {
+    /// struct Delete;
+    ///
+    /// impl Handler for Delete {
+    ///     fn handle(&self, _: ServerRequest, cx: RequestContext) -> HandlerOutcome {
+    ///         HandlerOutcome::later(async move {
+    ///             let answer = cx.elicit("confirm", ElicitParams::form("Delete the file?", FormSchema::new())).await?;
+    ///             let text = if answer.action == ElicitAction::Accept { "deleted" } else { "kept" };
+    ///             Ok(CallToolResult::new([Content::text(text)]).into())
+    ///         })
+    ///     }
+    /// }
+    ///
+    /// # struct Decline;
+    /// # impl ClientHandler for Decline {
+    /// #     fn capabilities(&self) -> HandlerCapabilities { HandlerCapabilities::none().with_forms() }
+    /// #     fn elicit<'a>(&'a self, _: ElicitParams, _: &'a RequestingServer) -> BoxFuture<'a, Result<switchboard::protocol::ElicitResult, HandlerError>> {
+    /// #         Box::pin(async { Ok(switchboard::protocol::ElicitResult::new(ElicitAction::Decline)) })
+    /// #     }
+    /// # }
+    /// # let server = Server::builder(Implementation::new("files", "1.0.0"), demo::capabilities()).build(Delete);
+    /// # let session = Client::new().with_answers(Decline).connect(InProcess::new(&server)).await?;
+    /// # assert_eq!(session.call_tool("delete", json!({})).await?.text(), "kept");
+    /// # demo::done() });
+    /// ```
     pub async fn elicit(&self, key: &str, request: ElicitParams) -> Result<ElicitResult, AskError> {
         self.ask(key, InputRequest::from(request)).await
     }
@@ -324,6 +385,32 @@ impl RequestContext {
     ///
     /// # Errors
     /// When the result cannot be encoded or decoded; the inner result is that of the step.
+    ///
+    /// # Examples
+    /// ```
+    /// use switchboard::protocol::{CallToolResult, Content, Implementation, RpcError};
+    /// use switchboard::server::{Handler, HandlerOutcome, RequestContext, ServerRequest};
+    /// # use switchboard::{Client, InProcess, Server, json};
+    ///
+    /// # mod demo { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/doc_examples.rs")); }
+    /// # demo::run(async {
+    /// struct Order;
+    ///
+    /// impl Handler for Order {
+    ///     fn handle(&self, _: ServerRequest, cx: RequestContext) -> HandlerOutcome {
+    ///         HandlerOutcome::later(async move {
+    ///             // Reserved once, even if a question afterwards runs the handler again.
+    ///             let number = cx.step("reserve", || async { Ok::<u64, RpcError>(17) }).await??;
+    ///             Ok(CallToolResult::new([Content::text(format!("order {number}"))]).into())
+    ///         })
+    ///     }
+    /// }
+    ///
+    /// # let server = Server::builder(Implementation::new("shop", "1.0.0"), demo::capabilities()).build(Order);
+    /// # let session = Client::new().connect(InProcess::new(&server)).await?;
+    /// # assert_eq!(session.call_tool("order", json!({})).await?.text(), "order 17");
+    /// # demo::done() });
+    /// ```
     pub async fn step<T, E, F>(&self, key: &str, step: impl FnOnce() -> F) -> Result<Result<T, E>, AskError>
     where
         T: Serialize + DeserializeOwned,

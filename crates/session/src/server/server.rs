@@ -15,6 +15,22 @@ use crate::server::layer::{CatchPanic, Layer};
 use crate::server::{Handler, Publisher};
 
 /// A server. Cheap to share: build one and serve it on every connection.
+///
+/// ```
+/// use switchboard::protocol::Implementation;
+/// use switchboard::{Client, InProcess, Server};
+/// # use demo::Demo;
+///
+/// # mod demo { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/doc_examples.rs")); }
+/// # demo::run(async {
+/// let server = Server::builder(Implementation::new("demo", "1.0.0"), demo::capabilities()).build(Demo);
+/// assert_eq!(server.info().version, "1.0.0");
+///
+/// let one = Client::new().connect(InProcess::new(&server)).await?; // any number of connections
+/// let two = Client::new().connect(InProcess::new(&server)).await?;
+/// assert!(one.is_ready() && two.is_ready());
+/// # demo::done() });
+/// ```
 pub struct Server {
     profile: Arc<ServerProfile>,
     handler: Arc<dyn Handler>,
@@ -135,6 +151,25 @@ impl std::fmt::Debug for Server {
 }
 
 /// Builds a [`Server`].
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use switchboard::protocol::{CacheHints, CacheScope, Implementation};
+/// use switchboard::server::layer::Timeout;
+/// use switchboard::{Client, InProcess, Server};
+///
+/// # mod demo { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/doc_examples.rs")); }
+/// # demo::run(async {
+/// let server = Server::builder(Implementation::new("demo", "1.0.0"), demo::capabilities())
+///     .instructions("Call `add` for sums.")
+///     .cache_hints(CacheHints::new(60_000, CacheScope::Public))
+///     .layer(Timeout::new(Duration::from_secs(30)))
+///     .build(demo::Demo);
+/// let session = Client::new().connect(InProcess::new(&server)).await?;
+/// assert_eq!(session.info()?.instructions.as_deref(), Some("Call `add` for sums."));
+/// # demo::done() });
+/// ```
 pub struct ServerBuilder {
     info: Implementation,
     capabilities: ServerCapabilities,

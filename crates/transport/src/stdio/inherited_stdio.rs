@@ -34,6 +34,15 @@ static TAKEN: AtomicBool = AtomicBool::new(false);
 ///
 /// # Panics
 /// In a tokio runtime whose I/O is not enabled.
+///
+/// # Examples
+/// ```no_run
+/// use switchboard::transport::stdio::take_stdio;
+/// # async fn example(server: std::sync::Arc<switchboard::Server>) -> std::io::Result<()> {
+/// let ended = server.serve(take_stdio()?).await; // `switchboard::serve_stdio` does the same
+/// eprintln!("{ended}");
+/// # Ok(()) }
+/// ```
 pub fn take_stdio() -> io::Result<Pipe> {
     if tokio::runtime::Handle::try_current().is_err() {
         return Err(io::Error::other("serving on stdio needs a tokio runtime with I/O enabled"));

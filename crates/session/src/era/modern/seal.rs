@@ -36,6 +36,15 @@ const CHANGED_BY_RETRY: &[&str] = &["_meta", "inputResponses", "requestState"];
 ///
 /// A server accepts each state once. Instances that share keys do not share the memory of it: with `n` of them a client
 /// can use a state up to `n` times, within the 10 minutes until it expires.
+///
+/// ```
+/// use switchboard::server::StateKeys;
+///
+/// let (new, old) = ([1; 32], [2; 32]); // from the secret store that all instances share
+/// let keys = StateKeys::new([new, old]).expect("there are keys");
+/// assert_eq!(format!("{keys:?}"), "StateKeys(2 keys)"); // never shows them
+/// assert!(StateKeys::new([]).is_none());
+/// ```
 #[derive(Clone)]
 pub struct StateKeys(Vec<[u8; 32]>);
 

@@ -10,6 +10,29 @@ use crate::request::Caller;
 use crate::server::{HandlerOutcome, IncomingRequest, Layer, Next};
 
 /// Reports every request twice: when it arrives, and when it is answered. A cancelled request is reported once.
+///
+/// ```
+/// use std::sync::{Arc, Mutex};
+///
+/// use switchboard::protocol::Implementation;
+/// use switchboard::server::layer::{AccessEventKind, AccessLog};
+/// use switchboard::{Client, InProcess, Server, json};
+///
+/// # mod demo { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/doc_examples.rs")); }
+/// # demo::run(async {
+/// let calls = Arc::new(Mutex::new(Vec::new()));
+/// let log = Arc::clone(&calls);
+/// let access_log = AccessLog::new(move |event| {
+///     if event.method == "tools/call" && event.kind == AccessEventKind::Request {
+///         log.lock().unwrap().push(event.name.clone().unwrap_or_default());
+///     }
+/// });
+/// # let server = Server::builder(Implementation::new("demo", "1.0.0"), demo::capabilities()).layer(access_log).build(demo::Demo);
+/// # let session = Client::new().connect(InProcess::new(&server)).await?;
+/// session.call_tool("add", json!({ "a": 1, "b": 2 })).await?;
+/// assert_eq!(*calls.lock().unwrap(), ["add"]);
+/// # demo::done() });
+/// ```
 #[derive(Clone)]
 pub struct AccessLog {
     sink: Arc<dyn Fn(&AccessEvent) + Send + Sync>,

@@ -11,6 +11,24 @@ use crate::server::{HandlerOutcome, IncomingRequest, Layer, Next};
 ///
 /// Long-lived streams do not count. The limit of one connection is
 /// [`ServerLimits::requests`](crate::server::ServerLimits::requests).
+///
+/// ```
+/// use switchboard::protocol::Implementation;
+/// use switchboard::server::layer::ConcurrencyLimit;
+/// use switchboard::{Client, InProcess, Server, json};
+///
+/// # mod demo { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/doc_examples.rs")); }
+/// # demo::run(async {
+/// let server = Server::builder(Implementation::new("demo", "1.0.0"), demo::capabilities())
+///     .layer(ConcurrencyLimit::new(1)) // of all connections together
+///     .build(demo::Demo);
+/// let session = Client::new().connect(InProcess::new(&server)).await?;
+/// let first = tokio::spawn(session.call_tool("wait", json!({})).into_future());
+/// tokio::task::yield_now().await; // the first call is sent
+/// assert!(session.call_tool("add", json!({ "a": 1, "b": 2 })).await.is_err());
+/// first.abort();
+/// # demo::done() });
+/// ```
 #[derive(Debug, Clone)]
 pub struct ConcurrencyLimit {
     permits: Arc<Semaphore>,

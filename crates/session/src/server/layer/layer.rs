@@ -9,6 +9,33 @@ use crate::server::{HandlerOutcome, IncomingRequest, Server};
 /// Middleware around every request of a server. See the [module](crate::server::layer) for the stack and an example.
 ///
 /// A function of the same signature is a layer too.
+///
+/// ```
+/// use switchboard::protocol::{Implementation, RpcError};
+/// use switchboard::server::{HandlerOutcome, IncomingRequest, Layer, Next};
+/// use switchboard::{Client, InProcess, Server, json};
+///
+/// # mod demo { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/doc_examples.rs")); }
+/// # demo::run(async {
+/// struct ReadOnly;
+///
+/// impl Layer for ReadOnly {
+///     fn call(&self, request: IncomingRequest, next: Next) -> HandlerOutcome {
+///         match request.method() {
+///             "tools/call" => HandlerOutcome::error(RpcError::invalid_request("tools are disabled")),
+///             _ => next.call(request),
+///         }
+///     }
+/// }
+///
+/// let server = Server::builder(Implementation::new("demo", "1.0.0"), demo::capabilities())
+///     .layer(ReadOnly)
+///     .build(demo::Demo);
+/// let session = Client::new().connect(InProcess::new(&server)).await?;
+/// assert!(session.list_tools().await.is_ok());
+/// assert!(session.call_tool("add", json!({ "a": 1, "b": 2 })).await.is_err());
+/// # demo::done() });
+/// ```
 pub trait Layer: Send + Sync + 'static {
     /// Answers a request, as a rule with [`Next::call`]. Must not block: it runs in the task that reads the connection. To
     /// wait first, return [`HandlerOutcome::later`] and await [`HandlerOutcome::into_reply`] in it.

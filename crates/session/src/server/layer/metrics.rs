@@ -10,6 +10,23 @@ use switchboard_protocol::{RpcError, ServerResult, surface};
 use crate::server::{HandlerOutcome, IncomingRequest, Layer, Next};
 
 /// Counts requests and their times by method. Cheap to clone: all clones count together.
+///
+/// ```
+/// use switchboard::protocol::Implementation;
+/// use switchboard::server::layer::Metrics;
+/// use switchboard::{Client, InProcess, Server, json};
+///
+/// # mod demo { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/doc_examples.rs")); }
+/// # demo::run(async {
+/// let metrics = Metrics::new();
+/// let server = Server::builder(Implementation::new("demo", "1.0.0"), demo::capabilities())
+///     .layer(metrics.clone())
+///     .build(demo::Demo);
+/// let session = Client::new().connect(InProcess::new(&server)).await?;
+/// session.call_tool("add", json!({ "a": 1, "b": 2 })).await?;
+/// assert_eq!(metrics.snapshot()["tools/call"].results, 1);
+/// # demo::done() });
+/// ```
 #[derive(Debug, Clone, Default)]
 pub struct Metrics {
     // Held for a few additions, never across an await.

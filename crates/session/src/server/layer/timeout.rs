@@ -10,6 +10,25 @@ use crate::request::Reply;
 use crate::server::{HandlerOutcome, IncomingRequest, Layer, Next};
 
 /// Drops the handler of a request that takes too long, and answers with an error. Long-lived streams have no timeout.
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use switchboard::protocol::Implementation;
+/// use switchboard::server::layer::Timeout;
+/// use switchboard::{Client, InProcess, Server, json};
+///
+/// # mod demo { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/doc_examples.rs")); }
+/// # demo::run(async {
+/// let timeout = Timeout::new(Duration::from_millis(10)).only(|request| request.method() == "tools/call");
+/// let server = Server::builder(Implementation::new("demo", "1.0.0"), demo::capabilities())
+///     .layer(timeout)
+///     .build(demo::Demo);
+/// let session = Client::new().connect(InProcess::new(&server)).await?;
+/// let error = session.call_tool("wait", json!({})).await.unwrap_err();
+/// assert_eq!(error.remote().map(|error| error.message.as_str()), Some("timed out"));
+/// # demo::done() });
+/// ```
 #[derive(Clone)]
 pub struct Timeout {
     within: Duration,

@@ -11,6 +11,22 @@ use crate::http::server::request_checks::Rejection;
 
 /// Authenticates requests. A function of the request head is enough; an authenticator that has to wait, for keys or
 /// for an authorization server, implements the trait.
+///
+/// ```
+/// use switchboard::server::{AuthRejection, Caller, HttpServerOptions};
+///
+/// // A function of the request head is an authenticator.
+/// fn bearer(head: &http::request::Parts) -> Result<Option<Caller>, AuthRejection> {
+///     match head.headers.get("authorization").map(|value| value.as_bytes()) {
+///         Some(b"Bearer secret-of-ada") => Ok(Some(Caller::new("ada"))),
+///         Some(_) => Err(AuthRejection::invalid_token()),
+///         None => Err(AuthRejection::no_token()),
+///     }
+/// }
+///
+/// let options = HttpServerOptions::default().with_authenticate(bearer);
+/// assert!(options.authenticate.is_some());
+/// ```
 pub trait Authenticate: Send + Sync + 'static {
     /// Returns the caller of a request, or `None` to admit it anonymously.
     fn authenticate<'a>(&'a self, head: &'a Parts) -> BoxFuture<'a, Result<Option<Caller>, AuthRejection>>;
@@ -27,6 +43,13 @@ where
 }
 
 /// Why a request is not authorized. The reply carries the challenge of RFC 6750 and RFC 9728.
+///
+/// ```
+/// use switchboard::server::AuthRejection;
+///
+/// let rejection = AuthRejection::insufficient_scope(["notes:write"]).with_description("The token may only read.");
+/// assert_ne!(rejection, AuthRejection::invalid_token());
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AuthRejection {
     kind: RejectionReason,

@@ -50,6 +50,25 @@ impl Default for ListenerLimits {
 }
 
 /// Serves an endpoint on an address.
+///
+/// ```
+/// use switchboard::server::{HttpListener, HttpServerOptions, HttpService};
+/// use switchboard::{Client, Http, json};
+///
+/// # mod demo { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/doc_examples.rs")); }
+/// # demo::run(async {
+/// let listener = HttpListener::bind(([127, 0, 0, 1], 0).into()).await?;
+/// let (address, shutdown) = (listener.address()?, listener.shutdown_handle());
+/// let service = HttpService::new(&demo::server(), HttpServerOptions::default());
+/// let serving = tokio::spawn(listener.serve(service));
+///
+/// let session = Client::new().connect(Http::new(format!("http://{address}/mcp"))).await?;
+/// assert_eq!(session.call_tool("add", json!({ "a": 1, "b": 2 })).await?.text(), "3");
+/// session.close().await;
+/// shutdown.stop();
+/// serving.await?;
+/// # demo::done() });
+/// ```
 #[derive(Debug)]
 pub struct HttpListener {
     listener: TcpListener,

@@ -11,6 +11,19 @@ use crate::http::server::pending_request::ForwardedExtension;
 use crate::http::server::store::{MemoryStore, SessionStore};
 
 /// Options of the HTTP server. The defaults are safe.
+///
+/// ```
+/// use switchboard::server::{HttpServerOptions, HttpService};
+///
+/// # mod demo { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/doc_examples.rs")); }
+/// # demo::run(async {
+/// let options = HttpServerOptions::default()
+///     .with_path("/tools")
+///     .with_allowed_hosts(["mcp.example.org"])
+///     .with_resource_metadata("https://mcp.example.org/.well-known/oauth-protected-resource");
+/// assert_eq!(HttpService::new(&demo::server(), options).path(), "/tools");
+/// # demo::done() });
+/// ```
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct HttpServerOptions {

@@ -32,6 +32,17 @@ use crate::http::server::{stateful, stateless};
 ///
 /// It is a [`tower_service::Service`], so it can be mounted in any tower-based framework, in axum with
 /// `Router::new().route_service("/mcp", service)`; [`HttpListener`](super::HttpListener) runs it alone.
+///
+/// ```
+/// use switchboard::server::{HttpServerOptions, HttpService};
+///
+/// # mod demo { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/doc_examples.rs")); }
+/// # demo::run(async {
+/// let service = HttpService::new(&demo::server(), HttpServerOptions::default());
+/// let request = http::Request::get("/somewhere-else").header("host", "localhost").body(String::new())?;
+/// assert_eq!(service.handle(request).await.status(), http::StatusCode::NOT_FOUND);
+/// # demo::done() });
+/// ```
 #[derive(Clone)]
 pub struct HttpService {
     pub(crate) inner: Arc<Inner>,
