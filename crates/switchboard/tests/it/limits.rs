@@ -439,7 +439,7 @@ fn many_servers() -> Vec<Row> {
             fixed(
                 "256 KiB, 2 MiB (*fixed*)",
                 &[
-                    (&schema("pattern"), "MAX_PATTERN: usize = 256 * 1024;"),
+                    (&schema("pattern"), "MAX_PATTERN_BYTES: usize = 256 * 1024;"),
                     (&schema("pattern"), "MAX_BYTES: usize = 2 * 1024 * 1024;"),
                 ],
             ),
@@ -447,7 +447,7 @@ fn many_servers() -> Vec<Row> {
         one(
             "nesting while validating, schema and value together",
             "320 (*fixed*)",
-            &schema("run"),
+            &schema("evaluate"),
             "MAX_DEPTH: u32 = 320;",
         ),
         row(
