@@ -104,14 +104,14 @@ impl Drop for HttpScript {
     }
 }
 
-/// Reads one request, head and body; `None` at the end of the stream.
+/// Reads one request, head and body; `None` at the end of the stream, or if it is not HTTP, such as a TLS handshake.
 pub async fn read_request(stream: &mut (impl AsyncRead + Unpin)) -> Option<String> {
     let mut bytes = Vec::new();
     let head = loop {
         if let Some(end) = bytes.windows(4).position(|four| four == b"\r\n\r\n") {
             break end + 4;
         }
-        if stream.read_buf(&mut bytes).await.ok()? == 0 {
+        if stream.read_buf(&mut bytes).await.ok()? == 0 || !bytes[0].is_ascii_uppercase() {
             return None;
         }
     };

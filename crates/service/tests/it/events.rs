@@ -9,6 +9,7 @@ use switchboard_service::EventPublisher;
 use switchboard_service::wire::{EVENT_NOTIFICATION, EVENTS_EXTENSION, EVENTS_METHOD};
 use switchboard_session::server::{Answered, Server};
 use switchboard_session::{CallError, Client, ClientSession};
+use switchboard_testkit::wait_until;
 use tokio::sync::mpsc;
 
 use crate::requests::{RecordingChannel, begin};
@@ -183,12 +184,7 @@ async fn a_slow_listener_loses_the_oldest_events_without_blocking_others() {
     assert_eq!(received(&fast), (0..10).map(|sum: i64| (sum, sum.unsigned_abs(), 0)).collect::<Vec<_>>());
     assert_eq!(received(&slow), []);
     slow.behind.store(false, Ordering::SeqCst);
-    for _ in 0..60_000 {
-        if slow.notes.lock().len() == 3 {
-            break;
-        }
-        tokio::time::sleep(Duration::from_millis(2)).await;
-    }
+    wait_until("three events", || slow.notes.lock().len() == 3).await;
     assert_eq!(received(&slow), [(7, 7, 7), (8, 8, 0), (9, 9, 0)]);
     tasks.iter().for_each(tokio::task::JoinHandle::abort);
 }

@@ -450,7 +450,7 @@ fn many_servers() -> Vec<Row> {
         one(
             "nesting while validating, schema and value together",
             "320 (*fixed*)",
-            &schema("run"),
+            &schema("evaluate"),
             "MAX_DEPTH: u32 = 320;",
         ),
         row(

@@ -13,7 +13,7 @@ use switchboard::server::{Handler, HandlerOutcome, RequestContext, ServerRequest
 use switchboard::transport::link::{SingleLink, pair};
 use switchboard::transport::{ConnectionLimits, MuxLink};
 use switchboard::{CallError, Client, InProcess, Server, Stdio, json};
-use switchboard_testkit::{Failed, Trial};
+use switchboard_testkit::{Failed, Trial, block_on};
 
 /// Names what the child serves.
 const SERVE: &str = "SWITCHBOARD_ERAS_SERVE";
@@ -77,10 +77,7 @@ fn trial<F>(name: String, test: impl FnOnce() -> F + Send + 'static) -> Trial
 where
     F: Future<Output = Result<(), String>>,
 {
-    Trial::test(name, move || {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        runtime.block_on(test()).map_err(Failed::from)
-    })
+    Trial::test(name, move || block_on(test()).map_err(Failed::from))
 }
 
 /// Each of the five pinned revisions against each of the five, and against a server that speaks them all.
@@ -195,9 +192,7 @@ fn server(offered: &str) -> Arc<Server> {
 }
 
 fn serve(offered: &str) -> ExitCode {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let served = runtime.and_then(|runtime| runtime.block_on(switchboard::serve_stdio(&server(offered))));
-    match served {
+    match block_on(switchboard::serve_stdio(&server(offered))) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("{error}");

@@ -10,9 +10,10 @@ use switchboard_service::client::{CallArguments, ServiceCaller, StreamItem};
 use switchboard_service::rpc::{HttpStatusError, Mounted, RpcCaller, RpcService};
 use switchboard_service::{Cx, Error, EventPublisher, Events, LostEvents, PromptMessages, ServiceBuilder};
 use switchboard_session::server;
+use switchboard_testkit::{HttpScript, read_request, wait_until};
 use switchboard_transport::http::client::Http;
 use switchboard_transport::http::server::{Endpoint, HttpListener, HttpServerOptions};
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::io::AsyncWriteExt;
 
 use crate::client::one_trait::{Counting, use_texts};
 use crate::client::sample::{self, SampleService};
@@ -167,12 +168,7 @@ async fn a_timed_out_call_is_dropped() {
     assert!(matches!(late, Error::Timeout));
     let quick = caller.clone().with_timeout(Duration::from_millis(50));
     assert!(matches!(quick.method::<(), Error>("slow", slow(), None).await, Err(Error::Timeout)));
-    let dropped = async {
-        while bench.dropped.load(Ordering::SeqCst) < 2 {
-            tokio::time::sleep(Duration::from_millis(5)).await;
-        }
-    };
-    tokio::time::timeout(Duration::from_secs(120), dropped).await.unwrap();
+    wait_until("the drop of both calls", || bench.dropped.load(Ordering::SeqCst) == 2).await;
     assert_eq!(bench.calls.load(Ordering::SeqCst), 2);
 }
 
@@ -199,18 +195,15 @@ async fn a_stream_yields_events_errors_and_gaps() {
     assert!(result.unwrap_err().repair().is_some() && numbers.is_empty());
 }
 
-/// Responds to one request with these bytes and closes the connection.
-async fn says(answer: &'static str) -> RpcCaller {
-    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let url = format!("http://{}/rpc", listener.local_addr().unwrap());
-    tokio::spawn(async move {
-        let (mut stream, _) = listener.accept().await.unwrap();
-        let mut head = [0; 4096];
-        let _ = stream.read(&mut head).await.unwrap();
+/// A server that responds to one request with these bytes and closes the connection, and a caller of it.
+async fn says(answer: &'static str) -> (HttpScript, RpcCaller) {
+    let server = HttpScript::per_connection(move |mut stream, _| async move {
+        read_request(&mut stream).await.unwrap();
         stream.write_all(answer.as_bytes()).await.unwrap();
-        stream.shutdown().await.unwrap();
-    });
-    RpcCaller::new(&url, Arc::clone(sample::design())).unwrap()
+    })
+    .await;
+    let caller = RpcCaller::new(&server.url("/rpc"), Arc::clone(sample::design())).unwrap();
+    (server, caller)
 }
 
 #[tokio::test]
@@ -222,7 +215,7 @@ async fn responses_of_other_servers_are_decoded_or_rejected() {
     let hear = async |answer: &'static str| {
         let (events, mut received) = Events::<u32>::channel(16);
         let args = CallArguments::new().with("times", &1);
-        let caller = says(answer).await;
+        let (_server, caller) = says(answer).await;
         let result = caller.streaming::<u32, Error>("shout", args, None, events.into_sink()).await;
         let mut items = Vec::new();
         while let Some(item) = received.next().await {

@@ -21,6 +21,7 @@ use switchboard_session::server::{
     Caller, Handler, HandlerOutcome, InProcess, Reply, RequestContext, Server, ServerRequest,
 };
 use switchboard_session::{CallError, Client, ClientSession, ConnectionLimits, MuxLink, RevisionPolicy};
+use switchboard_testkit::wait_until;
 use switchboard_transport::http::client::Http;
 use switchboard_transport::http::server::{HttpListener, HttpServerOptions, HttpService};
 
@@ -259,9 +260,7 @@ async fn tasks_work_over_http_in_both_protocols() {
         let before = stage.dropped.0.load(Ordering::SeqCst);
         let following = call(&session, offer, "forever");
         assert!(tokio::time::timeout(Duration::from_secs(1), following).await.is_err());
-        while stage.dropped.0.load(Ordering::SeqCst) == before {
-            tokio::time::sleep(Duration::from_millis(5)).await;
-        }
+        wait_until("the drop of the work", || stage.dropped.0.load(Ordering::SeqCst) != before).await;
     }
 }
 
@@ -407,9 +406,7 @@ async fn results_are_kept_until_they_expire() {
     // A task still running at expiry is cancelled.
     let params = json!({ "name": "forever", "task": { "ttl": 20 } });
     raw(&session, "tools/call", params).await.unwrap();
-    while stage.dropped.0.load(Ordering::SeqCst) == 0 {
-        tokio::time::sleep(Duration::from_millis(5)).await;
-    }
+    wait_until("the drop of the work", || stage.dropped.0.load(Ordering::SeqCst) != 0).await;
 }
 
 #[tokio::test]
@@ -443,9 +440,7 @@ async fn an_anonymous_task_ends_with_its_session() {
     let anonymous = direct(&stage, LEGACY).await;
     start(&anonymous, "forever").await;
     anonymous.close().await;
-    while stage.dropped.0.load(Ordering::SeqCst) == 0 {
-        tokio::time::sleep(Duration::from_millis(1)).await;
-    }
+    wait_until("the drop of the work", || stage.dropped.0.load(Ordering::SeqCst) != 0).await;
     let ada = client(LEGACY).connect(caller).await.unwrap();
     assert_eq!(raw(&ada, "tasks/get", json!({ "taskId": id })).await.unwrap()["status"], "working");
     assert_eq!(stage.dropped.0.load(Ordering::SeqCst), 1);
@@ -460,11 +455,5 @@ async fn dropping_the_tasks_cancels_running_ones() {
     let Stage { server, dropped } = stage;
     session.close().await;
     drop((session, server));
-    for _ in 0..120_000 {
-        if dropped.0.load(Ordering::SeqCst) == 1 {
-            return;
-        }
-        tokio::time::sleep(Duration::from_millis(1)).await;
-    }
-    panic!("the work goes on");
+    wait_until("the drop of the work", || dropped.0.load(Ordering::SeqCst) == 1).await;
 }

@@ -9,10 +9,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use switchboard::client::{ClientSession, RevisionPolicy, TimeoutKind};
 use switchboard::transport::LinkError;
 use switchboard::{CallError, Client, Http, json};
-use switchboard_testkit::STEP_TIMEOUT;
+use switchboard_testkit::{HttpScript, STEP_TIMEOUT};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::{TcpListener, TcpStream};
-use tokio::task::{JoinHandle, JoinSet};
+use tokio::net::TcpStream;
 
 use crate::http_faults::raw::Stand;
 use crate::http_faults::scripted_server::{SHORT, limits, ms, patience};
@@ -33,41 +32,26 @@ enum Harm {
 }
 
 struct Proxy {
-    at: SocketAddr,
+    script: HttpScript,
     harms: Arc<AtomicBool>,
-    task: JoinHandle<()>,
-}
-
-impl Drop for Proxy {
-    fn drop(&mut self) {
-        self.task.abort();
-    }
 }
 
 impl Proxy {
     async fn start(server: SocketAddr, harm: Harm) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let at = listener.local_addr().unwrap();
         let harms = Arc::new(AtomicBool::new(false));
         let does = Arc::clone(&harms);
-        let task = tokio::spawn(async move {
-            let mut connections = JoinSet::new();
-            while let Ok((near, _)) = listener.accept().await {
-                let far = TcpStream::connect(server).await.unwrap();
-                connections.spawn(carry(near, far, harm, Arc::clone(&does)));
-            }
-        });
-        Self { at, harms, task }
+        let script = HttpScript::per_connection(move |near, _| carry(near, server, harm, Arc::clone(&does)));
+        Self { script: script.await, harms }
     }
 
     async fn session(&self, offer: RevisionPolicy) -> ClientSession {
-        let http = Http::new(format!("http://{}/mcp", self.at)).limits(limits());
+        let http = Http::new(self.script.url("/mcp")).limits(limits());
         Client::new().with_revisions(offer).with_limits(patience()).connect(http).await.unwrap()
     }
 }
 
-async fn carry(near: TcpStream, far: TcpStream, harm: Harm, harms: Arc<AtomicBool>) {
-    near.set_nodelay(true).unwrap();
+async fn carry(near: TcpStream, server: SocketAddr, harm: Harm, harms: Arc<AtomicBool>) {
+    let far = TcpStream::connect(server).await.unwrap();
     let ((mut near_in, mut near_out), (mut far_in, mut far_out)) = (near.into_split(), far.into_split());
     let onward = async { tokio::io::copy(&mut near_in, &mut far_out).await.map(drop) };
     let back = async {

@@ -7,10 +7,10 @@ use std::io::{self, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 
+use switchboard::Stdio;
 use switchboard::transport::link::{BoxFuture, DialStep, Link};
 use switchboard::transport::{ConnectionLimits, MuxLink};
 use switchboard::transport::{Dial, LinkError};
-use switchboard::{Server, Stdio};
 use tokio::net::UnixListener;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
@@ -127,7 +127,7 @@ impl Served {
     /// Waits for the server to leave after its client has.
     pub(crate) async fn left(self) -> Result<(), String> {
         let Some(mut child) = self.child else { return Ok(()) };
-        let exit = tokio::time::timeout(crate::talks::wire::PATIENCE, child.wait()).await;
+        let exit = tokio::time::timeout(switchboard_testkit::STEP_TIMEOUT, child.wait()).await;
         match exit {
             Ok(Ok(status)) if status.success() => Ok(()),
             Ok(Ok(status)) => Err(format!("the server left with {status}")),
@@ -140,9 +140,7 @@ impl Served {
 /// Does the work of a child, if this process is one.
 pub(crate) fn work_as_child() -> Option<io::Result<()>> {
     if let Ok(offer) = std::env::var(SERVE) {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-        let server: Arc<Server> = server(&offer);
-        return Some(runtime.and_then(|runtime| runtime.block_on(switchboard::serve_stdio(&server))));
+        return Some(switchboard_testkit::block_on(switchboard::serve_stdio(&server(&offer))));
     }
     std::env::var_os(CARRY).map(|socket| carry(UnixStream::connect(socket)?))
 }

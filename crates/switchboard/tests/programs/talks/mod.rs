@@ -16,7 +16,7 @@ mod wire;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use switchboard_testkit::{Failed, Trial};
+use switchboard_testkit::{Failed, Trial, block_on};
 
 use crate::talks::binding::Binding;
 use crate::talks::talk::{Role, Talk};
@@ -70,8 +70,5 @@ fn trial(talk: &Talk, binding: Binding) -> Trial {
     };
     let name = format!("{} [{} {role} {}]", talk.name, talk.revision, binding.name());
     let talk = Arc::new(talk.clone());
-    Trial::test(name, move || {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        runtime.block_on(runner::run(&talk, binding)).map_err(Failed::from)
-    })
+    Trial::test(name, move || block_on(runner::run(&talk, binding)).map_err(Failed::from))
 }

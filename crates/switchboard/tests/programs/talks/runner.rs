@@ -2,13 +2,14 @@
 
 use serde_json::Value;
 use switchboard::CallError;
+use switchboard_testkit::STEP_TIMEOUT;
 use tokio::task::JoinHandle;
 
 use crate::talks::binding::{Binding, Served, Stage};
 use crate::talks::pattern::Bound;
 use crate::talks::talk::{Expected, Line, Message, Role, Step, Talk};
 use crate::talks::verbs::{Ours, describe};
-use crate::talks::wire::{PATIENCE, Wire};
+use crate::talks::wire::Wire;
 
 type Outcome = Result<Result<Value, CallError>, String>;
 
@@ -139,7 +140,7 @@ impl Play {
         let wire = match self.wire.take() {
             Some(wire) => wire,
             None => {
-                let next = tokio::time::timeout(PATIENCE, stage.wires.recv()).await;
+                let next = tokio::time::timeout(STEP_TIMEOUT, stage.wires.recv()).await;
                 next.ok().flatten().ok_or("our client did not connect")?
             }
         };
@@ -159,7 +160,7 @@ impl Play {
     }
 
     async fn gives(&mut self, expected: &Expected, doing: JoinHandle<Outcome>) -> Result<(), String> {
-        let outcome = tokio::time::timeout(PATIENCE, doing).await.map_err(|_| "the verb does not end")?;
+        let outcome = tokio::time::timeout(STEP_TIMEOUT, doing).await.map_err(|_| "the verb does not end")?;
         let outcome = outcome.map_err(|error| error.to_string())??;
         match (expected, outcome) {
             (Expected::Value(expected), Ok(got)) => {

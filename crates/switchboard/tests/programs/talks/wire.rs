@@ -1,16 +1,13 @@
 //! The far end of a connection, as whoever plays the other side sees it: lines out, lines in.
 
 use std::task::{Context, Poll};
-use std::time::Duration;
 
 use bytes::Bytes;
 use switchboard::transport::link::{Frame, FrameQueue, Inlet, Outlet};
 use switchboard::transport::{LinkError, Pipe};
+use switchboard_testkit::STEP_TIMEOUT;
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
-
-/// How long anything that must come may take.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(120);
 
 /// The far end of a connection.
 #[derive(Debug)]
@@ -27,8 +24,8 @@ impl Wire {
 
     /// The next line, or `None` at the end of the connection.
     pub(crate) async fn line(&mut self) -> Result<Option<String>, String> {
-        let next = tokio::time::timeout(PATIENCE, self.lines.recv()).await;
-        next.map_err(|_| format!("nothing came within {PATIENCE:?}"))
+        let next = tokio::time::timeout(STEP_TIMEOUT, self.lines.recv()).await;
+        next.map_err(|_| format!("nothing came within {STEP_TIMEOUT:?}"))
     }
 
     /// Says that nothing more will come.
