@@ -16,6 +16,7 @@ use crate::jsonrpc::code::{RpcError, read_error};
 use crate::jsonrpc::id::RequestId;
 use crate::jsonrpc::members::{self, FrameShape, MessageMembers};
 use crate::jsonrpc::message_error::{MessageError, MessageErrorKind};
+use crate::jsonrpc::meta_cache::MetaCache;
 use crate::jsonrpc::outline::Outline;
 use crate::jsonrpc::param_fields::ParamFields;
 use crate::jsonrpc::recovery::{RecoveredMessage, recover};
@@ -166,6 +167,14 @@ impl MalformedMessage {
 /// # Errors
 /// When the frame is not a JSON-RPC message; the error carries the id if it could be recovered.
 pub fn parse(frame: Bytes) -> Result<Message, MalformedMessage> {
+    parse_with_cache(frame, &mut MetaCache::new())
+}
+
+/// Parses one frame of a connection, skipping the validation of a `_meta` that equals the cached one.
+///
+/// # Errors
+/// As [`parse`].
+pub fn parse_with_cache(frame: Bytes, meta_cache: &mut MetaCache) -> Result<Message, Malformed> {
     // UTF-8 is validated once for the whole frame; slices of it need no further check.
     let text = match ByteString::try_from(frame.clone()) {
         Ok(text) => text,
@@ -176,7 +185,7 @@ pub fn parse(frame: Bytes) -> Result<Message, MalformedMessage> {
     };
     let malformed = |error| MalformedMessage { recovered: recover(text.as_bytes()), error };
     let mut members = MessageMembers::default();
-    let shape = members::scan_frame(text.as_bytes(), 0, &mut members);
+    let shape = members::scan_frame(text.as_bytes(), 0, &mut members, meta_cache);
     match shape.map_err(|error| malformed(reclassify_scalar(&text, error)))? {
         FrameShape::Object => build_envelope(&text, &members).map(Message::Single).map_err(malformed),
         FrameShape::Array(elements) => Ok(Message::Batch(
@@ -189,7 +198,7 @@ pub fn parse(frame: Bytes) -> Result<Message, MalformedMessage> {
 fn parse_batch_element(text: &ByteString) -> Result<Envelope, MalformedMessage> {
     let malformed = |error| MalformedMessage { recovered: recover(text.as_bytes()), error };
     let mut members = MessageMembers::default();
-    let shape = members::scan_frame(text.as_bytes(), 1, &mut members);
+    let shape = members::scan_frame(text.as_bytes(), 1, &mut members, &mut MetaCache::new());
     match shape.map_err(|error| malformed(reclassify_scalar(text, error)))? {
         FrameShape::Object => build_envelope(text, &members).map_err(malformed),
         FrameShape::Array(_) => Err(malformed(MessageError::new(MessageErrorKind::NoShape, 0))),

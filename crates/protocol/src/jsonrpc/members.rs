@@ -7,9 +7,10 @@ use std::ops::Range;
 use switchboard_json::{Cursor, MemberKey, SyntaxError, SyntaxErrorKind};
 
 use crate::jsonrpc::message_error::{MessageError, MessageErrorKind};
+use crate::jsonrpc::meta_cache::MetaCache;
 use crate::jsonrpc::outline::Outline;
 
-/// The member that the outline marks.
+/// The member whose value a peer repeats in every message; see [`MetaCache`].
 const META: &[u8] = b"_meta";
 
 /// The maximum number of messages in one batch: handling a message costs far more than its bytes.
@@ -45,7 +46,12 @@ impl MessageMembers {
     }
 
     /// Records the members of the message at the cursor, which is inside `depth` containers, and moves behind it.
-    fn scan(&mut self, cursor: &mut Cursor<'_>, depth: usize) -> Result<(), MessageError> {
+    fn scan(
+        &mut self,
+        cursor: &mut Cursor<'_>,
+        depth: usize,
+        meta_cache: &mut MetaCache,
+    ) -> Result<(), MessageError> {
         let mut more = cursor.enter_object()?;
         while more {
             let key = cursor.member_name()?;
@@ -54,7 +60,7 @@ impl MessageMembers {
                 b"params" if is_object => {
                     let outline = &mut self.outline;
                     outline.reset();
-                    scan_members(cursor, depth + 1, |name, value| match name {
+                    scan_members(cursor, depth + 1, meta_cache, |name, value| match name {
                         MemberName::Meta(name) => {
                             outline.push(name, value);
                             outline.mark_last_as_meta();
@@ -65,7 +71,7 @@ impl MessageMembers {
                 }
                 b"result" if is_object => {
                     let meta = &mut self.meta;
-                    scan_members(cursor, depth + 1, |name, value| {
+                    scan_members(cursor, depth + 1, meta_cache, |name, value| {
                         if let MemberName::Meta(_) = name {
                             *meta = Some(value);
                         }
@@ -98,11 +104,12 @@ pub(crate) fn scan_frame(
     bytes: &[u8],
     depth: usize,
     members: &mut MessageMembers,
+    meta_cache: &mut MetaCache,
 ) -> Result<FrameShape, MessageError> {
     let mut cursor = Cursor::new(bytes);
     let found = match cursor.peek()? {
         b'{' => {
-            members.scan(&mut cursor, depth)?;
+            members.scan(&mut cursor, depth, meta_cache)?;
             FrameShape::Object
         }
         b'[' => FrameShape::Array(scan_batch(&mut cursor, depth)?),
@@ -128,6 +135,7 @@ enum MemberName {
 fn scan_members(
     cursor: &mut Cursor<'_>,
     depth: usize,
+    meta_cache: &mut MetaCache,
     mut report: impl FnMut(MemberName, Range<usize>),
 ) -> Result<Range<usize>, SyntaxError> {
     let start = cursor.position();
@@ -137,16 +145,37 @@ fn scan_members(
         let name_start = cursor.position() + 1 - start;
         let key = cursor.member_name()?;
         let value_start = cursor.position();
-        cursor.skip_value(depth + 1)?;
         let name = match key {
-            MemberKey::Plain(META) => MemberName::Meta(name_start..name_start + META.len()),
-            MemberKey::Plain(name) => MemberName::Plain(name_start..name_start + name.len()),
-            MemberKey::Unescaped(_) => MemberName::Escaped,
+            MemberKey::Plain(META) => {
+                skip_meta(cursor, depth + 1, meta_cache)?;
+                MemberName::Meta(name_start..name_start + META.len())
+            }
+            MemberKey::Plain(name) => {
+                cursor.skip_value(depth + 1)?;
+                MemberName::Plain(name_start..name_start + name.len())
+            }
+            MemberKey::Unescaped(_) => {
+                cursor.skip_value(depth + 1)?;
+                MemberName::Escaped
+            }
         };
         report(name, value_start - start..cursor.position() - start);
         more = cursor.next_member()?;
     }
     Ok(start..cursor.position())
+}
+
+/// Skips the value of `_meta`, without validation if it equals the cached one.
+#[inline]
+fn skip_meta(cursor: &mut Cursor<'_>, depth: usize, meta_cache: &mut MetaCache) -> Result<(), SyntaxError> {
+    let rest = cursor.rest();
+    if let Some(len) = meta_cache.matching_prefix_len(rest, depth) {
+        cursor.skip_to(cursor.position() + len);
+        return Ok(());
+    }
+    let span = cursor.skip_value(depth)?;
+    meta_cache.store(&rest[..span.len()], depth);
+    Ok(())
 }
 
 /// Validates the elements of a batch and returns their spans.
@@ -173,7 +202,7 @@ mod tests {
     proptest! {
         #[test]
         fn never_panics_on_junk(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
-            let _ = scan_frame(&bytes, 0, &mut MessageMembers::default());
+            let _ = scan_frame(&bytes, 0, &mut MessageMembers::default(), &mut MetaCache::new());
         }
     }
 }

@@ -10,7 +10,8 @@ use std::task::Poll;
 use std::time::Duration;
 
 use switchboard_protocol::jsonrpc::{
-    self, Envelope, MalformedMessage, Message, Notification, RecoveredMessage, Request, Response, Version,
+    self, Envelope, MalformedMessage, Message, MetaCache, Notification, RecoveredMessage, Request, Response,
+    Version,
 };
 use tokio::task::JoinHandle;
 use tokio::time::Sleep;
@@ -63,7 +64,7 @@ pub(crate) async fn read(
 ) -> LinkError {
     // Most connections never receive more than one frame at a time.
     let mut frames = Vec::with_capacity(1);
-    let mut dispatcher = FrameDispatcher { inflight, counters, tap, handler };
+    let mut dispatcher = FrameDispatcher { meta_cache: MetaCache::new(), inflight, counters, tap, handler };
     // Set when writing has failed: responses are still read for a grace period.
     let mut write_failure: Option<WriteFailure> = None;
     loop {
@@ -103,6 +104,7 @@ pub(crate) async fn read(
 
 /// Parses frames and hands each message to the table of requests or to the handler.
 struct FrameDispatcher<'a, A> {
+    meta_cache: MetaCache,
     inflight: &'a Inflight,
     counters: &'a Counters,
     tap: Option<Tap>,
@@ -128,7 +130,7 @@ impl<A: FrameHandler> FrameDispatcher<'_, A> {
     }
 
     fn dispatch(&mut self, frame: bytes::Bytes) {
-        match jsonrpc::parse(frame.clone()) {
+        match jsonrpc::parse_with_cache(frame.clone(), &mut self.meta_cache) {
             Ok(Message::Single(Envelope::Response(response))) => self.complete(response),
             Ok(Message::Single(Envelope::Request(request))) => self.handler.request(request),
             Ok(Message::Single(Envelope::Notification(note))) => self.handler.note(note),
