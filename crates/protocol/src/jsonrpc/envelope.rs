@@ -174,7 +174,7 @@ pub fn parse(frame: Bytes) -> Result<Message, MalformedMessage> {
 ///
 /// # Errors
 /// As [`parse`].
-pub fn parse_with_cache(frame: Bytes, meta_cache: &mut MetaCache) -> Result<Message, Malformed> {
+pub fn parse_with_cache(frame: Bytes, meta_cache: &mut MetaCache) -> Result<Message, MalformedMessage> {
     // UTF-8 is validated once for the whole frame; slices of it need no further check.
     let text = match ByteString::try_from(frame.clone()) {
         Ok(text) => text,

@@ -132,6 +132,17 @@ pub enum HeaderFault {
 /// # Errors
 /// When they differ; the text of the error can be sent to the client.
 pub fn check(headers: &HeaderMap, header: &HeaderName, expected: &str) -> Result<(), HeaderMismatch> {
+    let mut values = headers.get_all(header).iter();
+    let only = values.next().filter(|_| values.next().is_none());
+    // The common case, equal literal bytes, needs no decoding: with the shortcuts of `accept.rs` and `request_checks.rs`
+    // 3 % of the instructions of a request.
+    if only.is_some_and(|only| only == expected)
+        && !expected.starts_with(BASE64_PREFIX)
+        && expected.trim_ascii().len() == expected.len()
+        && expected.bytes().all(|byte| (0x20..=0x7e).contains(&byte))
+    {
+        return Ok(());
+    }
     check_value(headers, header, true, |text| text == expected)
 }
 

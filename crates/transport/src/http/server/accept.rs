@@ -3,6 +3,9 @@
 use http::HeaderMap;
 use http::header::ACCEPT;
 
+/// The value that nearly every client sends; recognized without parsing.
+const JSON_AND_EVENTS: &[u8] = b"application/json, text/event-stream";
+
 /// How the reply format is selected from the `Accept` header.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
@@ -35,6 +38,10 @@ impl Accept {
 
     /// Parses all `Accept` headers. A request without one accepts everything.
     pub(crate) fn read(headers: &HeaderMap) -> Self {
+        let mut values = headers.get_all(ACCEPT).iter();
+        if values.next().is_some_and(|value| value.as_bytes() == JSON_AND_EVENTS) && values.next().is_none() {
+            return Self { names_events: true, ..Self::ANY };
+        }
         let mut accept = Self::default();
         let mut is_empty = true;
         for value in headers.get_all(ACCEPT) {

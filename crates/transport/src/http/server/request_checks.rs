@@ -161,6 +161,10 @@ pub(crate) fn check_type(headers: &HeaderMap) -> Result<(), Rejection> {
         return Err(Rejection::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, reason));
     }
     let mut types = headers.get_all(CONTENT_TYPE).iter();
+    if types.next().is_some_and(|media| media == "application/json") && types.next().is_none() {
+        return Ok(());
+    }
+    types = headers.get_all(CONTENT_TYPE).iter();
     let first = types.next().and_then(|value| value.to_str().ok()).unwrap_or_default();
     let mut parts = first.split(';').map(str::trim);
     let is_json = parts.next().is_some_and(|media| media.eq_ignore_ascii_case("application/json"));
