@@ -75,7 +75,7 @@ async fn gzip_is_unpacked() {
     let long: String = (0..20_000).map(|n| format!("{n},")).collect();
     let data = long.clone();
     let server = HttpScript::per_request(move |_| {
-        http_response("200 OK", &["Content-Encoding: GZIP"], &gzip(data.as_bytes()))
+        http_response("200 OK", &["Content-Encoding: GZIP"], gzip(data.as_bytes()))
     })
     .await;
     assert_eq!(text(send(&client(), get(server.url("/"))).await.unwrap()).await, long);

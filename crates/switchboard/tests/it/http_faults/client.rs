@@ -317,7 +317,7 @@ async fn f101_a_missing_type_is_taken_for_an_object_and_utf_8_may_be_named() {
         let far = ScriptedServer::start(move |seen| {
             let headers: Vec<&str> = types.into_iter().collect();
             call(seen)
-                .then(|| Reply::Bytes(http_response("200 OK", &headers, &result(seen, "done").to_string())))
+                .then(|| Reply::Bytes(http_response("200 OK", &headers, result(seen, "done").to_string())))
         })
         .await;
         assert_eq!(far.modern().await.call_tool("t", json!({})).await.unwrap().text(), "done");
