@@ -6,7 +6,7 @@
 //! |---|---|---|
 //! | connect to one server | [`Client`], [`client`] | [A client](#a-client) |
 //! | connect to many servers and offer their tools to a model | [`Host`], [`host`] | [A host](#a-host) |
-//! | answer requests with a handler of your own | [`Server`], [`server`] | [A server](#a-server) |
+//! | answer requests with a handler of your own | [`Server`], [`mod@server`] | [A server](#a-server) |
 //! | have a server, a typed client and a command line from a trait | [`macro@service`], [`mod@service`] | [A service](#a-service) |
 //! | choose or write a transport | [`Stdio`], [`Http`], [`InProcess`], [`transport`] | [`transport`] |
 //! | read and write messages | [`protocol`] | [`protocol`] |
@@ -155,7 +155,7 @@
 //! | feature | adds |
 //! |---|---|
 //! | `client` | [`client`] |
-//! | `server` | [`server`], [`serve_stdio`] |
+//! | `server` | [`mod@server`], [`serve_stdio`] |
 //! | `http-client`, `http-server` | [`Http`] and `server::HttpListener` |
 //! | `host` | [`host`] |
 //! | `service`, `service-client`, `service-rpc`, `service-validate` | [`mod@service`], its typed client, its plain JSON-RPC endpoint, checks of `pattern` and `format` |

@@ -13,7 +13,7 @@ use crate::config::canonical::{canonical_digest, to_hex};
 use crate::config::mask::{is_secret_name, mask_url};
 use crate::transport::Transport;
 
-/// The SHA-256 hash of [`definition_text`]: two definitions have the same hash if and only if they differ at most in
+/// The SHA-256 hash of the definition text: two definitions have the same hash if and only if they differ at most in
 /// `_meta`, white space, the order of members and string escapes. Computing it encodes the whole tool, so callers keep
 /// it with each listed tool.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
