@@ -272,6 +272,10 @@ fn servers() -> Vec<Row> {
     let kept = fixed("4,096", &[("crates/service/src/task/store.rs", "Self::new(4096)")]);
     vec![
         row("requests of a connection answered at once", count(limits.requests)),
+        row(
+            "requests of a server answered at once, time of a request",
+            fixed("none", &[("crates/session/src/server/server.rs", "layers: Vec::new(),")]),
+        ),
         row("requests under way when the client has gone", seconds(limits.drain)),
         row(
             "tasks that run, for one client",

@@ -234,7 +234,7 @@ const PROMISES: &[Promise] = &[
     (
         "a lock tells breaking changes from compatible ones",
         &[
-            ("crates/cli/tests/it/services.rs", "a_lock_tells_breaking_changes_from_compatible_ones"),
+            ("crates/cli/tests/it/services.rs", "a_lock_distinguishes_breaking_from_compatible_changes"),
             ("examples/assistant/tests/it/documents.rs", "the_design_keeps_its_promises"),
         ],
     ),
