@@ -6,8 +6,8 @@ use std::sync::{Arc, OnceLock};
 
 use bench_kit::{Usage, fixture};
 use switchboard::Server;
-use switchboard::service::prelude::*;
 use switchboard::service::ServiceBuilder;
+use switchboard::service::prelude::*;
 
 /// The tools of the benchmark.
 #[switchboard::service(name = "bench", version = "1.0.0")]

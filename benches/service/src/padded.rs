@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use bench_kit::fixture;
-use switchboard::service::design::{ArgsDef, Design, ToolDef};
 use switchboard::protocol::CallToolResult;
+use switchboard::service::design::{ArgsDef, Design, ToolDef};
 use switchboard::service::{Call, CallFuture, Changes, Contents, Cx, Dispatch, PromptMessages};
 
 /// The same service, with tools that are only listed.

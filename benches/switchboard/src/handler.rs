@@ -4,12 +4,12 @@ use std::sync::{Arc, OnceLock};
 
 use bench_kit::{Usage, fixture};
 use serde::Deserialize;
-use switchboard::protocol::{ListCapability, ListToolsResult};
+use switchboard::Server;
 use switchboard::protocol::{
     CallToolParams, CallToolResult, Content, Implementation, Raw, RpcError, ServerCapabilities, Tool,
 };
+use switchboard::protocol::{ListCapability, ListToolsResult};
 use switchboard::server::{CachedResult, Handler, HandlerOutcome, RequestContext, ServerRequest};
-use switchboard::Server;
 
 struct Tools {
     list: CachedResult,

@@ -2,8 +2,8 @@
 
 use bench_kit::{ClientArgs, Fail, Session};
 use hyper::Request;
-use switchboard::server::{HttpServerOptions, HttpService};
 use switchboard::json;
+use switchboard::server::{HttpServerOptions, HttpService};
 
 use crate::server;
 

@@ -9,8 +9,8 @@ use bench_host::{Figures, in_process, median, run};
 use bench_kit::{Fail, fixture};
 use parking_lot::Mutex;
 use switchboard::host::HostEvent;
-use switchboard::protocol::{ListCapability, ListToolsResult};
 use switchboard::protocol::{Implementation, RpcError, ServerCapabilities, Tool};
+use switchboard::protocol::{ListCapability, ListToolsResult};
 use switchboard::server::{Handler, HandlerOutcome, RequestContext, ServerRequest};
 use switchboard::{Host, Server};
 

@@ -6,10 +6,10 @@ use std::sync::Arc;
 
 use bench_kit::inside;
 use bench_switchboard::{Calling, Initializing, client, server};
+use switchboard::InProcess;
+use switchboard::transport::ConnectionLimits;
 use switchboard::transport::MuxLink;
 use switchboard::transport::link::{SingleLink, pair};
-use switchboard::transport::ConnectionLimits;
-use switchboard::InProcess;
 
 fn main() -> ExitCode {
     if std::env::args().any(|word| word == "initialize") {
