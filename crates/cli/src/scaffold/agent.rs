@@ -131,7 +131,7 @@ fn adapter(design: &Design, tool: &ToolDef, toolset: &str) -> String {
         true => "use serde_json::{Value, json};\n",
         false => "use serde_json::json;\n",
     };
-    text += "use switchboard::CallToolResult;\n\n";
+    text += "use switchboard::protocol::CallToolResult;\n\n";
     text += &format!(
         "use crate::operator::toolsets::{toolset}::step;\nuse crate::operator::toolsets::{{Step, {reads}}};\n\n"
     );
