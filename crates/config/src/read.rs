@@ -23,7 +23,7 @@ pub(crate) struct ParsedEntry {
 }
 
 impl ServerConfig {
-    /// Reads an entry. `text` is the text the node was parsed from, for positions; empty if there is none.
+    /// Reads an entry. `text` is the text the node was parsed from, for positions; it may be empty.
     pub(crate) fn read(node: &Node, text: &str) -> Result<ParsedEntry, ConfigError> {
         let mut fields = FieldReader::new(node, text)?;
         let transport = transport(&mut fields)?;

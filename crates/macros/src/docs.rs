@@ -14,7 +14,7 @@ pub(crate) enum Docs {
 }
 
 impl Docs {
-    /// Returns the text of the doc attributes; `None` if there is none.
+    /// Returns the text of the doc attributes; `None` without doc attributes.
     pub(crate) fn from_attributes(attrs: &[Attribute]) -> Option<Self> {
         let mut segments: Vec<DocSegment> = Vec::new();
         for attr in attrs.iter().filter(|attr| attr.path().is_ident("doc")) {

@@ -133,7 +133,7 @@ impl ServiceMethod {
         sink.map(|param| &param.ident)
     }
 
-    /// Returns the description as an expression; empty if there is none.
+    /// Returns the description as an expression; empty for an undocumented item.
     pub(crate) fn description(&self) -> TokenStream {
         self.docs.as_ref().map_or_else(|| quote!(""), Docs::to_expr)
     }

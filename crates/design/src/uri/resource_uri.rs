@@ -58,7 +58,7 @@ impl ResourceUri {
         &self.base
     }
 
-    /// Returns the query as written; empty if there is none.
+    /// Returns the query as written; empty for a URI without a query.
     pub fn query(&self) -> &str {
         &self.query
     }

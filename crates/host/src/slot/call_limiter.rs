@@ -33,7 +33,7 @@ impl CallLimiter {
         Self { limit, running: AtomicUsize::new(0), queued: AtomicUsize::new(0), freed: Notify::new() }
     }
 
-    /// Acquires a permit; waits in the queue if there is none.
+    /// Acquires a permit; waits in the queue while all are taken.
     #[inline]
     pub(crate) async fn acquire(&self) -> Result<CallPermit<'_>, Busy> {
         match self.queued.load(Ordering::SeqCst) {

@@ -17,7 +17,7 @@ pub(crate) enum RpcMethod<'a> {
 }
 
 impl<'a> RpcMethod<'a> {
-    /// Finds a method by its Rust name; `None` if there is none or it is internal.
+    /// Finds a method by its Rust name; `None` for an unknown or internal method.
     pub(crate) fn find(design: &'a Design, rust_name: &str) -> Option<Self> {
         Self::all(design).find(|method| method.rust_name() == rust_name)
     }

@@ -251,7 +251,7 @@ impl Inner {
                     let note = EventNotification { request_id: request_id.clone(), name, seq, data, lost };
                     seq += 1;
                     sender.push(encode_message_event(message::note(EVENT_NOTIFICATION, &note).as_bytes()));
-                    // Lets the event be sent first: a slow reader loses the oldest events and is told their number.
+                    // Lets the event be sent first: a slow reader loses the oldest events and receives their number.
                     tokio::task::yield_now().await;
                 }
             }

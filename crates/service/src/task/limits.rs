@@ -11,7 +11,7 @@ pub struct TaskLimits {
     pub ttl: Duration,
     /// Maximum lifetime that a caller may request.
     pub max_ttl: Duration,
-    /// Poll interval that callers are told to use.
+    /// The poll interval that is recommended to callers.
     pub poll_interval: Duration,
     /// Maximum number of running tasks.
     pub max_running: usize,
@@ -39,7 +39,7 @@ impl TaskLimits {
         self
     }
 
-    /// Sets the poll interval that callers are told to use.
+    /// Sets the poll interval that is recommended to callers.
     #[must_use]
     pub fn with_poll_interval(mut self, interval: Duration) -> Self {
         self.poll_interval = interval;
