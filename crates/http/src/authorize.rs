@@ -1,14 +1,14 @@
 //! Authorizers, which provide credentials: the trait, a fixed token, and none.
 //!
-//! Invariants: credentials travel in a header value marked sensitive; an authorizer receives the challenges of a
-//! rejected request, and decides whether to retry. Knows no OAuth: flows live behind the trait.
+//! Invariants: credentials travel in header values marked sensitive; an authorizer receives the headers and challenges of
+//! a rejected request, and decides whether to retry. Knows no OAuth: flows live behind the trait.
 
 use std::fmt;
 use std::future::ready;
 use std::pin::Pin;
 
-use http::StatusCode;
-use http::header::HeaderValue;
+use http::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};
+use http::{Method, StatusCode};
 use zeroize::Zeroizing;
 
 use crate::challenge::Challenge;
@@ -24,16 +24,17 @@ pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 /// # Cancellation
 /// Both futures may be dropped at any point; what they began must go on or be undone by the authorizer itself.
 pub trait Authorizer: Send + Sync + fmt::Debug {
-    /// Returns the value of `Authorization` for a request to this address, if any.
+    /// Returns the headers that authorize a request. Called for every attempt, so that proofs can be fresh.
     ///
     /// # Errors
     /// When there are no credentials and there should be; the request is then not sent.
     fn authorize<'a>(
         &'a self,
-        address: &'a Address,
-    ) -> BoxFuture<'a, Result<Option<HeaderValue>, AuthorizeError>>;
+        target: RequestTarget<'a>,
+    ) -> BoxFuture<'a, Result<Credentials, AuthorizeError>>;
 
-    /// Handles a response with status 401 or 403, and decides whether to authorize and send it again.
+    /// Handles a response with status 401, or 403 for insufficient scope, and decides whether to authorize the request
+    /// and send it again. A request is sent at most [`MAX_AUTHORIZED_ATTEMPTS`] times.
     ///
     /// # Errors
     /// When new credentials were needed and could not be obtained.
@@ -41,32 +42,114 @@ pub trait Authorizer: Send + Sync + fmt::Debug {
         &'a self,
         response: UnauthorizedResponse<'a>,
     ) -> BoxFuture<'a, Result<Retry, AuthorizeError>>;
+
+    /// Observes every response: servers rotate nonces in its headers. Does nothing by default.
+    fn observe_response(&self, target: RequestTarget<'_>, status: StatusCode, headers: &HeaderMap) {
+        _ = (target, status, headers);
+    }
+}
+
+/// The most times that one request is sent with new credentials.
+pub const MAX_AUTHORIZED_ATTEMPTS: u32 = 4;
+
+/// The method and the address of a request.
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub struct RequestTarget<'a> {
+    /// The method.
+    pub method: &'a Method,
+    /// Where the request goes.
+    pub address: &'a Address,
+}
+
+impl<'a> RequestTarget<'a> {
+    /// Returns the target of a request.
+    pub fn new(method: &'a Method, address: &'a Address) -> Self {
+        Self { method, address }
+    }
+}
+
+/// Headers that authorize one request. Values are marked sensitive and never printed.
+///
+/// ```
+/// use http::header::{AUTHORIZATION, HeaderValue};
+/// use switchboard::transport::http_client::Credentials;
+///
+/// let credentials = Credentials::none().with_header(AUTHORIZATION, HeaderValue::from_static("Bearer abc"));
+/// assert_eq!(credentials.authorization().unwrap(), "Bearer abc");
+/// assert_eq!(format!("{credentials:?}"), r#"Credentials(["authorization"])"#);
+/// ```
+#[derive(Clone, Default, PartialEq, Eq)]
+pub struct Credentials {
+    headers: Vec<(HeaderName, HeaderValue)>,
+}
+
+impl Credentials {
+    /// Returns no credentials: the request is sent as it is.
+    pub fn none() -> Self {
+        Self::default()
+    }
+
+    /// Adds a header.
+    #[must_use]
+    pub fn with_header(mut self, name: HeaderName, mut value: HeaderValue) -> Self {
+        value.set_sensitive(true);
+        self.headers.push((name, value));
+        self
+    }
+
+    /// Returns the headers.
+    pub fn headers(&self) -> &[(HeaderName, HeaderValue)] {
+        &self.headers
+    }
+
+    /// Returns the value of `Authorization`.
+    pub fn authorization(&self) -> Option<&HeaderValue> {
+        self.headers.iter().find(|(name, _)| name == AUTHORIZATION).map(|(_, value)| value)
+    }
+}
+
+impl fmt::Debug for Credentials {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<&str> = self.headers.iter().map(|(name, _)| name.as_str()).collect();
+        f.debug_tuple("Credentials").field(&names).finish()
+    }
 }
 
 /// A response with status 401 or 403.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct UnauthorizedResponse<'a> {
-    /// Where the request went.
-    pub address: &'a Address,
+    /// The request that was rejected.
+    pub target: RequestTarget<'a>,
     /// 401 or 403.
     pub status: StatusCode,
+    /// The headers of the response.
+    pub headers: &'a HeaderMap,
     /// The challenges of the server, in its order; may be empty.
     pub challenges: &'a [Challenge],
-    /// The `Authorization` value that was sent; another request may have renewed it since.
-    pub sent: Option<&'a HeaderValue>,
+    /// The credentials that were sent; another request may have renewed them since.
+    pub sent: &'a Credentials,
+    /// How often this request has been sent, from 1.
+    pub attempt: u32,
 }
 
 impl<'a> UnauthorizedResponse<'a> {
-    /// Returns the response to a request that carried no credentials.
-    pub fn new(address: &'a Address, status: StatusCode, challenges: &'a [Challenge]) -> Self {
-        Self { address, status, challenges, sent: None }
+    /// Returns the response to the first attempt of a request.
+    pub fn new(
+        target: RequestTarget<'a>,
+        status: StatusCode,
+        headers: &'a HeaderMap,
+        challenges: &'a [Challenge],
+        sent: &'a Credentials,
+    ) -> Self {
+        Self { target, status, headers, challenges, sent, attempt: 1 }
     }
 
-    /// Sets the `Authorization` value that was sent.
+    /// Sets how often the request has been sent.
     #[must_use]
-    pub fn with_sent(mut self, sent: Option<&'a HeaderValue>) -> Self {
-        self.sent = sent;
+    pub fn with_attempt(mut self, attempt: u32) -> Self {
+        self.attempt = attempt;
         self
     }
 }
@@ -87,6 +170,18 @@ pub enum AuthorizeError {
     /// The user has to log in first.
     #[error("a login is needed")]
     NeedsLogin,
+    /// The authorization server does not register clients itself: an administrator or developer has to, once.
+    #[error("a client registration is needed: {what}")]
+    NeedsClientRegistration {
+        /// Where to register, and what to configure then.
+        what: String,
+    },
+    /// An administrator denied access. A login of the user would not help.
+    #[error("access is blocked by an administrator: {reason}")]
+    BlockedByAdmin {
+        /// The error code of the identity provider.
+        reason: String,
+    },
     /// Obtaining credentials failed.
     #[error("no credentials: {what}")]
     Failed {
@@ -109,8 +204,8 @@ impl AuthorizeError {
 pub struct NoAuth;
 
 impl Authorizer for NoAuth {
-    fn authorize<'a>(&'a self, _: &'a Address) -> BoxFuture<'a, Result<Option<HeaderValue>, AuthorizeError>> {
-        Box::pin(ready(Ok(None)))
+    fn authorize<'a>(&'a self, _: RequestTarget<'a>) -> BoxFuture<'a, Result<Credentials, AuthorizeError>> {
+        Box::pin(ready(Ok(Credentials::none())))
     }
 
     fn handle_unauthorized<'a>(
@@ -124,7 +219,7 @@ impl Authorizer for NoAuth {
 /// An authorizer with a fixed bearer token.
 #[derive(Clone)]
 pub struct Bearer {
-    value: HeaderValue,
+    credentials: Credentials,
 }
 
 impl Bearer {
@@ -141,9 +236,8 @@ impl Bearer {
             ));
         }
         let text = Zeroizing::new(format!("Bearer {text}"));
-        let mut value = HeaderValue::from_str(&text).expect("a token is visible ASCII");
-        value.set_sensitive(true);
-        Ok(Self { value })
+        let value = HeaderValue::from_str(&text).expect("a token is visible ASCII");
+        Ok(Self { credentials: Credentials::none().with_header(AUTHORIZATION, value) })
     }
 }
 
@@ -154,8 +248,8 @@ impl fmt::Debug for Bearer {
 }
 
 impl Authorizer for Bearer {
-    fn authorize<'a>(&'a self, _: &'a Address) -> BoxFuture<'a, Result<Option<HeaderValue>, AuthorizeError>> {
-        Box::pin(ready(Ok(Some(self.value.clone()))))
+    fn authorize<'a>(&'a self, _: RequestTarget<'a>) -> BoxFuture<'a, Result<Credentials, AuthorizeError>> {
+        Box::pin(ready(Ok(self.credentials.clone())))
     }
 
     fn handle_unauthorized<'a>(
@@ -176,6 +270,6 @@ mod tests {
             assert!(Bearer::new(&Secret::new(token)).is_err(), "{token:?}");
         }
         let bearer = Bearer::new(&Secret::new("abc-._~+/=")).unwrap();
-        assert_eq!(format!("{bearer:?} {:?}", bearer.value), "Bearer(••••) Sensitive");
+        assert_eq!(format!("{bearer:?} {:?}", bearer.credentials.authorization().unwrap()), "Bearer(••••) Sensitive");
     }
 }

@@ -16,7 +16,7 @@ use http::{Method, StatusCode};
 use http_body_util::Full;
 use hyper::body::Incoming;
 
-use crate::authorize::{Authorizer, Retry, UnauthorizedResponse};
+use crate::authorize::{Authorizer, MAX_AUTHORIZED_ATTEMPTS, RequestTarget, Retry, UnauthorizedResponse};
 use crate::body::{Body, ERROR_BODY_LIMIT};
 use crate::challenge::Challenge;
 use crate::dial::Dialer;
@@ -132,7 +132,7 @@ impl HttpClient {
     }
 
     /// Sends a request with the credentials of an authorizer. When the server refuses (401, or 403 for want of
-    /// scope) and the authorizer says [`Retry::Again`], it is sent once more, once for each of the two.
+    /// scope) and the authorizer says [`Retry::Again`], it is sent again, [`MAX_AUTHORIZED_ATTEMPTS`] times in all.
     ///
     /// A request that is still refused returns that response.
     ///
@@ -144,30 +144,33 @@ impl HttpClient {
         authorizer: &dyn Authorizer,
     ) -> Result<Response, HttpError> {
         self.add_own_headers(&mut request)?;
-        let mut answered: Vec<StatusCode> = Vec::new();
+        let mut attempt = 1;
         loop {
-            let credentials = authorizer.authorize(&request.address).await?;
-            if let Some(value) = &credentials {
-                request.headers.insert(header::AUTHORIZATION, value.clone());
+            let credentials =
+                authorizer.authorize(RequestTarget::new(&request.method, &request.address)).await?;
+            for (name, value) in credentials.headers() {
+                request.headers.insert(name, value.clone());
             }
             let response = self.follow(&request).await?;
-            let status = response.status;
+            let target = RequestTarget::new(&request.method, &request.address);
+            let (status, headers) = (response.status, &response.headers);
+            authorizer.observe_response(target, status, headers);
             if !matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN)
-                || answered.contains(&status)
+                || attempt == MAX_AUTHORIZED_ATTEMPTS
             {
                 return Ok(response);
             }
-            let challenges = Challenge::from_headers(&response.headers);
+            let challenges = Challenge::from_headers(headers);
             if status == StatusCode::FORBIDDEN && !challenges.iter().any(Challenge::is_insufficient_scope) {
                 return Ok(response);
             }
-            let unauthorized = UnauthorizedResponse::new(&request.address, status, &challenges)
-                .with_sent(credentials.as_ref());
+            let unauthorized = UnauthorizedResponse::new(target, status, headers, &challenges, &credentials)
+                .with_attempt(attempt);
             match authorizer.handle_unauthorized(unauthorized).await? {
                 Retry::GiveUp => return Ok(response),
                 Retry::Again => {
                     response.body.drain(ERROR_BODY_LIMIT, DRAIN).await;
-                    answered.push(status);
+                    attempt += 1;
                 }
             }
         }

@@ -83,7 +83,10 @@ mod tunnel;
 mod url;
 
 #[cfg(feature = "client")]
-pub use authorize::{AuthorizeError, Authorizer, Bearer, BoxFuture, NoAuth, Retry, UnauthorizedResponse};
+pub use authorize::{
+    AuthorizeError, Authorizer, Bearer, BoxFuture, Credentials, MAX_AUTHORIZED_ATTEMPTS, NoAuth, RequestTarget, Retry,
+    UnauthorizedResponse,
+};
 #[cfg(feature = "client")]
 pub use body::{Body, BodyPrefix, ERROR_BODY_LIMIT};
 #[cfg(feature = "client")]

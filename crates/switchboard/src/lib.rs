@@ -157,6 +157,7 @@
 //! | `client` | [`client`] |
 //! | `server` | [`mod@server`], [`serve_stdio`] |
 //! | `http-client`, `http-server` | [`Http`] and `server::HttpListener` |
+//! | `oauth` | [`auth`]: logging in to servers |
 //! | `host` | [`host`] |
 //! | `service`, `service-client`, `service-rpc`, `service-validate` | [`mod@service`], its typed client, its plain JSON-RPC endpoint, checks of `pattern` and `format` |
 //! | `service-cli` | `service::cli`: the command line of a service |
@@ -168,6 +169,8 @@
 //! reference of the attribute, `docs/limits.md` lists every limit and timeout, `docs/commands.md` describes the
 //! `switchboard` command.
 
+#[cfg(feature = "oauth")]
+pub use switchboard_auth as auth;
 #[cfg(feature = "client")]
 pub mod client;
 #[cfg(feature = "host")]

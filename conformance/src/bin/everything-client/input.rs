@@ -16,10 +16,17 @@ pub(crate) struct ScenarioInput {
 
 /// Additional input of some scenarios.
 #[derive(Deserialize, Default)]
-#[serde(rename_all = "camelCase")]
 pub(crate) struct Context {
-    #[serde(default)]
+    #[serde(default, rename = "toolCalls")]
     pub(crate) tool_calls: Vec<ToolCall>,
+    pub(crate) client_id: Option<String>,
+    pub(crate) client_secret: Option<String>,
+    pub(crate) private_key_pem: Option<String>,
+    pub(crate) signing_algorithm: Option<String>,
+    pub(crate) idp_client_id: Option<String>,
+    pub(crate) idp_id_token: Option<String>,
+    pub(crate) idp_token_endpoint: Option<String>,
+    pub(crate) valid_jwt: Option<String>,
 }
 
 /// A call to make.

@@ -3,6 +3,7 @@
 //! The suite names the scenario and the revision in the environment, and gives the URL of its mock server as the last
 //! argument. It exits with 0 on success, and after a timeout in any case.
 
+mod authorization;
 mod handler;
 mod input;
 mod scenario;

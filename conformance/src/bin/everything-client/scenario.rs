@@ -1,6 +1,7 @@
 //! The steps of each scenario.
 
 use std::error::Error;
+use std::sync::Arc;
 
 use switchboard::client::ClientSession;
 use switchboard::protocol::{
@@ -8,6 +9,7 @@ use switchboard::protocol::{
 };
 use switchboard::{Client, Http, json};
 
+use crate::authorization::authorizer;
 use crate::handler::AcceptingHandler;
 use crate::input::ScenarioInput;
 
@@ -31,6 +33,8 @@ pub(crate) async fn run(input: &ScenarioInput) -> ScenarioResult {
         "http-custom-headers" => calls_of_the_context(input).await,
         "http-invalid-tool-headers" => every_tool(input, json!({ "region": "us-east1" })).await,
         "sep-2322-client-request-state" => every_tool(input, json!({})).await,
+        "auth/scope-step-up" => call(input, "test-tool", json!({})).await,
+        auth if auth.starts_with("auth/") => list_twice(input).await,
         other => Err(format!("the scenario {other:?} is not supported").into()),
     }
 }
@@ -45,7 +49,11 @@ async fn open(input: &ScenarioInput) -> Result<ClientSession, Box<dyn Error>> {
         .with_name("everything-client", "1.0.0")
         .with_capabilities(declares)
         .with_answers(AcceptingHandler);
-    let session = client.connect(Http::new(&input.url)).await?;
+    let mut endpoint = Http::new(&input.url);
+    if input.scenario.starts_with("auth/") {
+        endpoint = endpoint.authorizer(Arc::new(authorizer(input)?));
+    }
+    let session = client.connect(endpoint).await?;
     let agreed = session.info()?.revision;
     match agreed.era() == input.revision.era() {
         true => Ok(session),
@@ -89,6 +97,14 @@ async fn calls_of_the_context(input: &ScenarioInput) -> ScenarioResult {
     for call in &input.context.tool_calls {
         succeed(&session, &call.name, &call.arguments).await?;
     }
+    close(session).await
+}
+
+/// Lists the tools twice: some servers accept the first request with a token and reject the next.
+async fn list_twice(input: &ScenarioInput) -> ScenarioResult {
+    let session = open(input).await?;
+    session.list_tools().await?;
+    session.list_tools().await?;
     close(session).await
 }
 

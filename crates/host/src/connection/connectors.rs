@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-use http::HeaderValue;
 use parking_lot::RwLock;
 use switchboard_http::{
-    Address, AuthorizeError, Authorizer, Bearer, BoxFuture, Retry, Secret, UnauthorizedResponse,
+    AuthorizeError, Authorizer, Bearer, BoxFuture, Credentials, RequestTarget, Retry, Secret,
+    UnauthorizedResponse,
 };
 use switchboard_session::link::{Dial, DialStep, Link, LinkError};
 use switchboard_session::server::{InProcess, Server};
@@ -126,17 +126,17 @@ struct ConnectorAuthorizer {
 }
 
 impl ConnectorAuthorizer {
-    async fn bearer(&self, address: &Address) -> Result<Option<HeaderValue>, AuthorizeError> {
-        Bearer::new(&self.tokens.token(&self.id).await?)?.authorize(address).await
+    async fn bearer(&self, target: RequestTarget<'_>) -> Result<Credentials, AuthorizeError> {
+        Bearer::new(&self.tokens.token(&self.id).await?)?.authorize(target).await
     }
 }
 
 impl Authorizer for ConnectorAuthorizer {
     fn authorize<'a>(
         &'a self,
-        address: &'a Address,
-    ) -> BoxFuture<'a, Result<Option<HeaderValue>, AuthorizeError>> {
-        Box::pin(self.bearer(address))
+        target: RequestTarget<'a>,
+    ) -> BoxFuture<'a, Result<Credentials, AuthorizeError>> {
+        Box::pin(self.bearer(target))
     }
 
     /// Retries only if the token has changed.
@@ -145,8 +145,8 @@ impl Authorizer for ConnectorAuthorizer {
         response: UnauthorizedResponse<'a>,
     ) -> BoxFuture<'a, Result<Retry, AuthorizeError>> {
         Box::pin(async move {
-            let now = self.bearer(response.address).await?;
-            Ok(if now.as_ref() == response.sent { Retry::GiveUp } else { Retry::Again })
+            let now = self.bearer(response.target).await?;
+            Ok(if now == *response.sent { Retry::GiveUp } else { Retry::Again })
         })
     }
 }

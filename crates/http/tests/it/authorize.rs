@@ -4,10 +4,10 @@ use std::future::ready;
 use std::sync::Mutex;
 
 use http::StatusCode;
-use http::header::HeaderValue;
+use http::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};
 use switchboard_http::{
-    Address, AuthorizeError, Authorizer, Bearer, BoxFuture, HttpError, NoAuth, Retry, Secret,
-    UnauthorizedResponse,
+    AuthorizeError, Authorizer, Bearer, BoxFuture, Credentials, HttpError, MAX_AUTHORIZED_ATTEMPTS, NoAuth,
+    RequestTarget, Retry, Secret, UnauthorizedResponse,
 };
 use switchboard_testkit::{HttpScript, http_response, ok_response};
 
@@ -21,9 +21,10 @@ struct Renewing {
 }
 
 impl Authorizer for Renewing {
-    fn authorize<'a>(&'a self, _: &'a Address) -> BoxFuture<'a, Result<Option<HeaderValue>, AuthorizeError>> {
+    fn authorize<'a>(&'a self, _: RequestTarget<'a>) -> BoxFuture<'a, Result<Credentials, AuthorizeError>> {
         let value = format!("Bearer t{}", self.token.lock().unwrap());
-        Box::pin(ready(Ok(Some(HeaderValue::from_str(&value).unwrap()))))
+        let credentials = Credentials::none().with_header(AUTHORIZATION, HeaderValue::from_str(&value).unwrap());
+        Box::pin(ready(Ok(credentials)))
     }
 
     fn handle_unauthorized<'a>(
@@ -32,7 +33,7 @@ impl Authorizer for Renewing {
     ) -> BoxFuture<'a, Result<Retry, AuthorizeError>> {
         *self.token.lock().unwrap() += 1;
         let scope = response.challenges.first().and_then(|one| one.scope.clone()).unwrap_or_default();
-        let sent = response.sent.unwrap().to_str().unwrap();
+        let sent = response.sent.authorization().unwrap().to_str().unwrap();
         self.told.lock().unwrap().push(format!("{} {sent} {scope}", response.status.as_u16()));
         Box::pin(ready(Ok(Retry::Again)))
     }
@@ -42,7 +43,7 @@ impl Authorizer for Renewing {
 struct Without;
 
 impl Authorizer for Without {
-    fn authorize<'a>(&'a self, _: &'a Address) -> BoxFuture<'a, Result<Option<HeaderValue>, AuthorizeError>> {
+    fn authorize<'a>(&'a self, _: RequestTarget<'a>) -> BoxFuture<'a, Result<Credentials, AuthorizeError>> {
         Box::pin(ready(Err(AuthorizeError::NeedsLogin)))
     }
 
@@ -75,15 +76,58 @@ async fn a_refused_token_is_renewed_once_for_each_reason() {
     assert_eq!((server.log.requests().len(), server.log.connections()), (3, 1));
 }
 
+/// Proves the possession of a key with the nonce of the last response.
+#[derive(Debug, Default)]
+struct NonceProof {
+    nonce: Mutex<String>,
+}
+
+impl Authorizer for NonceProof {
+    fn authorize<'a>(&'a self, target: RequestTarget<'a>) -> BoxFuture<'a, Result<Credentials, AuthorizeError>> {
+        let path = target.address.uri().path();
+        let proof = format!("{} {path} {}", target.method, self.nonce.lock().unwrap());
+        let credentials = Credentials::none()
+            .with_header(AUTHORIZATION, HeaderValue::from_static("DPoP t0ken"))
+            .with_header(HeaderName::from_static("dpop"), HeaderValue::from_str(&proof).unwrap());
+        Box::pin(ready(Ok(credentials)))
+    }
+
+    fn handle_unauthorized<'a>(
+        &'a self,
+        response: UnauthorizedResponse<'a>,
+    ) -> BoxFuture<'a, Result<Retry, AuthorizeError>> {
+        Box::pin(ready(Ok(if response.headers.contains_key("dpop-nonce") { Retry::Again } else { Retry::GiveUp })))
+    }
+
+    fn observe_response(&self, _: RequestTarget<'_>, _: StatusCode, headers: &HeaderMap) {
+        if let Some(nonce) = headers.get("dpop-nonce") {
+            *self.nonce.lock().unwrap() = nonce.to_str().unwrap().to_owned();
+        }
+    }
+}
+
 #[tokio::test]
-async fn a_second_refusal_is_handed_on() {
+async fn a_proof_is_made_for_each_attempt_with_the_nonce_of_the_last_response() {
+    let server = HttpScript::per_request(|request| match request.contains("POST /a n1") {
+        true => http_response("200 OK", &["dpop-nonce: n2"], b"yes"),
+        false => http_response("401 Unauthorized", &["dpop-nonce: n1"], b"no"),
+    })
+    .await;
+    let authorizer = NonceProof::default();
+    let response = client().send_authorized(post(server.url("/a"), "x"), &authorizer).await.unwrap();
+    assert_eq!((response.status.as_u16(), server.log.requests().len()), (200, 2));
+    assert_eq!(*authorizer.nonce.lock().unwrap(), "n2");
+}
+
+#[tokio::test]
+async fn endless_refusals_are_handed_on() {
     let server =
         HttpScript::per_request(|_| http_response("401 Unauthorized", &["www-authenticate: Bearer"], b"no"))
             .await;
     let authorizer = Renewing::default();
     let response = client().send_authorized(post(server.url("/"), "x"), &authorizer).await.unwrap();
     assert_eq!(response.status, StatusCode::UNAUTHORIZED);
-    assert_eq!(server.log.requests().len(), 2);
+    assert_eq!(server.log.requests().len(), MAX_AUTHORIZED_ATTEMPTS as usize);
     assert_eq!(response.body.collect(10).await.unwrap(), "no");
 }
 

@@ -1,0 +1,160 @@
+//! Requests to authorization servers: JSON documents and form posts, bounded in time and size.
+//!
+//! Invariants: every URL comes from a server and is checked before it is called: https, or http on this machine if the MCP
+//! server itself is on this machine; redirects stay at their origin; no credentials but those of the client are sent.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderValue};
+use http::{Method, StatusCode};
+use serde::de::DeserializeOwned;
+use switchboard_http::{Address, AddressError, HttpClient, PlainHttp, Request, Timeouts};
+
+use crate::error::{AuthError, OAuthError, printable};
+
+/// The largest document or answer that is read.
+const MAX_DOCUMENT: usize = 1024 * 1024;
+/// How long one exchange may take.
+const EXCHANGE_TIMEOUT: Duration = Duration::from_secs(15);
+/// How long a token request may take: the server may already have rotated the token.
+pub(crate) const TOKEN_TIMEOUT: Duration = Duration::from_secs(45);
+
+const JSON: HeaderValue = HeaderValue::from_static("application/json");
+const FORM: HeaderValue = HeaderValue::from_static("application/x-www-form-urlencoded");
+
+/// Calls the endpoints of authorization servers.
+#[derive(Debug, Clone)]
+pub(crate) struct Fetcher {
+    http: HttpClient,
+    loopback: LoopbackPolicy,
+}
+
+/// Whether servers on this machine may be called.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum LoopbackPolicy {
+    /// Yes: the MCP server is on this machine.
+    Allowed,
+    /// No: a remote server must not make the client call local services.
+    Refused,
+}
+
+/// A response: status, headers and body.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    pub(crate) status: StatusCode,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: Bytes,
+    url: String,
+}
+
+impl Fetcher {
+    /// Returns a fetcher for the authorization of this MCP server.
+    pub(crate) fn new(http: HttpClient, server: &Address) -> Self {
+        let loopback =
+            if server.is_loopback() { LoopbackPolicy::Allowed } else { LoopbackPolicy::Refused };
+        Self { http, loopback }
+    }
+
+    /// Checks a URL that a server named.
+    pub(crate) fn check(&self, what: &'static str, url: &str) -> Result<Address, AuthError> {
+        let address = Address::parse(url, PlainHttp::LoopbackOnly)
+            .map_err(|error| AuthError::forbidden(what, url, &error))?;
+        if address.is_loopback() && self.loopback == LoopbackPolicy::Refused {
+            let reason = "it is on this machine, and the MCP server is not".to_owned();
+            return Err(AuthError::ForbiddenUrl { what, url: printable(url), reason });
+        }
+        Ok(address)
+    }
+
+    /// Gets a document.
+    pub(crate) async fn get(&self, address: Address) -> Result<Answer, AuthError> {
+        let request = Request::new(Method::GET, address).with_header(ACCEPT, JSON);
+        self.exchange(request, EXCHANGE_TIMEOUT).await
+    }
+
+    /// Posts a JSON document.
+    pub(crate) async fn post_json(&self, address: Address, body: Vec<u8>) -> Result<Answer, AuthError> {
+        let request = Request::new(Method::POST, address)
+            .with_header(ACCEPT, JSON)
+            .with_header(CONTENT_TYPE, JSON)
+            .with_body(body);
+        self.exchange(request, EXCHANGE_TIMEOUT).await
+    }
+
+    /// Posts a form with additional headers.
+    pub(crate) async fn post_form(
+        &self,
+        address: Address,
+        form: String,
+        headers: HeaderMap,
+    ) -> Result<Answer, AuthError> {
+        let mut request = Request::new(Method::POST, address).with_body(form);
+        request.headers = headers;
+        request.headers.insert(ACCEPT, JSON);
+        request.headers.insert(CONTENT_TYPE, FORM);
+        self.exchange(request, TOKEN_TIMEOUT).await
+    }
+
+    async fn exchange(&self, request: Request, timeout: Duration) -> Result<Answer, AuthError> {
+        let url = format!("{:?}", request.address);
+        let timeouts = Timeouts::default().with_headers(Some(timeout)).with_idle(Some(timeout));
+        let response = self.http.send(request.with_timeouts(timeouts)).await?;
+        let (status, headers) = (response.status, response.headers);
+        let body = response.body.collect(MAX_DOCUMENT).await?;
+        Ok(Answer { status, headers, body, url })
+    }
+}
+
+impl Answer {
+    /// Decodes the body of a successful answer; otherwise returns the OAuth error in it.
+    pub(crate) fn decode<T: DeserializeOwned>(&self) -> Result<T, AuthError> {
+        if !self.status.is_success() {
+            return Err(self.error());
+        }
+        serde_json::from_slice(&self.body).map_err(|error| self.malformed(&error))
+    }
+
+    /// Returns the OAuth error of an unsuccessful answer.
+    pub(crate) fn error(&self) -> AuthError {
+        #[derive(serde::Deserialize)]
+        struct Body {
+            error: String,
+            error_description: Option<String>,
+        }
+        match serde_json::from_slice::<Body>(&self.body) {
+            Ok(body) => AuthError::Endpoint {
+                url: self.url.clone(),
+                error: OAuthError::new(&body.error, body.error_description.as_deref()),
+            },
+            Err(error) => self.malformed(&error),
+        }
+    }
+
+    /// Reports an unreadable body. Only the position of the error, because the body may hold a token.
+    fn malformed(&self, error: &serde_json::Error) -> AuthError {
+        let reason = match (self.body.is_empty(), error.is_data()) {
+            (true, _) => "the body is empty".to_owned(),
+            (false, true) => "a member is missing or of the wrong type".to_owned(),
+            (false, false) => format!("error at line {} column {}", error.line(), error.column()),
+        };
+        AuthError::Malformed { url: self.url.clone(), status: self.status.as_u16(), reason }
+    }
+}
+
+/// Returns an address without its query, and the URL as text without a trailing slash of an empty path.
+pub(crate) fn canonical_resource(server: &Address) -> String {
+    let text = server.as_str().split('?').next().unwrap_or_default();
+    match server.uri().path() {
+        "/" => text.trim_end_matches('/').to_owned(),
+        _ => text.to_owned(),
+    }
+}
+
+/// Resolves a URL that may be relative to the server; relative ones stay at its origin.
+pub(crate) fn resolve(server: &Address, reference: &str) -> Result<String, AddressError> {
+    match reference.contains("://") {
+        true => Ok(reference.to_owned()),
+        false => server.join(reference).map(|address| address.as_str().to_owned()),
+    }
+}

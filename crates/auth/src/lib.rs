@@ -1,0 +1,60 @@
+//! OAuth for MCP: from a 401 to an access token, and its refresh.
+//!
+//! ```text
+//!   401 + WWW-Authenticate
+//!    │ 1 challenge         http::Challenge
+//!    │ 2 resource metadata discovery/protected_resource
+//!    │ 3 server metadata   discovery/authorization_server
+//!    │ 4 client            registration (configured, metadata document, dynamic)
+//!    │ 5 scopes            scope
+//!    │ 6 authorization     authorization (PKCE, state) ──▶ oauth/login_channel ──▶ callback (state, iss)
+//!    │ 7 token             token, client_auth, dpop
+//!    │ 8 store             store
+//!    ▼ 9 refresh           oauth/refresh
+//!   Authorization: Bearer …
+//! ```
+//!
+//! [`OAuthAuthorizer`] ties it together behind [`Authorizer`](switchboard_http::Authorizer); it knows no MCP.
+//!
+//! # Invariants
+//! - A token is sent only to the server it was issued for, a client secret only to the issuer it belongs to.
+//! - Every URL that a server names is checked before it is called.
+//! - Nothing of a callback is shown or used before its `state` and its issuer were checked.
+//! - A refresh token is presented by one process at a time, and its successor is stored before anybody uses it.
+//! - No token, code, verifier or secret is printed: not in errors, logs, `Debug` or panics.
+
+mod attempt;
+mod authorization;
+mod client_auth;
+mod discovery;
+mod dpop;
+mod error;
+mod fetch;
+mod form;
+mod jws;
+mod metadata;
+mod oauth;
+mod random;
+mod registration;
+mod scope;
+mod store;
+mod token;
+
+pub use attempt::{DiscoveryAttempt, DocumentKind};
+pub use authorization::AuthorizationRequest;
+pub use client_auth::{ClientAuthentication, OAuthClient, SecretPlacement};
+pub use discovery::Discovery;
+pub use error::{AuthError, CallbackError, OAuthError, StoreError};
+pub use jws::{SignatureAlgorithm, SigningKey};
+pub use metadata::{ResourceMetadata, ServerMetadata};
+pub use oauth::{
+    AssertionSource, DpopPolicy, EnterpriseManaged, GrantMethod, LoginChannel, OAuthAuthorizer, OAuthOptions,
+    PendingCallback, PkcePolicy, ResourceParameter,
+};
+pub use registration::Registration;
+pub use scope::Scopes;
+pub use store::{
+    Generation, Grant, GrantKey, GrantState, MemoryStore, ServerAccount, StoreLock, StoredClient,
+    StoredGrant, SwapOutcome, TokenStore,
+};
+pub use token::{TokenKind, TokenResponse};

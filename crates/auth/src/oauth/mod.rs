@@ -1,0 +1,24 @@
+//! The OAuth client of one MCP server: an [`Authorizer`](switchboard_http::Authorizer) that obtains, refreshes and sends
+//! its tokens.
+//!
+//! | file | contents |
+//! |---|---|
+//! | `options` | settings: client, scopes, resource, grant |
+//! | `login_channel` | how a user reaches the login page, and its callback reaches the client |
+//! | `obtain` | from a challenge to a grant: discovery, registration, authorization, token |
+//! | `grants` | the requests of the grants without a user |
+//! | `refresh` | the refresh transaction |
+//! | `authorizer` | which of them a request needs, one at a time |
+
+mod authorizer;
+mod grants;
+mod login_channel;
+mod obtain;
+mod options;
+mod refresh;
+
+pub use authorizer::OAuthAuthorizer;
+pub use login_channel::{LoginChannel, PendingCallback};
+pub use options::{
+    AssertionSource, DpopPolicy, EnterpriseManaged, GrantMethod, OAuthOptions, PkcePolicy, ResourceParameter,
+};

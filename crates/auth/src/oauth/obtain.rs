@@ -1,0 +1,317 @@
+//! From a challenge to a grant: discovery, registration, authorization, token.
+
+use std::time::SystemTime;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use switchboard_http::{Address, Challenge, Secret};
+
+use crate::authorization::{AuthorizationParameters, AuthorizationRequest};
+use crate::client_auth::OAuthClient;
+use crate::discovery::{Discovery, DiscoveryOverrides, discover};
+use crate::dpop::DpopKey;
+use crate::error::{AuthError, CallbackError};
+use crate::fetch::Fetcher;
+use crate::form::Form;
+use crate::oauth::grants;
+use crate::oauth::login_channel::LoginChannel;
+use crate::oauth::options::{DpopPolicy, GrantMethod, OAuthOptions, PkcePolicy, ResourceParameter};
+use crate::registration::{self, Registration, RegistrationRequest};
+use crate::scope::{self, Scopes};
+use crate::store::{Grant, GrantKey, GrantState, StoredClient, TokenStore};
+use crate::token::{TokenEndpoint, TokenResponse};
+
+/// What obtaining a grant needs.
+pub(super) struct Obtainer<'a> {
+    pub(super) server: &'a Address,
+    pub(super) options: &'a OAuthOptions,
+    pub(super) fetcher: &'a Fetcher,
+    pub(super) store: &'a dyn TokenStore,
+    pub(super) channel: Option<&'a dyn LoginChannel>,
+}
+
+/// A response that a token is obtained for.
+#[derive(Debug, Clone, Default)]
+pub(super) struct TokenDemand {
+    pub(super) challenges: Vec<Challenge>,
+    /// The scopes that were requested before, to which a step-up adds.
+    pub(super) previous_scopes: Option<Scopes>,
+}
+
+/// A client, and whether it comes from the store and may be outdated.
+struct ChosenClient {
+    client: OAuthClient,
+    is_stored: bool,
+}
+
+impl Obtainer<'_> {
+    /// Finds the authorization server.
+    pub(super) async fn discover(&self, challenges: &[Challenge]) -> Result<Discovery, AuthError> {
+        let overrides =
+            DiscoveryOverrides { server_metadata_url: self.options.server_metadata_url.clone() };
+        discover(self.fetcher, self.server, challenges, &overrides).await
+    }
+
+    /// Obtains a grant with the configured method.
+    pub(super) async fn obtain(&self, demand: &TokenDemand) -> Result<(GrantKey, Grant), AuthError> {
+        let discovery = self.discover(&demand.challenges).await?;
+        let scopes = self.scopes(&discovery, demand);
+        let dpop = self.needs_dpop(&discovery, &demand.challenges).then(DpopKey::generate);
+        let Some(channel) = self.login_channel()? else {
+            let (client, response) = self.request_without_user(&discovery, &scopes, dpop.as_ref()).await?;
+            return Ok(self.grant(&discovery, client, scopes, dpop.as_ref(), response));
+        };
+        match self.log_in(&discovery, &scopes, dpop.as_ref(), channel).await {
+            // Servers that list scopes they do not grant: first those of the challenge, then none.
+            Err(error) if error.code() == Some("invalid_scope") && self.options.scopes.is_none() => {
+                let challenged = scope::challenged_scopes(&demand.challenges).unwrap_or_default();
+                let fewer = if challenged == scopes { Scopes::default() } else { challenged };
+                self.log_in(&discovery, &fewer, dpop.as_ref(), channel).await
+            }
+            other => other,
+        }
+    }
+
+    /// Returns how the user logs in; `None` if the grant needs no user.
+    fn login_channel(&self) -> Result<Option<&dyn LoginChannel>, AuthError> {
+        match (&self.options.grant, self.channel) {
+            (GrantMethod::AuthorizationCode, Some(channel)) => Ok(Some(channel)),
+            (GrantMethod::AuthorizationCode, None) => Err(AuthError::NeedsLogin),
+            _ => Ok(None),
+        }
+    }
+
+    fn scopes(&self, discovery: &Discovery, demand: &TokenDemand) -> Scopes {
+        let challenged = scope::challenged_scopes(&demand.challenges);
+        let chosen = scope::choose(
+            self.options.scopes.as_ref(),
+            challenged.as_ref(),
+            discovery.resource_metadata.as_ref(),
+            &discovery.server,
+        );
+        match &demand.previous_scopes {
+            Some(previous) => previous.union(&challenged.unwrap_or_default()).union(&chosen),
+            None => chosen,
+        }
+    }
+
+    fn needs_dpop(&self, discovery: &Discovery, challenges: &[Challenge]) -> bool {
+        let is_asked = challenges.iter().any(|challenge| challenge.scheme.eq_ignore_ascii_case("dpop"))
+            || discovery
+                .resource_metadata
+                .as_ref()
+                .is_some_and(|metadata| metadata.dpop_bound_access_tokens_required);
+        match self.options.dpop {
+            DpopPolicy::WhenRequired => is_asked,
+            DpopPolicy::Always => true,
+            DpopPolicy::Never => false,
+        }
+    }
+
+    /// Returns the value of `resource` in requests.
+    fn resource<'a>(&'a self, discovery: &'a Discovery) -> Option<&'a str> {
+        match &self.options.resource {
+            ResourceParameter::Discovered => Some(&discovery.resource),
+            ResourceParameter::Omit => None,
+            ResourceParameter::Value(value) => Some(value),
+        }
+    }
+
+    /// Runs the authorization code flow. A stored client that the server no longer knows is registered anew, once.
+    async fn log_in(
+        &self,
+        discovery: &Discovery,
+        scopes: &Scopes,
+        dpop: Option<&DpopKey>,
+        channel: &dyn LoginChannel,
+    ) -> Result<(GrantKey, Grant), AuthError> {
+        if !discovery.server.supports_s256() && self.options.pkce == PkcePolicy::Require {
+            return Err(AuthError::PkceUnsupported { issuer: discovery.server.issuer.clone() });
+        }
+        let mut retried = false;
+        loop {
+            let callback = channel.begin().await?;
+            let redirect_uri = callback.redirect_uri().to_owned();
+            let chosen = self.client(discovery, &redirect_uri, scopes).await?;
+            let request = self.authorization_request(discovery, &chosen.client, &redirect_uri, scopes, dpop)?;
+            let outcome = async {
+                let callback = callback.authorize(request.url()).await?;
+                let code = request.check_callback(&callback)?;
+                self.redeem(discovery, &chosen.client, &request, &code, scopes, dpop).await
+            };
+            match outcome.await {
+                Ok(response) => {
+                    return Ok(self.grant(discovery, chosen.client, scopes.clone(), dpop, response));
+                }
+                Err(error) if chosen.is_stored && !retried && is_unknown_client(&error) => {
+                    self.store.set_client(&discovery.server.issuer, &redirect_uri, None).await?;
+                    retried = true;
+                }
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    fn authorization_request(
+        &self,
+        discovery: &Discovery,
+        client: &OAuthClient,
+        redirect_uri: &str,
+        scopes: &Scopes,
+        dpop: Option<&DpopKey>,
+    ) -> Result<AuthorizationRequest, AuthError> {
+        let server = &discovery.server;
+        let endpoint = server.authorization_endpoint.as_deref().ok_or_else(|| AuthError::NoEndpoint {
+            issuer: server.issuer.clone(),
+            endpoint: "authorization endpoint",
+        })?;
+        // A browser opens it, so it must not be a script or a file either.
+        self.fetcher.check("authorization endpoint", endpoint)?;
+        let thumbprint = dpop.map(DpopKey::thumbprint);
+        let parameters = AuthorizationParameters {
+            client_id: &client.id,
+            redirect_uri,
+            scopes,
+            resource: self.resource(discovery),
+            extra: &self.options.authorize_parameters,
+            dpop_thumbprint: thumbprint.as_deref(),
+        };
+        Ok(AuthorizationRequest::new(server, endpoint, &parameters))
+    }
+
+    /// Exchanges the code of a callback for a token.
+    async fn redeem(
+        &self,
+        discovery: &Discovery,
+        client: &OAuthClient,
+        request: &AuthorizationRequest,
+        code: &Secret,
+        scopes: &Scopes,
+        dpop: Option<&DpopKey>,
+    ) -> Result<TokenResponse, AuthError> {
+        let mut form = Form::default();
+        form.add("grant_type", "authorization_code");
+        form.add("code", code.expose());
+        form.add("redirect_uri", request.redirect_uri());
+        form.add("code_verifier", request.verifier().expose());
+        form.add_optional("scope", Some(&scopes.to_string()));
+        form.add_optional("resource", self.resource(discovery));
+        self.endpoint(discovery, client, dpop).request(form).await
+    }
+
+    /// Requests a token with a grant that needs no user.
+    async fn request_without_user(
+        &self,
+        discovery: &Discovery,
+        scopes: &Scopes,
+        dpop: Option<&DpopKey>,
+    ) -> Result<(OAuthClient, TokenResponse), AuthError> {
+        let Registration::Preset(client) = &self.options.registration else {
+            return Err(AuthError::NeedsClientRegistration {
+                issuer: discovery.server.issuer.clone(),
+                redirect_uri: "(none)".to_owned(),
+            });
+        };
+        let endpoint = self.endpoint(discovery, client, dpop);
+        let resource = self.resource(discovery);
+        let response = match &self.options.grant {
+            GrantMethod::AuthorizationCode => return Err(AuthError::NeedsLogin),
+            GrantMethod::ClientCredentials => grants::client_credentials(&endpoint, scopes, resource).await?,
+            GrantMethod::JwtBearer(source) => {
+                grants::jwt_bearer(&endpoint, source.read()?.expose(), scopes, resource).await?
+            }
+            GrantMethod::EnterpriseManaged(idp) => {
+                let (issuer, target) = (&discovery.server.issuer, &discovery.resource);
+                let jag = grants::identity_assertion(self.fetcher, idp, issuer, target, scopes).await?;
+                let granted = jag.scopes.as_ref().unwrap_or(scopes);
+                grants::jwt_bearer(&endpoint, jag.access_token.expose(), granted, resource)
+                    .await
+                    .map_err(grants::denied)?
+            }
+        };
+        Ok((client.clone(), response))
+    }
+
+    fn endpoint<'a>(
+        &'a self,
+        discovery: &'a Discovery,
+        client: &'a OAuthClient,
+        dpop: Option<&'a DpopKey>,
+    ) -> TokenEndpoint<'a> {
+        TokenEndpoint { fetcher: self.fetcher, server: &discovery.server, client, dpop }
+    }
+
+    /// Chooses the client: configured, by metadata document, stored, or registered now.
+    async fn client(
+        &self,
+        discovery: &Discovery,
+        redirect_uri: &str,
+        scopes: &Scopes,
+    ) -> Result<ChosenClient, AuthError> {
+        let server = &discovery.server;
+        let (metadata_document, client_name) = match &self.options.registration {
+            Registration::Preset(client) => {
+                return Ok(ChosenClient { client: client.clone(), is_stored: false });
+            }
+            Registration::Automatic { metadata_document, client_name } => (metadata_document, client_name),
+        };
+        if let Some(url) = metadata_document
+            && registration::accepts_metadata_document(server, Some(url))
+        {
+            return Ok(ChosenClient { client: OAuthClient::public(url), is_stored: false });
+        }
+        if let Some(stored) = self.store.client(&server.issuer, redirect_uri).await? {
+            return Ok(ChosenClient { client: stored.to_client(), is_stored: true });
+        }
+        let request = RegistrationRequest { client_name, redirect_uri, scopes, uses_device_grant: false };
+        let client = registration::register(self.fetcher, server, &request).await?;
+        self.store.set_client(&server.issuer, redirect_uri, StoredClient::of(&client)).await?;
+        Ok(ChosenClient { client, is_stored: false })
+    }
+
+    fn grant(
+        &self,
+        discovery: &Discovery,
+        client: OAuthClient,
+        scopes: Scopes,
+        dpop: Option<&DpopKey>,
+        response: TokenResponse,
+    ) -> (GrantKey, Grant) {
+        let key = GrantKey {
+            issuer: discovery.server.issuer.clone(),
+            resource: discovery.resource.clone(),
+            client_id: client.id.clone(),
+            account: self.options.account.clone(),
+        };
+        let stored_client = StoredClient::of(&client)
+            .unwrap_or_else(|| StoredClient { id: client.id.clone(), secret: None, placement: None });
+        let grant = Grant {
+            server: self.server.as_str().to_owned(),
+            access_token: response.access_token,
+            kind: response.kind,
+            obtained_at: SystemTime::now(),
+            expires_at: response.expires_at,
+            refresh_token: response.refresh_token,
+            requested_scopes: scopes,
+            granted_scopes: response.scopes,
+            resource_parameter: self.resource(discovery).map(str::to_owned),
+            client: stored_client,
+            token_endpoint: discovery.server.token_endpoint.clone().unwrap_or_default(),
+            revocation_endpoint: discovery.server.revocation_endpoint.clone(),
+            auth_methods: discovery.server.token_endpoint_auth_methods_supported.clone(),
+            dpop_key: dpop.map(|key| Secret::new(STANDARD.encode(key.pkcs8()))),
+            state: GrantState::Active,
+        };
+        (key, grant)
+    }
+}
+
+/// Returns whether the server does not know the client, by its error at either endpoint.
+fn is_unknown_client(error: &AuthError) -> bool {
+    let code = match error {
+        AuthError::Endpoint { error, .. } => &error.code,
+        AuthError::Callback(CallbackError::Denied(error)) => &error.code,
+        _ => return false,
+    };
+    matches!(code.as_str(), "invalid_client" | "unauthorized_client")
+}

@@ -1,0 +1,199 @@
+//! Client registration: the configured client, a client id metadata document, or dynamic registration.
+//!
+//! Invariant: a client belongs to the issuer that it was registered with; another issuer never sees its id, except for a
+//! metadata document, whose URL is the same everywhere.
+
+use serde::{Deserialize, Serialize};
+use switchboard_http::{Address, PlainHttp, Secret};
+
+use crate::client_auth::{ClientAuthentication, OAuthClient, SecretPlacement};
+use crate::error::AuthError;
+use crate::fetch::Fetcher;
+use crate::metadata::ServerMetadata;
+use crate::scope::Scopes;
+
+/// How the client gets its id.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub enum Registration {
+    /// By a metadata document if the server supports them and one is configured, else by dynamic registration.
+    Automatic {
+        /// The URL of the client id metadata document.
+        metadata_document: Option<String>,
+        /// The name under which the client registers.
+        client_name: String,
+    },
+    /// The client was registered by hand.
+    Preset(OAuthClient),
+}
+
+impl Default for Registration {
+    fn default() -> Self {
+        Self::Automatic { metadata_document: None, client_name: "Switchboard".to_owned() }
+    }
+}
+
+/// What a dynamic registration states.
+pub(crate) struct RegistrationRequest<'a> {
+    pub(crate) client_name: &'a str,
+    pub(crate) redirect_uri: &'a str,
+    pub(crate) scopes: &'a Scopes,
+    /// Whether the client also uses the device grant.
+    pub(crate) uses_device_grant: bool,
+}
+
+/// Returns whether a metadata document serves as client id here.
+pub(crate) fn accepts_metadata_document(server: &ServerMetadata, url: Option<&str>) -> bool {
+    // The specification wants https and a path.
+    let is_valid = |url: &str| {
+        Address::parse(url, PlainHttp::LoopbackOnly)
+            .is_ok_and(|address| address.is_secure() && address.uri().path() != "/")
+    };
+    server.client_id_metadata_document_supported && url.is_some_and(is_valid)
+}
+
+/// Registers a client (RFC 7591).
+///
+/// # Errors
+/// [`AuthError::NeedsClientRegistration`] if the server does not register clients; its error if it rejects this one.
+pub(crate) async fn register(
+    fetcher: &Fetcher,
+    server: &ServerMetadata,
+    request: &RegistrationRequest<'_>,
+) -> Result<OAuthClient, AuthError> {
+    let Some(endpoint) = &server.registration_endpoint else {
+        return Err(AuthError::NeedsClientRegistration {
+            issuer: server.issuer.clone(),
+            redirect_uri: request.redirect_uri.to_owned(),
+        });
+    };
+    let address = fetcher.check("registration endpoint", endpoint)?;
+    let body = serde_json::to_vec(&ClientMetadata::new(server, request)).expect("strings serialize");
+    let answer = fetcher.post_json(address, body).await?;
+    let registered: RegisteredClient = answer.decode()?;
+    Ok(registered.into_client())
+}
+
+/// The client metadata of RFC 7591, section 2.
+#[derive(Serialize)]
+struct ClientMetadata<'a> {
+    client_name: &'a str,
+    redirect_uris: [&'a str; 1],
+    grant_types: Vec<&'static str>,
+    response_types: [&'static str; 1],
+    token_endpoint_auth_method: &'static str,
+    application_type: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    scope: Option<String>,
+}
+
+impl<'a> ClientMetadata<'a> {
+    fn new(server: &ServerMetadata, request: &RegistrationRequest<'a>) -> Self {
+        let is_native = Address::parse(request.redirect_uri, PlainHttp::Allowed)
+            .is_ok_and(|address| address.is_loopback());
+        let mut grant_types = vec!["authorization_code", "refresh_token"];
+        if request.uses_device_grant {
+            grant_types.push("urn:ietf:params:oauth:grant-type:device_code");
+        }
+        Self {
+            client_name: request.client_name,
+            redirect_uris: [request.redirect_uri],
+            grant_types,
+            response_types: ["code"],
+            token_endpoint_auth_method: requested_method(server),
+            application_type: if is_native { "native" } else { "web" },
+            scope: (!request.scopes.is_empty()).then(|| request.scopes.to_string()),
+        }
+    }
+}
+
+/// Chooses the authentication method to register for: none where it is allowed, because a program on a user's machine
+/// cannot keep a secret.
+fn requested_method(server: &ServerMetadata) -> &'static str {
+    let Some(methods) = &server.token_endpoint_auth_methods_supported else { return "none" };
+    ["none", "client_secret_basic", "client_secret_post"]
+        .into_iter()
+        .find(|method| methods.iter().any(|listed| listed == method))
+        .unwrap_or("none")
+}
+
+/// The answer of a registration endpoint.
+#[derive(Deserialize)]
+struct RegisteredClient {
+    client_id: String,
+    #[serde(default)]
+    client_secret: Option<String>,
+    #[serde(default)]
+    token_endpoint_auth_method: Option<String>,
+}
+
+impl RegisteredClient {
+    fn into_client(self) -> OAuthClient {
+        let placement = match self.token_endpoint_auth_method.as_deref() {
+            Some("client_secret_basic") => Some(SecretPlacement::Basic),
+            Some("client_secret_post") => Some(SecretPlacement::Post),
+            _ => None,
+        };
+        let is_public = self.token_endpoint_auth_method.as_deref() == Some("none");
+        let authentication = match self.client_secret.filter(|secret| !secret.is_empty() && !is_public) {
+            Some(secret) => ClientAuthentication::Secret { secret: Secret::new(secret), placement },
+            None => ClientAuthentication::Public,
+        };
+        OAuthClient { id: self.client_id, authentication }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn server(methods: Option<&[&str]>) -> ServerMetadata {
+        let methods = methods.map(|methods| methods.iter().map(|&method| method.to_owned()).collect());
+        ServerMetadata { token_endpoint_auth_methods_supported: methods, ..ServerMetadata::default() }
+    }
+
+    #[test]
+    fn the_registration_says_what_the_client_is() {
+        let scopes = Scopes::parse("a b");
+        let state = |redirect_uri, methods| {
+            let request = RegistrationRequest {
+                client_name: "Switchboard",
+                redirect_uri,
+                scopes: &scopes,
+                uses_device_grant: false,
+            };
+            serde_json::to_value(ClientMetadata::new(&server(methods), &request)).unwrap()
+        };
+        let native = state("http://127.0.0.1:7777/callback", None);
+        assert_eq!(native["application_type"], "native");
+        assert_eq!(native["token_endpoint_auth_method"], "none");
+        assert_eq!(native["grant_types"], serde_json::json!(["authorization_code", "refresh_token"]));
+        assert_eq!(native["scope"], "a b");
+        let web = state("https://tunnel.example/callback", Some(&["client_secret_post"]));
+        assert_eq!(web["application_type"], "web");
+        assert_eq!(web["token_endpoint_auth_method"], "client_secret_post");
+    }
+
+    #[test]
+    fn a_secret_for_a_public_client_is_not_used() {
+        let read = |text: &str| serde_json::from_str::<RegisteredClient>(text).unwrap().into_client();
+        let public = read(r#"{"client_id":"c","client_secret":"s","token_endpoint_auth_method":"none"}"#);
+        assert!(matches!(public.authentication, ClientAuthentication::Public));
+        let post = read(r#"{"client_id":"c","client_secret":"s","token_endpoint_auth_method":"client_secret_post"}"#);
+        assert!(matches!(
+            post.authentication,
+            ClientAuthentication::Secret { placement: Some(SecretPlacement::Post), .. }
+        ));
+    }
+
+    #[test]
+    fn a_metadata_document_is_an_https_url_with_a_path() {
+        let mut server = server(None);
+        assert!(!accepts_metadata_document(&server, Some("https://a.example/client.json")));
+        server.client_id_metadata_document_supported = true;
+        assert!(accepts_metadata_document(&server, Some("https://a.example/client.json")));
+        for wrong in [None, Some("https://a.example/"), Some("http://localhost/client.json"), Some("x")] {
+            assert!(!accepts_metadata_document(&server, wrong), "{wrong:?}");
+        }
+    }
+}
