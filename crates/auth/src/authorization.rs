@@ -178,7 +178,9 @@ mod tests {
         let request = request(true);
         let state = request.state.expose();
         let check = |callback: String| request.check_callback(&callback);
-        let code = check(format!("http://127.0.0.1:1234/callback?code=c0de&state={state}&iss=https%3A%2F%2Fas.example"));
+        let code = check(format!(
+            "http://127.0.0.1:1234/callback?code=c0de&state={state}&iss=https%3A%2F%2Fas.example"
+        ));
         assert_eq!(code.unwrap().expose(), "c0de");
         // Its query alone, as pasted by a user.
         assert!(check(format!("code=c0de&state={state}&iss={ISSUER}")).is_ok());
@@ -194,7 +196,9 @@ mod tests {
             CallbackError::IssuerMissing { expected: ISSUER.into() }
         );
         for wrong in ["https://evil.example", "https://as.example/", "https://AS.example", ""] {
-            let error = callback_error(format!("error=access_denied&error_description=evil&state={state}&iss={wrong}"));
+            let error = callback_error(format!(
+                "error=access_denied&error_description=evil&state={state}&iss={wrong}"
+            ));
             assert_eq!(error, CallbackError::IssuerMismatch { expected: ISSUER.into() });
             assert!(!error.to_string().contains("evil"));
         }
@@ -207,6 +211,8 @@ mod tests {
         let request = request(false);
         let state = request.state.expose();
         assert!(request.check_callback(&format!("code=c0de&state={state}")).is_ok());
-        assert!(request.check_callback(&format!("code=c0de&state={state}&iss=https://evil.example")).is_err());
+        assert!(
+            request.check_callback(&format!("code=c0de&state={state}&iss=https://evil.example")).is_err()
+        );
     }
 }

@@ -80,7 +80,9 @@ impl OAuthClient {
             ClientAuthentication::Public => form.add("client_id", &self.id),
             ClientAuthentication::Secret { secret, placement } => {
                 match placement.or_else(|| placement_at(server)) {
-                    Some(SecretPlacement::Basic) => _ = headers.insert(AUTHORIZATION, basic(&self.id, secret)?),
+                    Some(SecretPlacement::Basic) => {
+                        _ = headers.insert(AUTHORIZATION, basic(&self.id, secret)?)
+                    }
                     Some(SecretPlacement::Post) => {
                         form.add("client_id", &self.id);
                         form.add("client_secret", secret.expose());
@@ -165,8 +167,14 @@ mod tests {
         let client = OAuthClient::with_secret("id", Secret::new("s3cret"));
         let header = Some("Basic aWQ6czNjcmV0".to_owned());
         assert_eq!(sent(&client, None), (String::new(), header.clone()));
-        assert_eq!(sent(&client, Some(&["client_secret_post", "client_secret_basic"])), (String::new(), header));
-        assert_eq!(sent(&client, Some(&["client_secret_post"])), ("client_id=id&client_secret=s3cret".into(), None));
+        assert_eq!(
+            sent(&client, Some(&["client_secret_post", "client_secret_basic"])),
+            (String::new(), header)
+        );
+        assert_eq!(
+            sent(&client, Some(&["client_secret_post"])),
+            ("client_id=id&client_secret=s3cret".into(), None)
+        );
         assert_eq!(sent(&client, Some(&["none"])), ("client_id=id".into(), None));
         assert_eq!(sent(&OAuthClient::public("id"), None), ("client_id=id".into(), None));
     }

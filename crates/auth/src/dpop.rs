@@ -134,7 +134,10 @@ mod tests {
         let address = Address::parse("https://h.example/mcp?x=1", PlainHttp::LoopbackOnly).unwrap();
         let (header, claims) = decode(&key.proof(&Method::POST, &address, None).unwrap());
         assert_eq!((header["typ"].as_str(), header["alg"].as_str()), (Some("dpop+jwt"), Some("ES256")));
-        assert_eq!((claims["htm"].as_str(), claims["htu"].as_str()), (Some("POST"), Some("https://h.example/mcp")));
+        assert_eq!(
+            (claims["htm"].as_str(), claims["htu"].as_str()),
+            (Some("POST"), Some("https://h.example/mcp"))
+        );
         assert!(claims.get("ath").is_none() && claims.get("nonce").is_none());
 
         let mut headers = HeaderMap::new();

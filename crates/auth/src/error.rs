@@ -292,5 +292,10 @@ impl fmt::Display for AttemptList<'_> {
 /// Returns the beginning of a text of a server, without control characters.
 pub(crate) fn printable(text: &str) -> String {
     const SHOWN: usize = 300;
-    text.chars().take(SHOWN).map(|c| if c.is_control() { ' ' } else { c }).collect::<String>().trim().to_owned()
+    text.chars()
+        .take(SHOWN)
+        .map(|c| if c.is_control() { ' ' } else { c })
+        .collect::<String>()
+        .trim()
+        .to_owned()
 }

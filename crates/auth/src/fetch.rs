@@ -51,8 +51,7 @@ pub(crate) struct Answer {
 impl Fetcher {
     /// Returns a fetcher for the authorization of this MCP server.
     pub(crate) fn new(http: HttpClient, server: &Address) -> Self {
-        let loopback =
-            if server.is_loopback() { LoopbackPolicy::Allowed } else { LoopbackPolicy::Refused };
+        let loopback = if server.is_loopback() { LoopbackPolicy::Allowed } else { LoopbackPolicy::Refused };
         Self { http, loopback }
     }
 

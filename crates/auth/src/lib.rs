@@ -32,6 +32,7 @@ mod error;
 mod fetch;
 mod form;
 mod jws;
+mod loopback;
 mod metadata;
 mod oauth;
 mod random;
@@ -46,10 +47,11 @@ pub use client_auth::{ClientAuthentication, OAuthClient, SecretPlacement};
 pub use discovery::Discovery;
 pub use error::{AuthError, CallbackError, OAuthError, StoreError};
 pub use jws::{SignatureAlgorithm, SigningKey};
+pub use loopback::{CallbackPort, LOGIN_TIMEOUT, LoopbackListener};
 pub use metadata::{ResourceMetadata, ServerMetadata};
 pub use oauth::{
     AssertionSource, DpopPolicy, EnterpriseManaged, GrantMethod, LoginChannel, OAuthAuthorizer, OAuthOptions,
-    PendingCallback, PkcePolicy, ResourceParameter,
+    PendingCallback, PkcePolicy, ResourceParameter, Revocation,
 };
 pub use registration::Registration;
 pub use scope::Scopes;

@@ -179,7 +179,9 @@ mod tests {
         let read = |text: &str| serde_json::from_str::<RegisteredClient>(text).unwrap().into_client();
         let public = read(r#"{"client_id":"c","client_secret":"s","token_endpoint_auth_method":"none"}"#);
         assert!(matches!(public.authentication, ClientAuthentication::Public));
-        let post = read(r#"{"client_id":"c","client_secret":"s","token_endpoint_auth_method":"client_secret_post"}"#);
+        let post = read(
+            r#"{"client_id":"c","client_secret":"s","token_endpoint_auth_method":"client_secret_post"}"#,
+        );
         assert!(matches!(
             post.authentication,
             ClientAuthentication::Secret { placement: Some(SecretPlacement::Post), .. }

@@ -115,8 +115,10 @@ mod tests {
 
     #[test]
     fn the_challenge_wins_over_the_listed_scopes() {
-        let resource =
-            ResourceMetadata { scopes_supported: vec!["a".into(), "b".into()], ..ResourceMetadata::default() };
+        let resource = ResourceMetadata {
+            scopes_supported: vec!["a".into(), "b".into()],
+            ..ResourceMetadata::default()
+        };
         let server = ServerMetadata::default();
         let challenged = Scopes::parse("c");
         let configured = Scopes::parse("d");

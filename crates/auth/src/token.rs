@@ -77,12 +77,7 @@ impl TokenEndpoint<'_> {
         answer.decode::<TokenAnswer>().map(|answer| answer.into_response(SystemTime::now()))
     }
 
-    async fn post(
-        &self,
-        address: &Address,
-        form: &str,
-        mut headers: HeaderMap,
-    ) -> Result<Answer, AuthError> {
+    async fn post(&self, address: &Address, form: &str, mut headers: HeaderMap) -> Result<Answer, AuthError> {
         if let Some(dpop) = self.dpop {
             let proof = dpop.proof(&Method::POST, address, None)?;
             headers.insert(HeaderName::from_static("dpop"), sensitive(proof.expose())?);
@@ -191,6 +186,9 @@ mod tests {
         }
         assert_eq!(read(r#"{"access_token":"a","token_type":"DPoP"}"#).kind, TokenKind::Dpop);
         assert!(read(r#"{"access_token":"a","refresh_token":""}"#).refresh_token.is_none());
-        assert!(!format!("{:?}", read(r#"{"access_token":"s3cret","refresh_token":"s3cret"}"#)).contains("s3cret"));
+        assert!(
+            !format!("{:?}", read(r#"{"access_token":"s3cret","refresh_token":"s3cret"}"#))
+                .contains("s3cret")
+        );
     }
 }

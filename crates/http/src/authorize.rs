@@ -270,6 +270,9 @@ mod tests {
             assert!(Bearer::new(&Secret::new(token)).is_err(), "{token:?}");
         }
         let bearer = Bearer::new(&Secret::new("abc-._~+/=")).unwrap();
-        assert_eq!(format!("{bearer:?} {:?}", bearer.credentials.authorization().unwrap()), "Bearer(••••) Sensitive");
+        assert_eq!(
+            format!("{bearer:?} {:?}", bearer.credentials.authorization().unwrap()),
+            "Bearer(••••) Sensitive"
+        );
     }
 }

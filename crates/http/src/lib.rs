@@ -84,8 +84,8 @@ mod url;
 
 #[cfg(feature = "client")]
 pub use authorize::{
-    AuthorizeError, Authorizer, Bearer, BoxFuture, Credentials, MAX_AUTHORIZED_ATTEMPTS, NoAuth, RequestTarget, Retry,
-    UnauthorizedResponse,
+    AuthorizeError, Authorizer, Bearer, BoxFuture, Credentials, MAX_AUTHORIZED_ATTEMPTS, NoAuth,
+    RequestTarget, Retry, UnauthorizedResponse,
 };
 #[cfg(feature = "client")]
 pub use body::{Body, BodyPrefix, ERROR_BODY_LIMIT};

@@ -49,7 +49,8 @@ fn options(scenario: &str, context: &Context) -> Result<OAuthOptions, Box<dyn Er
             GrantMethod::JwtBearer(AssertionSource::Fixed(Secret::new(assertion)))
         }
         "auth/enterprise-managed-authorization" => {
-            let endpoint = context.idp_token_endpoint.as_deref().ok_or("no identity provider in the context")?;
+            let endpoint =
+                context.idp_token_endpoint.as_deref().ok_or("no identity provider in the context")?;
             let id_token = secret(&context.idp_id_token).ok_or("no identity token in the context")?;
             let idp = OAuthClient::public(context.idp_client_id.as_deref().unwrap_or_default());
             GrantMethod::EnterpriseManaged(EnterpriseManaged::new(endpoint, idp, id_token))
@@ -75,7 +76,9 @@ impl PendingCallback for ImmediateBrowser {
     }
 
     fn authorize<'a>(self: Box<Self>, url: &'a str) -> BoxFuture<'a, Result<String, AuthError>> {
-        Box::pin(async move { location(url).await.map_err(|error| AuthError::LoginAborted(error.to_string())) })
+        Box::pin(
+            async move { location(url).await.map_err(|error| AuthError::LoginAborted(error.to_string())) },
+        )
     }
 }
 

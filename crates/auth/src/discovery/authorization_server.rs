@@ -34,7 +34,11 @@ pub(super) async fn find(
         };
         if is_same_issuer(issuer, &found.issuer) {
             if issuer != found.issuer {
-                tracing::warn!(listed = issuer, document = found.issuer, "issuers differ by a trailing slash");
+                tracing::warn!(
+                    listed = issuer,
+                    document = found.issuer,
+                    "issuers differ by a trailing slash"
+                );
             }
             attempts.push(DiscoveryAttempt::found(DocumentKind::AuthorizationServer, url));
             return Ok(found);

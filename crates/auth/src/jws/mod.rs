@@ -5,5 +5,5 @@
 
 mod signing_key;
 
-pub use signing_key::{SignatureAlgorithm, SigningKey};
 pub(crate) use signing_key::{EcJwk, JwtHeader, unix_now};
+pub use signing_key::{SignatureAlgorithm, SigningKey};

@@ -19,6 +19,7 @@ use switchboard_http::{
 };
 use zeroize::Zeroizing;
 
+use crate::discovery::Discovery;
 use crate::dpop::DpopKey;
 use crate::error::AuthError;
 use crate::fetch::Fetcher;
@@ -26,6 +27,7 @@ use crate::oauth::login_channel::LoginChannel;
 use crate::oauth::obtain::{Obtainer, TokenDemand};
 use crate::oauth::options::{GrantMethod, OAuthOptions};
 use crate::oauth::refresh::Refresher;
+use crate::oauth::revoke::{Revocation, revoke};
 use crate::registration::Registration;
 use crate::scope;
 use crate::store::{GrantState, MemoryStore, ServerAccount, StoredGrant, SwapOutcome, TokenStore};
@@ -153,6 +155,34 @@ impl OAuthAuthorizer {
     }
 }
 
+impl OAuthAuthorizer {
+    /// Finds the authorization server of the MCP server, with every URL that was tried.
+    ///
+    /// # Errors
+    /// Why it was not found.
+    pub async fn discover(&self, challenges: &[Challenge]) -> Result<Discovery, AuthError> {
+        self.shared.obtainer().discover(challenges).await
+    }
+
+    /// Logs out: revokes the tokens where the server supports it, and removes them from the store. Returns `None` if there
+    /// were none.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn log_out(&self) -> Result<Option<Revocation>, AuthError> {
+        let shared = &self.shared;
+        let _renewal = shared.renewal.lock().await;
+        let Some(stored) = shared.store.find(&shared.account).await? else { return Ok(None) };
+        let _lock = shared.store.lock(&stored.key).await?;
+        // Another process may have refreshed it while the lock was awaited.
+        let Some(stored) = shared.store.find(&shared.account).await? else { return Ok(None) };
+        let revocation = revoke(&shared.fetcher, &stored).await;
+        shared.store.compare_and_set(&stored.key, Some(stored.generation), None).await?;
+        *shared.current.write() = None;
+        Ok(Some(revocation))
+    }
+}
+
 /// Runs a future in a task of its own, which goes on if the caller is dropped.
 async fn run_owned<T: Send + 'static>(
     work: impl Future<Output = Result<T, AuthError>> + Send + 'static,
@@ -164,6 +194,16 @@ async fn run_owned<T: Send + 'static>(
 }
 
 impl Shared {
+    fn obtainer(&self) -> Obtainer<'_> {
+        Obtainer {
+            server: &self.server,
+            options: &self.options,
+            fetcher: &self.fetcher,
+            store: &*self.store,
+            channel: self.channel.as_deref(),
+        }
+    }
+
     fn current(&self) -> Option<Arc<CurrentToken>> {
         self.current.read().clone()
     }
@@ -234,10 +274,7 @@ impl Shared {
     }
 
     /// Renews a token that is about to expire, unless another caller has done so.
-    async fn renew_due(
-        self: &Arc<Self>,
-        due: &Arc<CurrentToken>,
-    ) -> Result<Arc<CurrentToken>, AuthError> {
+    async fn renew_due(self: &Arc<Self>, due: &Arc<CurrentToken>) -> Result<Arc<CurrentToken>, AuthError> {
         let (shared, due) = (Arc::clone(self), Arc::clone(due));
         run_owned(async move {
             let _renewal = shared.renewal.lock().await;
@@ -272,14 +309,7 @@ impl Shared {
 
     /// Obtains a new grant and stores it. The renewal lock is held.
     async fn obtain(&self, demand: &TokenDemand) -> Result<Arc<CurrentToken>, AuthError> {
-        let obtainer = Obtainer {
-            server: &self.server,
-            options: &self.options,
-            fetcher: &self.fetcher,
-            store: &*self.store,
-            channel: self.channel.as_deref(),
-        };
-        let (key, grant) = obtainer.obtain(demand).await?;
+        let (key, grant) = self.obtainer().obtain(demand).await?;
         let mut expected = None;
         loop {
             // A login replaces whatever there is.
@@ -332,9 +362,7 @@ impl Shared {
         };
         match (loaded, before) {
             (None, _) => Ok(false),
-            (Some(stored), Some(before))
-                if stored.grant.access_token == before.stored.grant.access_token =>
-            {
+            (Some(stored), Some(before)) if stored.grant.access_token == before.stored.grant.access_token => {
                 Ok(false)
             }
             (Some(stored), _) => self.set_current(stored, false).map(|_| true),
@@ -356,14 +384,7 @@ impl Shared {
 
     /// Returns whether the server names another issuer now than that of the token.
     async fn issuer_changed(&self, current: &CurrentToken, refusal: &Refusal) -> Result<bool, AuthError> {
-        let obtainer = Obtainer {
-            server: &self.server,
-            options: &self.options,
-            fetcher: &self.fetcher,
-            store: &*self.store,
-            channel: None,
-        };
-        match obtainer.discover(&refusal.demand.challenges).await {
+        match self.obtainer().discover(&refusal.demand.challenges).await {
             Ok(discovery) => Ok(discovery.server.issuer != current.stored.key.issuer),
             Err(error) if error.is_transient() => Err(error),
             // The refresh needs no metadata.
@@ -387,8 +408,7 @@ impl Authorizer for OAuthAuthorizer {
             let Some(token) = self.shared.token().await? else { return Ok(Credentials::none()) };
             let credentials = Credentials::none().with_header(AUTHORIZATION, token.authorization.clone());
             let Some(dpop) = &token.dpop else { return Ok(credentials) };
-            let proof =
-                dpop.proof(target.method, target.address, Some(&token.stored.grant.access_token))?;
+            let proof = dpop.proof(target.method, target.address, Some(&token.stored.grant.access_token))?;
             Ok(credentials.with_header(HeaderName::from_static("dpop"), sensitive(proof.expose())?))
         })
     }
@@ -399,7 +419,10 @@ impl Authorizer for OAuthAuthorizer {
     ) -> BoxFuture<'a, Result<Retry, AuthorizeError>> {
         Box::pin(async move {
             // The nonce was taken from the response already.
-            if response.challenges.iter().any(|challenge| challenge.error.as_deref() == Some("use_dpop_nonce"))
+            if response
+                .challenges
+                .iter()
+                .any(|challenge| challenge.error.as_deref() == Some("use_dpop_nonce"))
             {
                 return Ok(Retry::Again);
             }

@@ -8,6 +8,7 @@
 //! | `obtain` | from a challenge to a grant: discovery, registration, authorization, token |
 //! | `grants` | the requests of the grants without a user |
 //! | `refresh` | the refresh transaction |
+//! | `revoke` | revocation at logout |
 //! | `authorizer` | which of them a request needs, one at a time |
 
 mod authorizer;
@@ -16,9 +17,11 @@ mod login_channel;
 mod obtain;
 mod options;
 mod refresh;
+mod revoke;
 
 pub use authorizer::OAuthAuthorizer;
 pub use login_channel::{LoginChannel, PendingCallback};
 pub use options::{
     AssertionSource, DpopPolicy, EnterpriseManaged, GrantMethod, OAuthOptions, PkcePolicy, ResourceParameter,
 };
+pub use revoke::Revocation;

@@ -47,8 +47,7 @@ struct ChosenClient {
 impl Obtainer<'_> {
     /// Finds the authorization server.
     pub(super) async fn discover(&self, challenges: &[Challenge]) -> Result<Discovery, AuthError> {
-        let overrides =
-            DiscoveryOverrides { server_metadata_url: self.options.server_metadata_url.clone() };
+        let overrides = DiscoveryOverrides { server_metadata_url: self.options.server_metadata_url.clone() };
         discover(self.fetcher, self.server, challenges, &overrides).await
     }
 
@@ -133,7 +132,8 @@ impl Obtainer<'_> {
             let callback = channel.begin().await?;
             let redirect_uri = callback.redirect_uri().to_owned();
             let chosen = self.client(discovery, &redirect_uri, scopes).await?;
-            let request = self.authorization_request(discovery, &chosen.client, &redirect_uri, scopes, dpop)?;
+            let request =
+                self.authorization_request(discovery, &chosen.client, &redirect_uri, scopes, dpop)?;
             let outcome = async {
                 let callback = callback.authorize(request.url()).await?;
                 let code = request.check_callback(&callback)?;
@@ -283,8 +283,11 @@ impl Obtainer<'_> {
             client_id: client.id.clone(),
             account: self.options.account.clone(),
         };
-        let stored_client = StoredClient::of(&client)
-            .unwrap_or_else(|| StoredClient { id: client.id.clone(), secret: None, placement: None });
+        let stored_client = StoredClient::of(&client).unwrap_or_else(|| StoredClient {
+            id: client.id.clone(),
+            secret: None,
+            placement: None,
+        });
         let grant = Grant {
             server: self.server.as_str().to_owned(),
             access_token: response.access_token,

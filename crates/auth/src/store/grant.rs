@@ -164,7 +164,9 @@ impl StoredClient {
     /// Returns the stored form of a client; `None` for a client with a key, which its configuration holds.
     pub(crate) fn of(client: &OAuthClient) -> Option<Self> {
         match &client.authentication {
-            ClientAuthentication::Public => Some(Self { id: client.id.clone(), secret: None, placement: None }),
+            ClientAuthentication::Public => {
+                Some(Self { id: client.id.clone(), secret: None, placement: None })
+            }
             ClientAuthentication::Secret { secret, placement } => {
                 Some(Self { id: client.id.clone(), secret: Some(secret.clone()), placement: *placement })
             }
@@ -220,11 +222,16 @@ mod exposed_option {
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
     use switchboard_http::Secret;
 
-    pub(super) fn serialize<S: Serializer>(secret: &Option<Secret>, serializer: S) -> Result<S::Ok, S::Error> {
+    pub(super) fn serialize<S: Serializer>(
+        secret: &Option<Secret>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
         secret.as_ref().map(Secret::expose).serialize(serializer)
     }
 
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Secret>, D::Error> {
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Option<Secret>, D::Error> {
         Ok(Option::<String>::deserialize(deserializer)?.map(Secret::new))
     }
 }

@@ -53,7 +53,8 @@ impl TokenStore for MemoryStore {
     fn list(&self) -> BoxFuture<'_, Result<Vec<StoredGrant>, StoreError>> {
         let contents = self.contents.lock();
         let all = contents.grants.iter();
-        let all = all.map(|(key, (generation, grant))| StoredGrant::new(key.clone(), *generation, grant.clone()));
+        let all =
+            all.map(|(key, (generation, grant))| StoredGrant::new(key.clone(), *generation, grant.clone()));
         Box::pin(ready(Ok(all.collect())))
     }
 
@@ -113,6 +114,8 @@ impl TokenStore for MemoryStore {
 
 impl fmt::Debug for MemoryStore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("MemoryStore").field("grants", &self.contents.lock().grants.len()).finish_non_exhaustive()
+        f.debug_struct("MemoryStore")
+            .field("grants", &self.contents.lock().grants.len())
+            .finish_non_exhaustive()
     }
 }

@@ -23,7 +23,8 @@ struct Renewing {
 impl Authorizer for Renewing {
     fn authorize<'a>(&'a self, _: RequestTarget<'a>) -> BoxFuture<'a, Result<Credentials, AuthorizeError>> {
         let value = format!("Bearer t{}", self.token.lock().unwrap());
-        let credentials = Credentials::none().with_header(AUTHORIZATION, HeaderValue::from_str(&value).unwrap());
+        let credentials =
+            Credentials::none().with_header(AUTHORIZATION, HeaderValue::from_str(&value).unwrap());
         Box::pin(ready(Ok(credentials)))
     }
 
@@ -83,7 +84,10 @@ struct NonceProof {
 }
 
 impl Authorizer for NonceProof {
-    fn authorize<'a>(&'a self, target: RequestTarget<'a>) -> BoxFuture<'a, Result<Credentials, AuthorizeError>> {
+    fn authorize<'a>(
+        &'a self,
+        target: RequestTarget<'a>,
+    ) -> BoxFuture<'a, Result<Credentials, AuthorizeError>> {
         let path = target.address.uri().path();
         let proof = format!("{} {path} {}", target.method, self.nonce.lock().unwrap());
         let credentials = Credentials::none()
@@ -96,7 +100,11 @@ impl Authorizer for NonceProof {
         &'a self,
         response: UnauthorizedResponse<'a>,
     ) -> BoxFuture<'a, Result<Retry, AuthorizeError>> {
-        Box::pin(ready(Ok(if response.headers.contains_key("dpop-nonce") { Retry::Again } else { Retry::GiveUp })))
+        Box::pin(ready(Ok(if response.headers.contains_key("dpop-nonce") {
+            Retry::Again
+        } else {
+            Retry::GiveUp
+        })))
     }
 
     fn observe_response(&self, _: RequestTarget<'_>, _: StatusCode, headers: &HeaderMap) {

@@ -1,0 +1,203 @@
+//! Receives the callback of a login on a loopback port (RFC 8252).
+//!
+//! Invariants: only this machine can connect; the page it answers with is fixed and reflects nothing of the request;
+//! requests that do not carry the `state` of this login are turned away and the login goes on; reading is bounded in time
+//! and size; it serves until the login ends, at most ten minutes.
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::time::Duration;
+
+use ring::digest::{SHA256, digest};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::time::timeout;
+
+use crate::error::AuthError;
+use crate::form::parameter;
+
+/// How long a login may take.
+pub const LOGIN_TIMEOUT: Duration = Duration::from_secs(600);
+/// How long one connection may take to send its request.
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
+/// The longest request that is read.
+const MAX_REQUEST: usize = 16 * 1024;
+const PATH: &str = "/callback";
+
+const FINISHED: &str = "<!doctype html><html lang=en><meta charset=utf-8><title>Login finished</title>\
+<style>body{font:16px system-ui;margin:15vh auto;max-width:28em;text-align:center}</style>\
+<h1>You can close this page</h1><p>Switchboard has received the answer of the authorization server. The terminal shows \
+whether the login succeeded.</p></html>";
+const TURNED_AWAY: &str = "<!doctype html><html lang=en><meta charset=utf-8><title>Not this login</title>\
+<p>This page does not belong to the login that is waiting. Start the login again from the terminal.</p></html>";
+
+/// Which port the callback listens on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum CallbackPort {
+    /// A port that stays the same for a server, so that a registered redirect URI stays valid; any if it is taken.
+    #[default]
+    Stable,
+    /// This one.
+    Fixed(u16),
+}
+
+/// Listens for the callback of one login.
+///
+/// ```
+/// use switchboard::auth::{CallbackPort, LoopbackListener};
+///
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), switchboard::auth::AuthError> {
+/// let listener = LoopbackListener::bind("https://mcp.example.com/mcp", CallbackPort::Stable).await?;
+/// assert!(listener.redirect_uri().starts_with("http://127.0.0.1:"));
+/// # Ok(()) }
+/// ```
+#[derive(Debug)]
+pub struct LoopbackListener {
+    listener: TcpListener,
+    redirect_uri: String,
+}
+
+impl LoopbackListener {
+    /// Listens on a loopback port for a login to this server.
+    ///
+    /// # Errors
+    /// [`AuthError::LoginAborted`] when the port is taken, or no port can be opened.
+    pub async fn bind(server: &str, port: CallbackPort) -> Result<Self, AuthError> {
+        let bind = |port| TcpListener::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, port)));
+        let bound = match port {
+            CallbackPort::Fixed(port) => bind(port).await.map_err(|error| (port, error)),
+            CallbackPort::Stable => match bind(stable_port(server)).await {
+                Ok(listener) => Ok(listener),
+                Err(_) => bind(0).await.map_err(|error| (0, error)),
+            },
+        };
+        let listener = bound.map_err(|(port, error)| {
+            AuthError::LoginAborted(format!("port {port} cannot be opened on 127.0.0.1: {error}"))
+        })?;
+        let address = listener.local_addr().map_err(|error| AuthError::LoginAborted(error.to_string()))?;
+        Ok(Self { listener, redirect_uri: format!("http://{address}{PATH}") })
+    }
+
+    /// Returns the redirect URI of this listener.
+    pub fn redirect_uri(&self) -> &str {
+        &self.redirect_uri
+    }
+
+    /// Waits for the callback of an authorization request, given its URL, and returns the URL of the callback.
+    ///
+    /// # Errors
+    /// [`AuthError::LoginAborted`] after ten minutes.
+    ///
+    /// # Cancellation
+    /// Dropping the future closes the connections; the listener stays open until it is dropped.
+    pub async fn wait(&self, authorization_url: &str) -> Result<String, AuthError> {
+        let query = authorization_url.split_once('?').map_or("", |(_, query)| query);
+        let state = parameter(query, "state").unwrap_or_default();
+        match timeout(LOGIN_TIMEOUT, self.serve(&state)).await {
+            Ok(callback) => callback,
+            Err(_) => Err(AuthError::LoginAborted("nobody finished it within ten minutes".to_owned())),
+        }
+    }
+
+    /// Serves connections until one carries the callback.
+    async fn serve(&self, state: &str) -> Result<String, AuthError> {
+        loop {
+            let (mut stream, _) = match self.listener.accept().await {
+                Ok(accepted) => accepted,
+                Err(error) => return Err(AuthError::LoginAborted(error.to_string())),
+            };
+            let Ok(Some(target)) = timeout(REQUEST_TIMEOUT, read_target(&mut stream)).await else { continue };
+            let (path, query) = target.split_once('?').unwrap_or((&target, ""));
+            let is_callback = path == PATH && parameter(query, "state").as_deref() == Some(state);
+            let (status, page) = match (is_callback, path == PATH) {
+                (true, _) => ("200 OK", FINISHED),
+                (false, true) => ("400 Bad Request", TURNED_AWAY),
+                (false, false) => ("404 Not Found", TURNED_AWAY),
+            };
+            // The browser may be gone; the callback counts all the same.
+            _ = timeout(REQUEST_TIMEOUT, respond(&mut stream, status, page)).await;
+            if is_callback {
+                let origin = self.redirect_uri.strip_suffix(PATH).unwrap_or_default();
+                return Ok(format!("{origin}{target}"));
+            }
+        }
+    }
+}
+
+/// Reads the head of a request and returns its target; `None` if it is not a GET of reasonable size.
+async fn read_target(stream: &mut TcpStream) -> Option<String> {
+    let mut head = Vec::new();
+    let mut chunk = [0; 2048];
+    while !head.windows(4).any(|window| window == b"\r\n\r\n") {
+        let count = stream.read(&mut chunk).await.ok().filter(|count| *count > 0)?;
+        head.extend_from_slice(&chunk[..count]);
+        if head.len() > MAX_REQUEST {
+            return None;
+        }
+    }
+    let head = String::from_utf8(head).ok()?;
+    let mut words = head.lines().next()?.split(' ');
+    (words.next() == Some("GET")).then(|| words.next().map(str::to_owned)).flatten()
+}
+
+async fn respond(stream: &mut TcpStream, status: &str, page: &str) -> std::io::Result<()> {
+    let head = format!(
+        "HTTP/1.1 {status}\r\ncontent-type: text/html; charset=utf-8\r\ncontent-length: {}\r\n\
+         cache-control: no-store\r\nreferrer-policy: no-referrer\r\n\
+         content-security-policy: default-src 'none'; style-src 'unsafe-inline'\r\nconnection: close\r\n\r\n",
+        page.len()
+    );
+    stream.write_all(head.as_bytes()).await?;
+    stream.write_all(page.as_bytes()).await?;
+    stream.shutdown().await
+}
+
+/// Returns the port of a server in the dynamic range.
+fn stable_port(server: &str) -> u16 {
+    let hash = digest(&SHA256, server.as_bytes());
+    let number = u16::from_be_bytes([hash.as_ref()[0], hash.as_ref()[1]]);
+    49152 + number % 16384
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    async fn get(listener: &LoopbackListener, target: &str) -> String {
+        let mut stream = TcpStream::connect(listener.listener.local_addr().unwrap()).await.unwrap();
+        stream.write_all(format!("GET {target} HTTP/1.1\r\nhost: x\r\n\r\n").as_bytes()).await.unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).await.unwrap();
+        answer
+    }
+
+    #[tokio::test]
+    async fn only_the_callback_of_this_login_ends_the_wait() {
+        let listener = LoopbackListener::bind("https://h.example/mcp", CallbackPort::Stable).await.unwrap();
+        let waiting = listener.wait("https://as.example/authorize?state=s1&x=y");
+        let visits = async {
+            assert!(get(&listener, "/favicon.ico").await.starts_with("HTTP/1.1 404"));
+            let wrong = get(&listener, "/callback?code=c&state=<script>").await;
+            assert!(wrong.starts_with("HTTP/1.1 400") && !wrong.contains("script>"), "{wrong}");
+            // A connection that sends something else does not end it either.
+            let mut other = TcpStream::connect(listener.listener.local_addr().unwrap()).await.unwrap();
+            other.write_all(b"POST /callback?state=s1 HTTP/1.1\r\n\r\n").await.unwrap();
+            other.read_to_string(&mut String::new()).await.unwrap();
+            get(&listener, "/callback?code=c0de&state=s1").await
+        };
+        let (callback, page) = tokio::join!(waiting, visits);
+        assert_eq!(callback.unwrap(), format!("{}?code=c0de&state=s1", listener.redirect_uri()));
+        assert!(page.starts_with("HTTP/1.1 200") && !page.contains("c0de"), "{page}");
+    }
+
+    #[tokio::test]
+    async fn a_port_is_stable_and_falls_back_to_any() {
+        let server = "https://stable.example/mcp";
+        let first = LoopbackListener::bind(server, CallbackPort::Stable).await.unwrap();
+        let second = LoopbackListener::bind(server, CallbackPort::Stable).await.unwrap();
+        assert_ne!(first.redirect_uri(), second.redirect_uri());
+        let taken = first.listener.local_addr().unwrap().port();
+        let error = LoopbackListener::bind(server, CallbackPort::Fixed(taken)).await.unwrap_err();
+        assert!(error.to_string().contains(&taken.to_string()));
+    }
+}
