@@ -2,6 +2,7 @@
 
 mod completions;
 mod demo;
+mod login;
 mod requests;
 mod servers;
 mod services;
@@ -17,6 +18,7 @@ use crate::error::{CommandError, ErrorFormat};
 
 pub(crate) use completions::{CompletionsArgs, ManArgs};
 pub(crate) use demo::{DemoArgs, DemoServerArgs};
+pub(crate) use login::{AccountsArgs, LoginArgs, LogoutArgs};
 pub(crate) use requests::{CallArgs, CompleteArgs, ListenArgs, PromptArgs, ReadArgs, SaveArgs, ToolsArgs};
 pub(crate) use servers::{
     AddArgs, ApproveArgs, DoctorArgs, ForgetArgs, GetArgs, ImportArgs, ListArgs, PsArgs, ReconnectArgs,
@@ -47,6 +49,8 @@ Examples:
   switchboard status
   # a tool of one of them
   switchboard call files/read path=notes.txt
+  # log in to a server that wants OAuth
+  switchboard login github
   # why a server does not connect, step by step
   switchboard doctor files
   # a service of your own, from one Rust trait
@@ -108,6 +112,12 @@ pub(crate) enum Command {
     Status(StatusArgs),
     /// Reconnect one configured server and show its status
     Reconnect(ReconnectArgs),
+    /// Log in to a server with OAuth, in the browser
+    Login(LoginArgs),
+    /// Log out of a server: revoke its tokens and remove them
+    Logout(LogoutArgs),
+    /// List your logins, and how long each is valid
+    Accounts(AccountsArgs),
     /// Explain why a tool is missing or refused
     Why(WhyArgs),
     /// List the running server processes
@@ -156,6 +166,9 @@ impl Command {
             Self::Import(args) => args.json,
             Self::Status(args) => args.json,
             Self::Reconnect(args) => args.json,
+            Self::Login(args) => args.json,
+            Self::Logout(args) => args.json,
+            Self::Accounts(args) => args.json,
             Self::Why(args) => args.json,
             Self::Ps(args) => args.json,
             Self::Doctor(args) => args.json,

@@ -324,8 +324,8 @@ fn link_error(error: &LinkError) -> CommandError {
 fn challenge_error(challenge: &Challenge) -> CommandError {
     let mut hint = match challenge.status {
         403 => "the credentials are not sufficient, or the server does not accept this host name".to_owned(),
-        _ => "send credentials: --bearer-env NAME for a token in a variable, -H 'Name: value', or \
-              --header-helper CMD"
+        _ => "log in with `switchboard login URL`, or send credentials: --bearer-env NAME for a token in a variable, -H \
+              'Name: value', or --header-helper CMD"
             .to_owned(),
     };
     if let Some(scope) = &challenge.scope {

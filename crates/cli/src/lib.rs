@@ -4,6 +4,7 @@
 //!   args ─▶ command/* ─▶ connect ─▶ a session ─▶ output: text for people, or the protocol's JSON
 //!                            ├─ elicitation (questions of the server), trace (its messages)
 //!                            ├─ remote (a server at a URL), header_helper (its headers), tapped_link (its messages)
+//!                            ├─ login (stored OAuth tokens, and the login itself)
 //!                            └─ expand (variables in arguments)
 //!                     ├▶ configured_servers ─▶ a host with the servers of the configuration files
 //!                     └▶ scaffold: new service projects; `design` and `quickstart` read their designs
@@ -24,6 +25,7 @@ mod environment;
 mod error;
 mod expand;
 mod header_helper;
+mod login;
 mod nearest;
 mod output;
 mod processes;

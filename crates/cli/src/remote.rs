@@ -15,6 +15,8 @@ use crate::args::{HttpTransport, RemoteArgs};
 use crate::error::CommandError;
 use crate::expand::Expander;
 use crate::header_helper;
+use crate::login::StoredLogins;
+use crate::output::Screen;
 
 /// Headers that the transport sets for each message. A value given by the user would be lost or break the message.
 const RESERVED_HEADERS: [&str; 16] = [
@@ -97,6 +99,12 @@ pub(crate) async fn resolve_endpoint(
     if remote.bearer_env.is_some() && headers.contains_key(AUTHORIZATION) {
         return Err(CommandError::usage("--bearer-env and another Authorization header were given")
             .hint("leave one of them out"));
+    }
+    if remote.bearer_env.is_none()
+        && !headers.contains_key(AUTHORIZATION)
+        && let Some(logins) = StoredLogins::open(&Screen::new())
+    {
+        http = http.authorizer(Arc::new(logins.authorizer_for(address.clone())));
     }
     if let Some(bytes) = max_message {
         let mut limits = HttpLimits::default();

@@ -432,7 +432,11 @@ impl Authorizer for OAuthAuthorizer {
                 demand: TokenDemand { challenges: response.challenges.to_vec(), previous_scopes: None },
                 sent: response.sent.authorization().cloned(),
             };
-            Ok(run_owned(async move { shared.renew(&refusal).await }).await?)
+            match run_owned(async move { shared.renew(&refusal).await }).await {
+                // The challenge of the server says more than this error.
+                Err(AuthError::NeedsLogin) => Ok(Retry::GiveUp),
+                outcome => Ok(outcome?),
+            }
         })
     }
 

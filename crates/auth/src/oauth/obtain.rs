@@ -53,10 +53,11 @@ impl Obtainer<'_> {
 
     /// Obtains a grant with the configured method.
     pub(super) async fn obtain(&self, demand: &TokenDemand) -> Result<(GrantKey, Grant), AuthError> {
+        let channel = self.login_channel()?;
         let discovery = self.discover(&demand.challenges).await?;
         let scopes = self.scopes(&discovery, demand);
         let dpop = self.needs_dpop(&discovery, &demand.challenges).then(DpopKey::generate);
-        let Some(channel) = self.login_channel()? else {
+        let Some(channel) = channel else {
             let (client, response) = self.request_without_user(&discovery, &scopes, dpop.as_ref()).await?;
             return Ok(self.grant(&discovery, client, scopes, dpop.as_ref(), response));
         };

@@ -16,6 +16,7 @@ mod info;
 mod list;
 mod list_pages;
 mod listen;
+mod login;
 mod new;
 mod prompt;
 mod prompts;

@@ -98,7 +98,7 @@ fn next_step(hosted: &HostedServers, status: &ServerStatus) -> Option<String> {
         Ok(Status::Ready(_)) => None,
         Ok(Status::AwaitingApproval) => Some(format!("switchboard approve {name}")),
         Ok(Status::Disabled) => Some(format!("switchboard enable {name}")),
-        Ok(Status::NeedsAuth(_)) => Some("add an Authorization header to its entry".to_owned()),
+        Ok(Status::NeedsAuth(_)) => Some(format!("switchboard login {name}")),
         Ok(Status::Failed(failure)) => Some(format!("{}: switchboard doctor {name}", failure.next_step())),
         Ok(other) => Some(other.next_step().to_owned()),
     }

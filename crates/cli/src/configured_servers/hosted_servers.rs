@@ -32,6 +32,7 @@ use crate::connect::{
 use crate::elicitation::{self, RefusalReason, RefusingHandler, ScriptedAnswers, StdinLines};
 use crate::error::{CommandError, ExitKind};
 use crate::expand::Expander;
+use crate::login::StoredLogins;
 use crate::nearest::nearest;
 use crate::output::{OutputStream, Screen};
 use crate::sanitize::one_line;
@@ -461,6 +462,9 @@ fn build(mut request: HostRequest) -> Result<HostedServers, CommandError> {
     let mut builder = Host::builder();
     if let Some(revision) = options.revision {
         builder = builder.with_revisions(RevisionPolicy::Only(revision));
+    }
+    if let Some(logins) = StoredLogins::open(&screen) {
+        builder = builder.with_credentials(Arc::new(logins));
     }
     let host = builder
         .with_name("switchboard-cli", env!("CARGO_PKG_VERSION"))

@@ -7,6 +7,7 @@ use switchboard::transport::LinkError;
 use switchboard::transport::link::Challenge;
 
 use super::{CommandError, ExitKind, challenge_error};
+use crate::configured_servers::shell_quote;
 use crate::sanitize::one_line;
 
 impl From<HostError> for CommandError {
@@ -73,7 +74,9 @@ fn auth_error(server: &str, challenge: &Challenge) -> CommandError {
     let metadata = challenge.resource_metadata.as_deref();
     let metadata = metadata.map(|metadata| format!("; how to get one: {metadata}"));
     challenge_error(challenge).for_server(server).hint(format!(
-        "add a header to its entry: \"headers\": {{\"Authorization\": \"Bearer ${{TOKEN}}\"}}{}{}",
+        "log in: switchboard login {}; or add a header to its entry: \"headers\": {{\"Authorization\": \"Bearer \
+         ${{TOKEN}}\"}}{}{}",
+        shell_quote(&one_line(server)),
         scope.unwrap_or_default(),
         metadata.unwrap_or_default(),
     ))

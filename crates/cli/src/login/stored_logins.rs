@@ -1,0 +1,84 @@
+//! The token store of this user, and authorizers that use it.
+
+use std::sync::Arc;
+
+use switchboard::auth::{AuthError, FileStore, OAuthAuthorizer, OAuthOptions, TokenStore};
+use switchboard::host::{CredentialProvider, ServerSpec, Transport};
+use switchboard::transport::http_client::{Address, Authorizer, HttpClient, HttpClientOptions};
+
+use crate::error::{CommandError, ExitKind};
+use crate::output::Screen;
+
+/// Provides the stored logins to a host. Servers with an `Authorization` header of their own do not use them.
+#[derive(Debug)]
+pub(crate) struct StoredLogins {
+    store: Arc<dyn TokenStore>,
+    http: HttpClient,
+}
+
+impl StoredLogins {
+    /// Opens the token store of this user; `None` if they never logged in. A store that cannot be used is a warning: most
+    /// servers need no login.
+    pub(crate) fn open(screen: &Screen) -> Option<Self> {
+        if !FileStore::default_directory().is_some_and(|directory| directory.exists()) {
+            return None;
+        }
+        let http = HttpClient::new(HttpClientOptions::from_environment()).ok()?;
+        match open_store() {
+            Ok(store) => Some(Self { store, http }),
+            Err(error) => {
+                screen.warn(&format!("stored logins are not used: {}", error.message()));
+                None
+            }
+        }
+    }
+
+    /// Returns an authorizer that sends and refreshes the stored token of a server.
+    pub(crate) fn authorizer_for(&self, server: Address) -> OAuthAuthorizer {
+        OAuthAuthorizer::new(self.http.clone(), server, OAuthOptions::default())
+            .with_store(Arc::clone(&self.store))
+    }
+}
+
+impl CredentialProvider for StoredLogins {
+    fn authorizer(&self, _: &str, spec: &ServerSpec) -> Option<Arc<dyn Authorizer>> {
+        let Transport::Http(http) = &spec.transport else { return None };
+        let has_own = http.headers().iter().any(|(name, _)| name.eq_ignore_ascii_case("authorization"));
+        let address = http.check().ok().filter(|_| !has_own)?;
+        Some(Arc::new(self.authorizer_for(address)))
+    }
+}
+
+/// Opens the token store of this user.
+///
+/// # Errors
+/// Returns an error if there is no home directory, or others could read the store.
+pub(crate) fn open_store() -> Result<Arc<FileStore>, CommandError> {
+    let directory = FileStore::default_directory().ok_or_else(|| {
+        CommandError::new(ExitKind::Other, "no_home", "neither HOME nor XDG_STATE_HOME is set")
+            .hint("set HOME to your home directory")
+    })?;
+    Ok(Arc::new(FileStore::open(directory).map_err(AuthError::from)?))
+}
+
+impl From<AuthError> for CommandError {
+    fn from(error: AuthError) -> Self {
+        let text = error.to_string();
+        // The first line says what failed, the rest what to do.
+        let (message, hint) = text.split_once('\n').map_or((text.as_str(), None), |(what, hint)| (what, Some(hint)));
+        let (exit, kind) = match &error {
+            AuthError::Store(_) => (ExitKind::Other, "token_store"),
+            AuthError::Http(_) => (ExitKind::Unreachable, "unreachable"),
+            AuthError::NeedsClientRegistration { .. } => (ExitKind::Authentication, "needs_client_registration"),
+            AuthError::BlockedByAdmin(_) => (ExitKind::Authentication, "blocked_by_admin"),
+            AuthError::LoginAborted(_) => (ExitKind::Authentication, "login_aborted"),
+            AuthError::Callback(_) => (ExitKind::Authentication, "login_rejected"),
+            _ => (ExitKind::Authentication, "login_failed"),
+        };
+        let failure = Self::new(exit, kind, message);
+        match hint {
+            Some(hint) => failure.hint(hint),
+            None => failure,
+        }
+    }
+}
