@@ -11,8 +11,7 @@ use std::time::Duration;
 use switchboard::client::{Change, ClientSession, Limits, RevisionPolicy, SessionInfo};
 use switchboard::host::Transport;
 use switchboard::host::permission::ServerIdentity;
-use switchboard::protocol::{Level, Raw};
-use switchboard::protocol::{LogMessage, OrderedMap};
+use switchboard::protocol::{Level, LogMessage, OrderedMap, Raw};
 use switchboard::{CallError, Client};
 use switchboard_terminal::is_interactive;
 

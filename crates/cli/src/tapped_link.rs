@@ -7,8 +7,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use serde::Serialize;
-use switchboard::protocol::RequestId;
-use switchboard::protocol::{Raw, RpcError};
+use switchboard::protocol::{Raw, RequestId, RpcError};
 use switchboard::transport::link::{
     Agreement, BoxFuture, CloseOutcome, Counters, DialStep, Exchange, ExchangeEvent, Inbound, InboundMessage,
     InboundNotification, Link, OneWayMessage, OutgoingRequest, OwnedExchange, PeerHint, Upcall,

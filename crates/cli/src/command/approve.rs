@@ -8,8 +8,7 @@ use crate::args::ApproveArgs;
 use crate::configured_servers::{ConfigFiles, render_consent, shell_quote};
 use crate::elicitation::StdinLines;
 use crate::error::{CommandError, ExitKind};
-use crate::output::encode;
-use crate::output::{OutputStream, Screen, print_json};
+use crate::output::{OutputStream, Screen, encode, print_json};
 use crate::sanitize::one_line;
 
 pub(crate) async fn run(args: &ApproveArgs) -> Result<(), CommandError> {

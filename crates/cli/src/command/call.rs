@@ -4,10 +4,8 @@ use std::io::Read;
 use std::sync::Arc;
 
 use switchboard::CallError;
-use switchboard::client::is_web_address;
-use switchboard::client::{Change, ChangeStream};
-use switchboard::protocol::{CallToolResult, ErrorCode, Raw, RpcError};
-use switchboard::protocol::{ElicitParams, OrderedMap, UrlParams};
+use switchboard::client::{Change, ChangeStream, is_web_address};
+use switchboard::protocol::{CallToolResult, ElicitParams, ErrorCode, OrderedMap, Raw, RpcError, UrlParams};
 
 use crate::args::CallArgs;
 use crate::command::route;

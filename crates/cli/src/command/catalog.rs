@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use switchboard::host::HostError;
-use switchboard::host::{CatalogTool, FromServer, MergedList};
+use switchboard::host::{CatalogTool, FromServer, HostError, MergedList};
 use switchboard::protocol::Tool;
 
 use crate::args::{ServerTarget, ToolsArgs};

@@ -2,15 +2,13 @@
 //! design.
 
 use std::ffi::OsString;
-use std::fs;
-use std::io;
 use std::path::Path;
 use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
+use std::{fs, io};
 
 use serde_json::json;
-use switchboard_design::Design;
-use switchboard_design::{Change, ChangeClass, Lock, diff, schema};
+use switchboard_design::{Change, ChangeClass, Design, Lock, diff, schema};
 use switchboard_terminal::{LockCheckError, LockOutcome, check_lock};
 use tokio::io::AsyncReadExt;
 

@@ -7,8 +7,7 @@ use switchboard::host::permission::{KnownServer, Ledger};
 use crate::args::ForgetArgs;
 use crate::configured_servers::{ConfigFiles, pins, split_server};
 use crate::error::{CommandError, ExitKind};
-use crate::output::encode;
-use crate::output::{OutputStream, print_json};
+use crate::output::{OutputStream, encode, print_json};
 use crate::sanitize::one_line;
 
 pub(crate) fn run(args: &ForgetArgs) -> Result<(), CommandError> {

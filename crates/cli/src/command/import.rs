@@ -12,8 +12,7 @@ use crate::configured_servers::{ConfigFiles, render_consent};
 use crate::elicitation::StdinLines;
 use crate::environment::variable;
 use crate::error::{CommandError, ExitKind};
-use crate::output::encode;
-use crate::output::{OutputStream, Screen, print_json};
+use crate::output::{OutputStream, Screen, encode, print_json};
 use crate::sanitize::one_line;
 
 /// A server that was found, and whether it is imported.

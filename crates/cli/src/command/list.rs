@@ -7,8 +7,7 @@ use crate::args::{GetArgs, ListArgs, SwitchArgs};
 use crate::configured_servers::{ConfigFiles, EntryState, NO_SERVERS_HINT, command_or_url};
 use crate::environment::variable;
 use crate::error::CommandError;
-use crate::output::encode;
-use crate::output::{OutputStream, RowNotes, Screen, TextTable, indented, pretty, print_json};
+use crate::output::{OutputStream, RowNotes, Screen, TextTable, encode, indented, pretty, print_json};
 use crate::sanitize::one_line;
 
 pub(crate) fn list(args: &ListArgs) -> Result<(), CommandError> {

@@ -4,10 +4,8 @@ use std::collections::HashSet;
 use std::time::Duration;
 
 use switchboard::CallError;
-use switchboard::client::ListEntry;
-use switchboard::client::{List, TimeoutKind};
-use switchboard::protocol::OrderedMap;
-use switchboard::protocol::{ErrorCode, Raw};
+use switchboard::client::{List, ListEntry, TimeoutKind};
+use switchboard::protocol::{ErrorCode, OrderedMap, Raw};
 
 use crate::connect::CommandSession;
 use crate::error::CommandError;

@@ -7,8 +7,7 @@ use switchboard::{CallError, json};
 use crate::args::ListenArgs;
 use crate::connect::{CommandSession, log_line};
 use crate::error::{CommandError, ExitKind};
-use crate::output::encode;
-use crate::output::{OutputStream, pretty, print_json};
+use crate::output::{OutputStream, encode, pretty, print_json};
 use crate::sanitize::one_line;
 
 pub(crate) async fn run(connection: &CommandSession, args: &ListenArgs) -> Result<(), CommandError> {

@@ -1,8 +1,7 @@
 //! `switchboard resources`: lists resources and resource templates.
 
 use switchboard::CallError;
-use switchboard::protocol::OrderedMap;
-use switchboard::protocol::{Raw, Resource, ResourceTemplate};
+use switchboard::protocol::{OrderedMap, Raw, Resource, ResourceTemplate};
 
 use crate::args::ServerTarget;
 use crate::command::{catalog, list_pages};

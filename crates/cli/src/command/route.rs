@@ -3,10 +3,8 @@
 
 use std::sync::Arc;
 
-use switchboard::host::HostError;
-use switchboard::host::{CatalogTool, MergedList};
-use switchboard::protocol::OrderedMap;
-use switchboard::protocol::Raw;
+use switchboard::host::{CatalogTool, HostError, MergedList};
+use switchboard::protocol::{OrderedMap, Raw};
 
 use crate::args::{CallArgs, CompleteArgs, PromptArgs, ReadArgs, ServerTarget};
 use crate::command::{call, complete, prompt, read};

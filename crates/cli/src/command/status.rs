@@ -9,8 +9,7 @@ use crate::configured_servers::{
     HostRequest, HostedServers, NO_SERVERS_HINT, ServerSelection, shell_quote, with_host,
 };
 use crate::error::CommandError;
-use crate::output::encode;
-use crate::output::{OutputStream, RowNotes, TextTable, pluralize, print_json};
+use crate::output::{OutputStream, RowNotes, TextTable, encode, pluralize, print_json};
 use crate::sanitize::one_line;
 
 pub(crate) async fn run(args: &StatusArgs) -> Result<(), CommandError> {

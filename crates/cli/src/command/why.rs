@@ -7,8 +7,7 @@ use switchboard::host::name::{NameLimit, QualifiedName};
 use crate::args::{SessionOptions, WhyArgs};
 use crate::configured_servers::{HostRequest, ServerSelection, split_server, with_host};
 use crate::error::CommandError;
-use crate::output::encode;
-use crate::output::print_json;
+use crate::output::{encode, print_json};
 use crate::sanitize::one_line;
 
 pub(crate) async fn run(args: &WhyArgs) -> Result<(), CommandError> {

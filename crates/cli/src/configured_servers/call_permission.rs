@@ -8,8 +8,7 @@ use std::sync::Arc;
 use serde_json::json;
 use switchboard::host::permission::{FallbackPolicy, Gate, Ledger, Policy, Rule, Rules, Subject, Verdict};
 use switchboard::host::{ServerSpec, Transport};
-use switchboard::protocol::Raw;
-use switchboard::protocol::Tool;
+use switchboard::protocol::{Raw, Tool};
 use switchboard_terminal::is_interactive;
 
 use crate::configured_servers::approver::{

@@ -2,16 +2,14 @@
 
 use std::sync::Arc;
 
-use switchboard::client::HttpLimits;
-use switchboard::client::{Change, RevisionPolicy};
-use switchboard::host::HostError;
+use switchboard::client::{Change, HttpLimits, RevisionPolicy};
 use switchboard::host::config::{
     ConfigError, ConfiguredServer, OffReason, ResolvedConfig, RestartPolicy, ServerPlan, StartPolicy,
 };
 use switchboard::host::name::{NameLimit, QualifiedName};
 use switchboard::host::permission::{AnswerLifetime, ApprovalAnswer, Decision, Gate, Ledger};
 use switchboard::host::{
-    CatalogTool, DriftPolicy, HostEvent, HostEvents, PinFile, Run, ServerSpec, ServerStatus,
+    CatalogTool, DriftPolicy, HostError, HostEvent, HostEvents, PinFile, Run, ServerSpec, ServerStatus,
     SetServersOutcome, Status, ToolExplanation, Transport,
 };
 use switchboard::protocol::Level;

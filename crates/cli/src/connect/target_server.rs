@@ -3,8 +3,7 @@
 use std::sync::{Arc, Mutex, OnceLock};
 
 use switchboard::host::Transport;
-use switchboard::protocol::OrderedMap;
-use switchboard::protocol::Raw;
+use switchboard::protocol::{OrderedMap, Raw};
 use switchboard::transport::link::{BoxFuture, DialStep, Link};
 use switchboard::transport::stdio::ChildHandle;
 use switchboard::transport::{Dial, Direction, LinkError, Tap};

@@ -1,8 +1,7 @@
 //! Converts errors of the host to errors of a command.
 
 use switchboard::CallError;
-use switchboard::host::HostError;
-use switchboard::host::{self, Status};
+use switchboard::host::{self, HostError, Status};
 use switchboard::transport::LinkError;
 use switchboard::transport::link::Challenge;
 

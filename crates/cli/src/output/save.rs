@@ -7,11 +7,9 @@ use std::fs::{self, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use base64::Engine;
-use base64::alphabet;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
-use switchboard::protocol::CallToolResult;
-use switchboard::protocol::{Content, ResourceBody, ResourceContents};
+use base64::{Engine, alphabet};
+use switchboard::protocol::{CallToolResult, Content, ResourceBody, ResourceContents};
 
 use crate::error::{CommandError, ExitKind};
 use crate::output::{Screen, format_size};

@@ -3,11 +3,10 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
-use switchboard_protocol::{Icon, Role};
+use switchboard_protocol::{Icon, Role, setters};
 
 use super::{ParamDef, ParamKind};
 use crate::schema;
-use switchboard_protocol::setters;
 
 /// A prompt: a message template that a user can select.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -3,10 +3,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use switchboard_protocol::{CacheScope, Icon};
+use switchboard_protocol::{CacheScope, Icon, setters};
 
 use super::{OutputDef, ParamDef};
-use switchboard_protocol::setters;
 
 /// A resource, or a resource template if its URI has variables.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -3,10 +3,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use switchboard_protocol::{Icon, TaskSupport, ToolAnnotations};
+use switchboard_protocol::{Icon, TaskSupport, ToolAnnotations, setters};
 
 use super::{ArgsDef, OutputDef};
-use switchboard_protocol::setters;
 
 /// A tool: an operation that a model can call.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -4,8 +4,7 @@ use std::sync::Arc;
 
 use tokio::task::JoinHandle;
 
-use crate::connection::SharedState;
-use crate::connection::task;
+use crate::connection::{SharedState, task};
 use crate::slot::{RunState, Slot};
 use crate::status::Status;
 
