@@ -34,7 +34,7 @@ impl Drop for ConnectionHandle {
     fn drop(&mut self) {
         self.task.abort();
         self.slot.set_session(None);
-        self.slot.child.clear();
+        self.slot.child.set(None);
         self.slot.set_desired(RunState::Removed);
         self.slot.set_status(u64::MAX, Status::Stopped);
     }
