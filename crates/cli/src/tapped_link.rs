@@ -23,9 +23,9 @@ pub(crate) type MessageObserver = Arc<dyn Fn(Direction, &[u8]) + Send + Sync>;
 
 /// Dialer whose links report their messages to an observer.
 pub(crate) struct TappedDialer<D> {
-    dial: D,
-    observer: MessageObserver,
-    scope: TapScope,
+    pub(crate) dial: D,
+    pub(crate) observer: MessageObserver,
+    pub(crate) scope: TapScope,
 }
 
 /// Messages that are observed.
@@ -35,12 +35,6 @@ pub(crate) enum TapScope {
     Exchanges,
     /// Also messages initiated by the server, which costs a relay task.
     Everything,
-}
-
-impl<D: Dial> TappedDialer<D> {
-    pub(crate) fn new(dial: D, observer: MessageObserver, scope: TapScope) -> Self {
-        Self { dial, observer, scope }
-    }
 }
 
 impl<D: Dial> Dial for TappedDialer<D> {

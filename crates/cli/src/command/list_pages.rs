@@ -25,25 +25,10 @@ pub(crate) async fn fetch_all(
     connection: &CommandSession,
     method: &str,
     field: &str,
-) -> Result<OrderedMap<Raw>, CommandError> {
+) -> Result<OrderedMap<Raw>, CallError> {
     match tokio::time::timeout(TIMEOUT, fetch_pages(connection, method, field)).await {
         Ok(pages) => Ok(merge_pages(pages?, field)),
-        Err(_) => Err(CallError::TimedOut { kind: TimeoutKind::List, after: TIMEOUT, hint: None }.into()),
-    }
-}
-
-/// Like [`fetch_all`]; returns `None` if the server does not support the method.
-///
-/// # Errors
-/// Returns an error if the request fails otherwise.
-pub(crate) async fn fetch_optional(
-    connection: &CommandSession,
-    method: &str,
-    field: &str,
-) -> Result<Option<OrderedMap<Raw>>, CommandError> {
-    match tokio::time::timeout(TIMEOUT, fetch_pages(connection, method, field)).await {
-        Ok(pages) => Ok(optional(pages)?.map(|pages| merge_pages(pages, field))),
-        Err(_) => Err(CallError::TimedOut { kind: TimeoutKind::List, after: TIMEOUT, hint: None }.into()),
+        Err(_) => Err(CallError::TimedOut { kind: TimeoutKind::List, after: TIMEOUT, hint: None }),
     }
 }
 

@@ -13,12 +13,8 @@ use crate::sanitize::one_line;
 pub(crate) async fn run(connection: &CommandSession, args: &ListenArgs) -> Result<(), CommandError> {
     let wanted = filter(args, connection.session_info()?);
     if wanted.is_empty() {
-        return Err(CommandError::new(
-            ExitKind::Other,
-            "unsupported",
-            "the server does not notify of changes",
-        )
-        .hint("`switchboard info` shows its capabilities"));
+        return Err(CommandError::other("unsupported", "the server does not notify of changes")
+            .hint("`switchboard info` shows its capabilities"));
     }
     let mut state = connection.session.watch_state();
     let mut listening = connection.session.listen(wanted.clone()).await?;
