@@ -21,8 +21,8 @@ pub(crate) use demo::{DemoArgs, DemoServerArgs};
 pub(crate) use login::{AccountsArgs, LoginArgs, LogoutArgs};
 pub(crate) use requests::{CallArgs, CompleteArgs, ListenArgs, PromptArgs, ReadArgs, SaveArgs, ToolsArgs};
 pub(crate) use servers::{
-    AddArgs, ApproveArgs, DoctorArgs, ForgetArgs, GetArgs, ImportArgs, ListArgs, PsArgs, ReconnectArgs,
-    RemoveArgs, StatusArgs, SwitchArgs, TransportArg, WhyArgs,
+    AddArgs, ApproveArgs, DoctorArgs, ForgetArgs, ImportArgs, ListArgs, PsArgs, ReconnectArgs, RemoveArgs,
+    ServerArgs, StatusArgs, TransportArg, WhyArgs,
 };
 pub(crate) use services::{
     DesignAction, DesignArgs, DesignCheckArgs, DesignDiffArgs, DesignPrintArgs, DesignSource, NewArgs,
@@ -97,11 +97,11 @@ pub(crate) enum Command {
     /// List the configured servers without starting them
     List(ListArgs),
     /// Show the entry of one configured server, and the file it is in
-    Get(GetArgs),
+    Get(ServerArgs),
     /// Enable a disabled server
-    Enable(SwitchArgs),
+    Enable(ServerArgs),
     /// Disable a server: keep its entry, but do not start it
-    Disable(SwitchArgs),
+    Disable(ServerArgs),
     /// Approve servers of a project's file, after reviewing exactly what would run
     Approve(ApproveArgs),
     /// Revoke approvals and remembered answers about a server or one of its tools
@@ -161,8 +161,7 @@ impl Command {
             Self::Remove(args) => args.json,
             Self::Approve(args) => args.json,
             Self::Forget(args) => args.json,
-            Self::Enable(args) | Self::Disable(args) => args.json,
-            Self::Get(args) => args.json,
+            Self::Get(args) | Self::Enable(args) | Self::Disable(args) => args.json,
             Self::Import(args) => args.json,
             Self::Status(args) => args.json,
             Self::Reconnect(args) => args.json,

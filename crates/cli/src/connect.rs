@@ -8,12 +8,11 @@ mod target_server;
 use std::sync::Arc;
 use std::time::Duration;
 
-use switchboard::client::{Change, ClientSession, Limits, RevisionPolicy, SessionInfo};
+use switchboard::Client;
+use switchboard::client::{Change, ClientHandler, ClientSession, Limits, RevisionPolicy, SessionInfo};
 use switchboard::host::Transport;
 use switchboard::host::permission::ServerIdentity;
-use switchboard::protocol::{Level, Raw};
-use switchboard::protocol::{LogMessage, OrderedMap};
-use switchboard::{CallError, Client};
+use switchboard::protocol::{Level, LogMessage, OrderedMap, Raw};
 use switchboard_terminal::is_interactive;
 
 use self::target_server::{HandshakeRecord, TargetServer};
@@ -24,7 +23,7 @@ use crate::output::{OutputStream, Screen};
 use crate::sanitize::{one_line, sanitize};
 use crate::signals::Signals;
 
-pub(crate) use target_server::{apply_options, record_stray_line};
+pub(crate) use target_server::{apply_options, no_server, record_stray_line};
 
 /// Timeout for stopping a server.
 pub(crate) const CLOSE_TIMEOUT: Duration = Duration::from_secs(5);
@@ -114,10 +113,7 @@ pub(crate) async fn with_connection<T>(
         used = use_it(&connection) => used,
     };
     connection.screen.clear();
-    let used = match (used, connection.refusal.get()) {
-        (Err(CommandError::Reported(_)), Some(why)) => Err(CallError::InputRefused(why.to_owned()).into()),
-        (used, _) => used,
-    };
+    let used = connection.refusal.explain(used);
     tokio::select! {
         _ = tokio::time::timeout(CLOSE_TIMEOUT, connection.session.close_detached()) => used,
         signal = signals.next() => Err(CommandError::Interrupted { signal }),
@@ -192,16 +188,29 @@ fn build_client(
     terminal: Option<&Arc<TerminalHandler>>,
     refusal: RefusalReason,
 ) -> Result<Client, CommandError> {
-    let mut client = Client::new().with_name("switchboard-cli", env!("CARGO_PKG_VERSION")).with_tasks();
+    let client = Client::new().with_name("switchboard-cli", env!("CARGO_PKG_VERSION")).with_tasks();
+    let mut client = client.with_limits(limits(options));
     if let Some(revision) = options.revision {
         client = client.with_revisions(RevisionPolicy::Only(revision));
     }
-    client = client.with_limits(limits(options));
-    Ok(match (&options.answers, terminal) {
-        (Some(answers), _) => client.with_answers(ScriptedAnswers::read(answers, refusal)?),
-        (None, Some(terminal)) => client.with_answers(Arc::clone(terminal)),
-        (None, None) => client.with_answers(RefusingHandler(refusal)),
-    })
+    Ok(client.with_answers(client_handler(options, terminal, refusal)?))
+}
+
+/// Returns the handler for the questions of servers: answers given in advance, the user at the terminal, or a refusal.
+///
+/// # Errors
+/// Returns an error if the answers cannot be read.
+pub(crate) fn client_handler(
+    options: &SessionOptions,
+    terminal: Option<&Arc<TerminalHandler>>,
+    refusal: RefusalReason,
+) -> Result<Arc<dyn ClientHandler>, CommandError> {
+    let handler: Arc<dyn ClientHandler> = match (&options.answers, terminal) {
+        (Some(answers), _) => Arc::new(ScriptedAnswers::read(answers, refusal)?),
+        (None, Some(terminal)) => terminal.clone(),
+        (None, None) => Arc::new(RefusingHandler(refusal)),
+    };
+    Ok(handler)
 }
 
 /// Returns the session limits with the timeout of the command line.

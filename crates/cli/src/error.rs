@@ -18,6 +18,7 @@ use crate::sanitize::{json, one_line, sanitize};
 
 /// Error of a command.
 #[derive(Debug)]
+#[must_use]
 pub(crate) enum CommandError {
     /// An error to report to the user.
     Reported(Box<ErrorReport>),
@@ -38,8 +39,8 @@ pub(crate) enum CommandError {
 /// Report of an error.
 #[derive(Debug, Serialize)]
 pub(crate) struct ErrorReport {
-    kind: &'static str,
-    message: String,
+    pub(crate) kind: &'static str,
+    pub(crate) message: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     hint: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -47,15 +48,15 @@ pub(crate) struct ErrorReport {
     #[serde(skip_serializing_if = "Option::is_none")]
     data: Option<Raw>,
     #[serde(rename = "stderr", skip_serializing_if = "Option::is_none")]
-    stderr_tail: Option<String>,
+    pub(crate) stderr_tail: Option<String>,
     /// Status of an HTTP response.
     #[serde(rename = "status", skip_serializing_if = "Option::is_none")]
-    http_status: Option<u16>,
+    pub(crate) http_status: Option<u16>,
     /// Step at which the connection failed.
     #[serde(skip)]
-    unreachable: Option<UnreachableKind>,
+    pub(crate) unreachable: Option<UnreachableKind>,
     #[serde(skip)]
-    exit: ExitKind,
+    pub(crate) exit: ExitKind,
 }
 
 /// Exit codes of the command.
@@ -102,32 +103,33 @@ impl CommandError {
         }))
     }
 
+    /// Creates a failure with the exit code of failures that have none of their own.
+    pub(crate) fn other(kind: &'static str, message: impl Into<String>) -> Self {
+        Self::new(ExitKind::Other, kind, message)
+    }
+
     /// Creates an error about the command line.
     pub(crate) fn usage(message: impl Into<String>) -> Self {
         Self::new(ExitKind::Usage, "usage", message)
     }
 
     /// Sets the hint: what to do next.
-    #[must_use]
     pub(crate) fn hint(self, hint: impl Into<String>) -> Self {
         self.update(|report| report.hint = Some(hint.into()))
     }
 
     /// Appends a detail to the message.
-    #[must_use]
     pub(crate) fn with_detail(self, fact: &str) -> Self {
         self.update(|report| report.message = format!("{}; {fact}", report.message))
     }
 
     /// Adds the last lines a program wrote to stderr.
-    #[must_use]
     pub(crate) fn with_stderr(self, stderr: &str) -> Self {
         let stderr = (!stderr.trim().is_empty()).then(|| stderr.to_owned());
         self.update(|report| report.stderr_tail = stderr)
     }
 
     /// Sets the exit code.
-    #[must_use]
     pub(crate) fn with_exit(self, exit: ExitKind) -> Self {
         self.update(|report| report.exit = exit)
     }
@@ -160,33 +162,6 @@ impl CommandError {
 }
 
 impl ErrorReport {
-    pub(crate) fn kind(&self) -> &'static str {
-        self.kind
-    }
-
-    pub(crate) fn message(&self) -> &str {
-        &self.message
-    }
-
-    /// Returns the status of an HTTP response.
-    pub(crate) fn http_status(&self) -> Option<u16> {
-        self.http_status
-    }
-
-    /// Returns the step at which the connection failed.
-    pub(crate) fn unreachable(&self) -> Option<UnreachableKind> {
-        self.unreachable
-    }
-
-    /// Returns the last lines the program wrote to stderr.
-    pub(crate) fn stderr(&self) -> Option<&str> {
-        self.stderr_tail.as_deref()
-    }
-
-    pub(crate) fn exit(&self) -> ExitKind {
-        self.exit
-    }
-
     fn to_text(&self, out: &OutputStream) -> String {
         let mut text = format!("{} {}\n", out.red("error:"), sanitize(self.message.trim()));
         if let Some(data) = self.data.as_ref().filter(|data| data.len() <= 2000) {
@@ -220,7 +195,7 @@ impl From<io::Error> for CommandError {
     fn from(error: io::Error) -> Self {
         match error.kind() {
             io::ErrorKind::BrokenPipe => Self::OutputClosed,
-            _ => Self::new(ExitKind::Other, "io", error.to_string()),
+            _ => Self::other("io", error.to_string()),
         }
     }
 }
@@ -259,23 +234,21 @@ impl From<CallError> for CommandError {
 fn remote_error(error: RpcError) -> CommandError {
     let RpcError { code, message, data } = error;
     let message = if message.trim().is_empty() { "(no message)".to_owned() } else { message };
-    let (kind, text, hint) = if code == ErrorCode::MISSING_CLIENT_CAPABILITY {
-        let text = format!("the server needs a capability this client does not have: {message}");
-        ("input_needed", text, Some("`switchboard info` shows the capabilities of the server"))
-    } else {
-        let hint = match code {
-            ErrorCode::METHOD_NOT_FOUND => Some("`switchboard info` shows the capabilities of the server"),
-            _ => None,
-        };
-        ("remote", format!("the server refused: {message} (code {code})"), hint)
+    let (kind, text) = match code {
+        ErrorCode::MISSING_CLIENT_CAPABILITY => {
+            ("input_needed", format!("the server needs a capability this client does not have: {message}"))
+        }
+        _ => ("remote", format!("the server refused: {message} (code {code})")),
     };
-    let failure = CommandError::new(ExitKind::Other, kind, text).update(|report| {
+    let failure = CommandError::other(kind, text).update(|report| {
         report.code = Some(code);
         report.data = data;
     });
-    match hint {
-        Some(hint) => failure.hint(hint),
-        None => failure,
+    match code {
+        ErrorCode::MISSING_CLIENT_CAPABILITY | ErrorCode::METHOD_NOT_FOUND => {
+            failure.hint("`switchboard info` shows the capabilities of the server")
+        }
+        _ => failure,
     }
 }
 

@@ -7,8 +7,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use serde::Serialize;
-use switchboard::protocol::RequestId;
-use switchboard::protocol::{Raw, RpcError};
+use switchboard::protocol::{Raw, RequestId, RpcError};
 use switchboard::transport::link::{
     Agreement, BoxFuture, CloseOutcome, Counters, DialStep, Exchange, ExchangeEvent, Inbound, InboundMessage,
     InboundNotification, Link, OneWayMessage, OutgoingRequest, OwnedExchange, PeerHint, Upcall,
@@ -24,9 +23,9 @@ pub(crate) type MessageObserver = Arc<dyn Fn(Direction, &[u8]) + Send + Sync>;
 
 /// Dialer whose links report their messages to an observer.
 pub(crate) struct TappedDialer<D> {
-    dial: D,
-    observer: MessageObserver,
-    scope: TapScope,
+    pub(crate) dial: D,
+    pub(crate) observer: MessageObserver,
+    pub(crate) scope: TapScope,
 }
 
 /// Messages that are observed.
@@ -36,12 +35,6 @@ pub(crate) enum TapScope {
     Exchanges,
     /// Also messages initiated by the server, which costs a relay task.
     Everything,
-}
-
-impl<D: Dial> TappedDialer<D> {
-    pub(crate) fn new(dial: D, observer: MessageObserver, scope: TapScope) -> Self {
-        Self { dial, observer, scope }
-    }
 }
 
 impl<D: Dial> Dial for TappedDialer<D> {

@@ -5,8 +5,7 @@
 use std::io::Read;
 
 use base64::Engine;
-use switchboard::protocol::Raw;
-use switchboard::protocol::{InputSchema, OrderedMap};
+use switchboard::protocol::{InputSchema, OrderedMap, Raw};
 
 use crate::error::CommandError;
 

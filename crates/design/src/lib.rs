@@ -59,6 +59,7 @@ pub use ir::{
 };
 pub use listing::OutputSchemaPolicy;
 pub use lock::{Change, ChangeClass, Lock, LockError, diff};
+pub use nearest::edit_distance;
 pub use quickstart::{QUICKSTART_MARKER, Quickstart};
 pub use repair::{Issue, Operation, Recovery, RecoveryAction, Repair};
 pub use uri::{

@@ -11,7 +11,7 @@ pub(crate) fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) 
     let near = known
         .into_iter()
         .take(MAX_COMPARED)
-        .filter_map(|other| Some((distance(&chars, &self::normalize(other)?), other)))
+        .filter_map(|other| Some((edit_distance(&chars, &normalize(other)?), other)))
         .min()?;
     (near.0 <= (chars.len() / 3).clamp(1, 3) && near.0 < chars.len()).then_some(near.1)
 }
@@ -28,7 +28,7 @@ fn normalize(name: &str) -> Option<Vec<char>> {
 }
 
 /// Returns the Damerau–Levenshtein distance (optimal string alignment).
-fn distance(from: &[char], to: &[char]) -> usize {
+pub fn edit_distance(from: &[char], to: &[char]) -> usize {
     // The last two rows, and the row being computed.
     let mut rows = [vec![0; to.len() + 1], (0..=to.len()).collect(), vec![0; to.len() + 1]];
     for (row, letter) in from.iter().enumerate() {

@@ -13,6 +13,8 @@ use switchboard_protocol::setters;
 
 /// The maximum number of known members listed in a message about an unknown one.
 const MAX_LISTED: usize = 30;
+/// The prefix of messages about unknown members.
+const UNKNOWN_MEMBER: &str = "is not a known property";
 
 /// One violation of a schema, or another problem with an argument.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -44,12 +46,7 @@ impl Issue {
         self.expected = Some(expected.into());
         self
     }
-}
 
-/// The prefix of messages about unknown members.
-const UNKNOWN_MEMBER: &str = "is not a known property";
-
-impl Issue {
     /// Creates an issue about a member that the schema does not define. Suggests the nearest known name.
     pub(crate) fn unknown_member(name: &str, known: &[&str]) -> Self {
         let suggestion = match nearest(name, known.iter().copied()) {

@@ -31,17 +31,8 @@ enum AttemptKind {
 }
 
 impl ConnectAttempt {
-    pub(crate) fn existing(host: &Arc<HostState>, slot: Arc<Slot>, round: u64) -> Self {
-        Self { host: Arc::clone(host), slot, round, kind: AttemptKind::Existing }
-    }
-
-    pub(crate) fn added(host: &Arc<HostState>, slot: Arc<Slot>, round: u64) -> Self {
-        Self { host: Arc::clone(host), slot, round, kind: AttemptKind::Added }
-    }
-
-    pub(crate) fn replacing(host: &Arc<HostState>, entry: ManagedServer, round: u64) -> Self {
-        let slot = Arc::clone(entry.slot());
-        Self { host: Arc::clone(host), slot, round, kind: AttemptKind::Replacing(Box::new(entry)) }
+    fn new(host: &Arc<HostState>, slot: Arc<Slot>, round: u64, kind: AttemptKind) -> Self {
+        Self { host: Arc::clone(host), slot, round, kind }
     }
 
     /// Waits for the result. A connected server is in the set afterwards.
@@ -96,17 +87,19 @@ impl HostState {
                 self.publish_to_gate(&table);
                 let slot = Arc::clone(table.entries[at].slot());
                 let round = slot.restart_if_down().unwrap_or(FIRST_ROUND);
-                Ok(ConnectAttempt::existing(self, slot, round))
+                Ok(ConnectAttempt::new(self, slot, round, AttemptKind::Existing))
             }
             Some(_) => {
                 let entry = self.spawn_server(&mut table, name, desired);
                 entry.slot().start_initially(entry.initial_tools());
-                Ok(ConnectAttempt::replacing(self, entry, FIRST_ROUND))
+                let slot = Arc::clone(entry.slot());
+                let kind = AttemptKind::Replacing(Box::new(entry));
+                Ok(ConnectAttempt::new(self, slot, FIRST_ROUND, kind))
             }
             None => {
                 drop(table);
                 let (slot, round) = self.add(name, desired)?;
-                Ok(ConnectAttempt::added(self, slot, round))
+                Ok(ConnectAttempt::new(self, slot, round, AttemptKind::Added))
             }
         }
     }

@@ -34,6 +34,7 @@ use crate::transport::Transport;
 /// assert!(!spec.required);
 /// ```
 #[derive(Clone, Debug, PartialEq)]
+#[must_use = "a server is not connected until its spec is given to a host"]
 #[non_exhaustive]
 pub struct ServerSpec {
     /// The transport.
@@ -108,77 +109,66 @@ impl ServerSpec {
     }
 
     /// Sets the start policy.
-    #[must_use]
     pub fn start(mut self, start: StartPolicy) -> Self {
         self.start = start;
         self
     }
 
     /// Sets the restart policy.
-    #[must_use]
     pub fn restart(mut self, restart: RestartPolicy) -> Self {
         self.restart = restart;
         self
     }
 
     /// Makes [`Host::required`](crate::Host::required) wait for it.
-    #[must_use]
     pub fn required(mut self) -> Self {
         self.required = true;
         self
     }
 
     /// Lets permission policies trust the annotations of its tools.
-    #[must_use]
     pub fn trusted(mut self) -> Self {
         self.trust = true;
         self
     }
 
     /// Sets the timeout for connecting.
-    #[must_use]
     pub fn startup_timeout(mut self, timeout: Duration) -> Self {
         self.startup_timeout = timeout;
         self
     }
 
     /// Sets the total timeout of one call.
-    #[must_use]
     pub fn call_timeout(mut self, timeout: Duration) -> Self {
         self.call_timeout = Some(timeout);
         self
     }
 
     /// Shows only the tools that match one of these globs.
-    #[must_use]
     pub fn allow_tools<T: Into<String>>(mut self, globs: impl IntoIterator<Item = T>) -> Self {
         self.allow_tools = globs.into_iter().map(Into::into).collect();
         self
     }
 
     /// Hides the tools that match one of these globs.
-    #[must_use]
     pub fn deny_tools<T: Into<String>>(mut self, globs: impl IntoIterator<Item = T>) -> Self {
         self.deny_tools = globs.into_iter().map(Into::into).collect();
         self
     }
 
     /// Sets the configuration that a status shows; secrets must be masked.
-    #[must_use]
     pub fn with_written(mut self, written: Value) -> Self {
         self.written = Some(Arc::new(written));
         self
     }
 
     /// Sets where it was configured.
-    #[must_use]
     pub fn with_scope(mut self, scope: impl Into<Arc<str>>) -> Self {
         self.scope = Some(scope.into());
         self
     }
 
     /// Sets the tools that it listed when it last ran, so that it need not be started before it is used.
-    #[must_use]
     pub fn with_manifest(mut self, manifest: Manifest) -> Self {
         self.manifest = Some(Arc::new(manifest));
         self

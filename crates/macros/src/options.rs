@@ -95,14 +95,7 @@ impl AttributeOptions {
 
     /// Takes an option whose value is any expression of type string.
     pub(crate) fn expr(&mut self, key: &str, diagnostics: &mut Diagnostics) -> Option<Expr> {
-        let option = self.take(key, diagnostics)?;
-        match option.value {
-            OptionValue::Expr(expr) => Some(expr),
-            _ => {
-                diagnostics.error_at(&option.key, format_args!("`{key}` is a string: `{key} = \"…\"`"));
-                None
-            }
-        }
+        self.take_expr(key, format_args!("`{key}` is a string: `{key} = \"…\"`"), diagnostics)
     }
 
     /// Takes an option whose value is any expression. `example` is shown if the value is missing.
@@ -112,11 +105,21 @@ impl AttributeOptions {
         example: &str,
         diagnostics: &mut Diagnostics,
     ) -> Option<Expr> {
+        self.take_expr(key, format_args!("`{key}` needs a value: `{key} = {example}`"), diagnostics)
+    }
+
+    /// Takes an option whose value is an expression; any other value is an error with this message.
+    fn take_expr(
+        &mut self,
+        key: &str,
+        message: impl std::fmt::Display,
+        diagnostics: &mut Diagnostics,
+    ) -> Option<Expr> {
         let option = self.take(key, diagnostics)?;
         match option.value {
             OptionValue::Expr(expr) => Some(expr),
             _ => {
-                diagnostics.error_at(&option.key, format_args!("`{key}` needs a value: `{key} = {example}`"));
+                diagnostics.error_at(&option.key, message);
                 None
             }
         }
@@ -205,45 +208,23 @@ impl AttributeOptions {
     /// Takes a JSON object: `name = { "key": value }`.
     pub(crate) fn json_object(&mut self, key: &str, diagnostics: &mut Diagnostics) -> Option<TokenStream> {
         let option = self.take(key, diagnostics)?;
+        let message =
+            format!("`{key}` is an object of the arguments by name: `{key} = {{ \"argument\": … }}`");
         match option.value {
-            OptionValue::Object(tokens, span) => {
-                if let Err(error) = crate::json_object::check_object(&tokens, span) {
-                    diagnostics.push(error);
-                    return None;
-                }
-                Some(tokens)
-            }
-            OptionValue::Expr(other) => {
-                diagnostics.error_at(
-                    &other,
-                    format_args!(
-                        "`{key}` is an object of the arguments by name: `{key} = {{ \"argument\": … }}`"
-                    ),
-                );
-                None
-            }
-            _ => {
-                diagnostics.error_at(
-                    &option.key,
-                    format_args!(
-                        "`{key}` is an object of the arguments by name: `{key} = {{ \"argument\": … }}`"
-                    ),
-                );
-                None
-            }
+            OptionValue::Object(tokens, span) => match crate::json_object::check_object(&tokens, span) {
+                Ok(()) => return Some(tokens),
+                Err(error) => diagnostics.push(error),
+            },
+            OptionValue::Expr(other) => diagnostics.error_at(&other, message),
+            _ => diagnostics.error_at(&option.key, message),
         }
+        None
     }
 
     /// Takes a type or a path as tokens.
     pub(crate) fn tokens(&mut self, key: &str, diagnostics: &mut Diagnostics) -> Option<TokenStream> {
-        let option = self.take(key, diagnostics)?;
-        match option.value {
-            OptionValue::Expr(expr) => Some(expr.to_token_stream()),
-            _ => {
-                diagnostics.error_at(&option.key, format_args!("`{key}` needs a value: `{key} = …`"));
-                None
-            }
-        }
+        let expr = self.take_expr(key, format_args!("`{key}` needs a value: `{key} = …`"), diagnostics)?;
+        Some(expr.to_token_stream())
     }
 
     /// Reports the remaining options as unknown, each with a suggestion.

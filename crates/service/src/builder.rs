@@ -44,6 +44,7 @@ use crate::{AccessEvent, Dispatch, EventFeed, StreamJson, StreamLimits, UnknownA
 /// # Ok::<(), switchboard::service::BuildError>(())
 /// ```
 #[derive(Clone)]
+#[must_use = "a builder does nothing until it builds"]
 pub struct ServiceBuilder {
     service: Arc<dyn Dispatch>,
     options: BuilderOptions,
@@ -97,13 +98,11 @@ impl ServiceBuilder {
 
     /// Also serves another service from the same server; its tools, resources and prompts are listed after these. Of
     /// the other builder's options, only event feeds and denied resources are kept.
-    #[must_use]
     pub fn and(self, other: Self) -> Self {
         self.and_prefixed("", other)
     }
 
     /// As [`Self::and`], with a prefix such as `notes_` for every name of the other service. URIs are unchanged.
-    #[must_use]
     pub fn and_prefixed(mut self, prefix: &str, other: Self) -> Self {
         let composed = ComposedService::new(self.service, other.service, prefix);
         self.collisions.extend(composed.collisions.iter().cloned());
@@ -121,51 +120,43 @@ impl ServiceBuilder {
     }
 
     /// Adds a source of events and change notifications.
-    #[must_use]
     pub fn events(self, feed: EventFeed) -> Self {
         self.with(|options| options.feeds.push(feed))
     }
 
     /// Sets the access log: it reports every request when it arrives and when it is answered, without payloads unless
     /// [`Self::log_payloads`] is set.
-    #[must_use]
     pub fn logger(self, logger: impl Fn(&AccessEvent) + Send + Sync + 'static) -> Self {
         self.with(|options| options.access_log = Some(AccessLog::new(logger)))
     }
 
     /// Adds a layer around every request, inside of those added before. It sees what the protocol answers itself, too. Outside
     /// of it are panic catching and the access log, inside of it the call timeout.
-    #[must_use]
     pub fn layer(self, layer: impl Layer) -> Self {
         self.with(|options| options.layers.push(Arc::new(layer)))
     }
 
     /// Whether log events contain arguments and results, which are often secret. Off by default.
-    #[must_use]
     pub fn log_payloads(self, yes: bool) -> Self {
         self.with(|options| options.log_payloads = yes)
     }
 
     /// Sets a function that maps errors of the service before they are sent. Called once per error.
-    #[must_use]
     pub fn error_mapper(self, mapper: impl Fn(Error) -> Error + Send + Sync + 'static) -> Self {
         self.with(|options| options.mapper = Some(Arc::new(mapper)))
     }
 
     /// Sets how errors map to responses: as the specification says by default.
-    #[must_use]
     pub fn error_policy(self, policy: ErrorPolicy) -> Self {
         self.with(|options| options.rules.policy = policy)
     }
 
     /// Sets how invalid tool arguments are reported. The default depends on the protocol revision.
-    #[must_use]
     pub fn argument_errors(self, errors: ArgumentErrors) -> Self {
         self.with(|options| options.argument_errors = Some(errors))
     }
 
     /// Whether clients see the text of internal errors. Off by default.
-    #[must_use]
     pub fn debug_errors(self, yes: bool) -> Self {
         self.with(|options| {
             options.rules.details = if yes { ErrorDetails::Shown } else { ErrorDetails::Hidden }
@@ -174,83 +165,70 @@ impl ServiceBuilder {
 
     /// Allows only these resources to be listed, read and subscribed to: URI globs as in [`UriPolicy`]. Without any,
     /// all are allowed. Denied resources stay denied.
-    #[must_use]
     pub fn allow_resources<G: Into<String>>(self, globs: impl IntoIterator<Item = G>) -> Self {
         self.with(|options| options.allow.extend(globs.into_iter().map(Into::into)))
     }
 
     /// Denies listing, reading and subscribing to these resources. Takes precedence over [`Self::allow_resources`].
-    #[must_use]
     pub fn deny_resources<G: Into<String>>(self, globs: impl IntoIterator<Item = G>) -> Self {
         self.with(|options| options.deny.extend(globs.into_iter().map(Into::into)))
     }
 
     /// Sets how stream items encode JSON.
-    #[must_use]
     pub fn structured_stream_json(self, json: StreamJson) -> Self {
         self.with(|options| options.stream_json = json)
     }
 
     /// Sets how many stream items a result carries for clients that do not declare the stream extension.
-    #[must_use]
     pub fn stream_limits(self, limits: StreamLimits) -> Self {
         self.with(|options| options.stream_limits = limits)
     }
 
     /// Sets the HTTP options of `serve --http` in [`serve_cli`](Self::serve_cli): authentication, limits, path.
     #[cfg(feature = "http")]
-    #[must_use]
     pub fn http_options(self, http: switchboard_transport::http::server::HttpServerOptions) -> Self {
         self.with(|options| options.http = Some(http))
     }
 
     /// Sets how unknown arguments of tools and prompts, and unknown members of nested objects, are treated: rejected
     /// by default.
-    #[must_use]
     pub fn unknown_arguments(self, rule: UnknownArguments) -> Self {
         self.with(|options| options.unknown = rule)
     }
 
     /// Sets how structured outputs that are not objects are sent. By default they are sent as they are where the
     /// protocol revision allows it.
-    #[must_use]
     pub fn output_rule(self, rule: OutputSchemaPolicy) -> Self {
         self.with(|options| options.outputs = rule)
     }
 
     /// Sets the page size of lists: unlimited by default.
-    #[must_use]
     pub fn page_size(self, items: usize) -> Self {
         self.with(|options| options.page_size = Some(items))
     }
 
     /// Sets the cache hints of lists, and of resources without their own.
-    #[must_use]
     pub fn cache_hints(self, hints: CacheHints) -> Self {
         self.with(|options| options.hints = Some(hints))
     }
 
     /// Whether the server declares `listChanged`: by default, if there are [`Self::events`].
-    #[must_use]
     pub fn list_changed(self, yes: bool) -> Self {
         self.with(|options| options.list_changed = Some(yes))
     }
 
     /// Whether a caller without the required scopes of an item receives an authorization error. By default, the item
     /// appears not to exist.
-    #[must_use]
     pub fn reveal_scopes(self, yes: bool) -> Self {
         self.with(|options| options.reveal_scopes = yes)
     }
 
     /// Grants scopes to callers without an identity, such as the client of a stdio server. By default they have none.
-    #[must_use]
     pub fn anonymous_scopes<S: Into<String>>(self, scopes: impl IntoIterator<Item = S>) -> Self {
         self.with(|options| options.anonymous_scopes.extend(scopes.into_iter().map(Into::into)))
     }
 
     /// Whether clients may publish events of the design to all listeners with `notify_<name>`.
-    #[must_use]
     pub fn accept_notifications(self, yes: bool) -> Self {
         self.with(|options| options.accept_notifications = yes)
     }
@@ -258,50 +236,42 @@ impl ServiceBuilder {
     /// Sets the maximum duration of one call, after which it is dropped and fails with a timeout. Unlimited by
     /// default. Work that continues as
     /// a task has the time of its task.
-    #[must_use]
     pub fn call_timeout(self, timeout: Duration) -> Self {
         self.with(|options| options.timeout = Some(timeout))
     }
 
     /// Sets the limits and the store of tasks: in memory with [`TaskLimits::default`](crate::task::TaskLimits) by
     /// default. Only tools whose design allows it run as tasks.
-    #[must_use]
     pub fn tasks(self, tasks: Tasks) -> Self {
         self.with(|options| options.tasks = Some(tasks))
     }
 
     /// Sets how a session opens when the client requests an unsupported revision.
-    #[must_use]
     pub fn version_policy(self, policy: VersionPolicy) -> Self {
         self.with(|options| options.version_policy = policy)
     }
 
     /// Serves only this revision, whatever the design says. For tests.
-    #[must_use]
     pub fn protocol_version_override(self, revision: impl Into<String>) -> Self {
         self.with(|options| options.version_override = Some(revision.into()))
     }
 
     /// Sets the keys that seal the state of input requests, shared by replicas. By default, one random key.
-    #[must_use]
     pub fn state_keys(self, keys: StateKeys) -> Self {
         self.with(|options| options.state_keys = Some(keys))
     }
 
     /// Sets the limits of one connection.
-    #[must_use]
     pub fn limits(self, limits: ServerLimits) -> Self {
         self.with(|options| options.limits = Some(limits))
     }
 
     /// Sets the instructions for the model, instead of those of the design.
-    #[must_use]
     pub fn instructions(self, instructions: impl Into<String>) -> Self {
         self.with(|options| options.instructions = Some(instructions.into()))
     }
 
     /// Sets the name and version of the server, instead of those of the design.
-    #[must_use]
     pub fn info(self, info: Implementation) -> Self {
         self.with(|options| options.info = Some(info))
     }

@@ -4,10 +4,9 @@ use std::borrow::Cow;
 use std::fmt;
 use std::ops::Deref;
 
-use base64::Engine as _;
-use base64::alphabet;
 use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig};
 use base64::engine::{DecodePaddingMode, general_purpose::STANDARD};
+use base64::{Engine as _, alphabet};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};

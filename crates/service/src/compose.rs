@@ -164,36 +164,21 @@ fn method_names(design: &Design) -> Vec<String> {
 }
 
 fn collisions(one: &Design, two: &Design) -> Vec<Collision> {
-    let mut found = Vec::new();
-    let mut compare = |kind: ItemKind, first: Vec<&str>, second: Vec<&str>| {
-        for name in second.into_iter().filter(|name| first.contains(name)) {
-            let (first, second) = (one.name.clone(), two.name.clone());
-            found.push(Collision { kind, name: name.to_owned(), first, second });
-        }
+    let names = |design: &Design| {
+        let tools = design.tools.iter().map(|tool| (ItemKind::Tool, tool.name.clone()));
+        let resources = design.resources.iter().flat_map(|resource| {
+            [&resource.name, &resource.uri].map(|name| (ItemKind::Resource, name.clone()))
+        });
+        let prompts = design.prompts.iter().map(|prompt| (ItemKind::Prompt, prompt.name.clone()));
+        let events = design.notifications.iter().map(|event| (ItemKind::Notification, event.name.clone()));
+        tools.chain(resources).chain(prompts).chain(events).collect::<Vec<_>>()
     };
-    let tools = |design: &'_ Design| design.tools.iter().map(|tool| tool.name.clone()).collect::<Vec<_>>();
-    let resources = |design: &'_ Design| {
-        let both = |resource: &switchboard_design::ResourceDef| [resource.name.clone(), resource.uri.clone()];
-        design.resources.iter().flat_map(both).collect::<Vec<_>>()
-    };
-    let prompts =
-        |design: &'_ Design| design.prompts.iter().map(|prompt| prompt.name.clone()).collect::<Vec<_>>();
-    let events =
-        |design: &'_ Design| design.notifications.iter().map(|event| event.name.clone()).collect::<Vec<_>>();
-    let pairs = [
-        (ItemKind::Tool, tools(one), tools(two)),
-        (ItemKind::Resource, resources(one), resources(two)),
-        (ItemKind::Prompt, prompts(one), prompts(two)),
-        (ItemKind::Notification, events(one), events(two)),
-    ];
-    for (kind, first, second) in &pairs {
-        compare(
-            *kind,
-            first.iter().map(String::as_str).collect(),
-            second.iter().map(String::as_str).collect(),
-        );
-    }
-    found
+    let first_names = names(one);
+    let common = names(two).into_iter().filter(|named| first_names.contains(named));
+    let (first, second) = (&one.name, &two.name);
+    common
+        .map(|(kind, name)| Collision { kind, name, first: first.clone(), second: second.clone() })
+        .collect()
 }
 
 /// Merges two designs. Name, version and title are those of the first.

@@ -81,6 +81,7 @@ numbers! {
 
 /// Builder for a form field.
 #[derive(Debug)]
+#[must_use = "a field is part of a form only if it is given to `form_schema`"]
 pub struct FormFieldBuilder {
     name: &'static str,
     required: bool,
@@ -119,28 +120,24 @@ macro_rules! set_text {
 
 impl FormFieldBuilder {
     /// Makes the field optional because it has a default.
-    #[must_use]
     pub fn optional(mut self) -> Self {
         self.required = false;
         self
     }
 
     /// Sets the description.
-    #[must_use]
     pub fn description(mut self, text: &str) -> Self {
         set_text!(&mut self.field, description, text);
         self
     }
 
     /// Sets the display name.
-    #[must_use]
     pub fn title(mut self, text: &str) -> Self {
         set_text!(&mut self.field, title, text);
         self
     }
 
     /// Sets the minimum of a number.
-    #[must_use]
     pub fn min(mut self, minimum: f64) -> Self {
         if let FormField::Number(field) | FormField::Integer(field) = &mut self.field {
             field.minimum = Some(minimum);
@@ -149,7 +146,6 @@ impl FormFieldBuilder {
     }
 
     /// Sets the maximum of a number.
-    #[must_use]
     pub fn max(mut self, maximum: f64) -> Self {
         if let FormField::Number(field) | FormField::Integer(field) = &mut self.field {
             field.maximum = Some(maximum);
@@ -158,7 +154,6 @@ impl FormFieldBuilder {
     }
 
     /// Sets the minimum length of a text.
-    #[must_use]
     pub fn min_length(mut self, minimum: u64) -> Self {
         if let FormField::Text(field) = &mut self.field {
             field.min_length = Some(minimum);
@@ -167,7 +162,6 @@ impl FormFieldBuilder {
     }
 
     /// Sets the maximum length of a text.
-    #[must_use]
     pub fn max_length(mut self, maximum: u64) -> Self {
         if let FormField::Text(field) = &mut self.field {
             field.max_length = Some(maximum);
@@ -176,7 +170,6 @@ impl FormFieldBuilder {
     }
 
     /// Sets the format of a text, such as `email`.
-    #[must_use]
     pub fn format(mut self, format: &str) -> Self {
         if let FormField::Text(field) = &mut self.field {
             field.format = Some(format.to_owned());
@@ -185,7 +178,6 @@ impl FormFieldBuilder {
     }
 
     /// Sets the default. A value of another type is ignored.
-    #[must_use]
     pub fn default(mut self, value: Value) -> Self {
         match (&mut self.field, value) {
             (FormField::Text(field), Value::String(text)) => field.default = Some(text),

@@ -17,6 +17,22 @@ use switchboard_design::{
 };
 use switchboard_protocol::{CallToolResult, Raw};
 
+#[cfg(feature = "cli")]
+pub use crate::__keep as if_cli;
+#[cfg(feature = "client")]
+pub use crate::__keep as if_client;
+#[cfg(feature = "rpc")]
+pub use crate::__keep as if_rpc;
+#[cfg(feature = "stdio")]
+pub use crate::__keep as if_stdio;
+#[cfg(not(feature = "cli"))]
+pub use crate::__omit as if_cli;
+#[cfg(not(feature = "client"))]
+pub use crate::__omit as if_client;
+#[cfg(not(feature = "rpc"))]
+pub use crate::__omit as if_rpc;
+#[cfg(not(feature = "stdio"))]
+pub use crate::__omit as if_stdio;
 pub use crate::Bytes;
 pub use crate::args::{ArgsBuilder, Argument, ArgumentReader};
 #[cfg(feature = "cli")]
@@ -28,7 +44,6 @@ pub use crate::execution::{run_blocking, run_shielded};
 pub use crate::form_field::{FormChoice, FormFieldBuilder, FormValue, choice_field, form_field, form_schema};
 #[cfg(feature = "rpc")]
 pub use crate::rpc::RpcCaller;
-pub use crate::{__if_cli as if_cli, __if_client as if_client, __if_rpc as if_rpc, __if_stdio as if_stdio};
 pub use crate::{
     Call, CallFuture, CallOptions, Changes, Contents, Cx, Dispatch, EventFeed, EventPublisher, EventSink,
     Events, Form, FromOutput, IntoOutput, PromptMessages, ServeError, ServiceBuilder, ServiceError,
@@ -38,68 +53,18 @@ pub use crate::{
 pub use clap;
 pub use method_types::{MethodArgument, MethodError, MethodEvent, MethodResult, NotificationPayload};
 
-/// Expands to its input if this crate has the feature `client`: a `cfg` in generated code would test the author's
-/// features.
-#[cfg(feature = "client")]
+/// Expands to its input: generated code that needs a feature of this crate, which is on. A `cfg` in generated code would
+/// test the author's features.
 #[doc(hidden)]
 #[macro_export]
-macro_rules! __if_client {
+macro_rules! __keep {
     ($($tokens:tt)*) => { $($tokens)* };
 }
 
-/// Expands to nothing: the feature `client` is off.
-#[cfg(not(feature = "client"))]
+/// Expands to nothing: generated code that needs a feature of this crate, which is off.
 #[doc(hidden)]
 #[macro_export]
-macro_rules! __if_client {
-    ($($tokens:tt)*) => {};
-}
-
-/// Expands to its input if this crate has the feature `cli`.
-#[cfg(feature = "cli")]
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __if_cli {
-    ($($tokens:tt)*) => { $($tokens)* };
-}
-
-/// Expands to nothing: the feature `cli` is off.
-#[cfg(not(feature = "cli"))]
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __if_cli {
-    ($($tokens:tt)*) => {};
-}
-
-/// Expands to its input if this crate has the feature `rpc`.
-#[cfg(feature = "rpc")]
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __if_rpc {
-    ($($tokens:tt)*) => { $($tokens)* };
-}
-
-/// Expands to nothing: the feature `rpc` is off.
-#[cfg(not(feature = "rpc"))]
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __if_rpc {
-    ($($tokens:tt)*) => {};
-}
-
-/// Expands to its input if this crate has the feature `stdio`.
-#[cfg(feature = "stdio")]
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __if_stdio {
-    ($($tokens:tt)*) => { $($tokens)* };
-}
-
-/// Expands to nothing: the feature `stdio` is off.
-#[cfg(not(feature = "stdio"))]
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __if_stdio {
+macro_rules! __omit {
     ($($tokens:tt)*) => {};
 }
 

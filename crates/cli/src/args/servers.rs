@@ -125,16 +125,7 @@ pub(crate) struct ListArgs {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct GetArgs {
-    /// The server
-    pub(crate) name: String,
-    /// Print JSON, secrets masked
-    #[arg(long)]
-    pub(crate) json: bool,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct SwitchArgs {
+pub(crate) struct ServerArgs {
     /// The server
     pub(crate) name: String,
     /// Print JSON, secrets masked

@@ -126,3 +126,14 @@ pub(crate) struct SessionOptions {
     #[arg(short, long, action = ArgAction::Count)]
     pub(crate) verbose: u8,
 }
+
+impl SessionOptions {
+    /// Returns the options that apply to a program, each with whether it is given.
+    pub(crate) fn program_options(&self) -> [(bool, &'static str); 3] {
+        [
+            (!self.env.is_empty(), "--env"),
+            (!self.inherit_env.is_empty(), "--inherit-env"),
+            (self.cwd.is_some(), "--cwd"),
+        ]
+    }
+}

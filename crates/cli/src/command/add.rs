@@ -11,8 +11,7 @@ use crate::command::list::server_json;
 use crate::configured_servers::{ConfigFiles, command_or_url, shell_quote};
 use crate::environment::variable;
 use crate::error::CommandError;
-use crate::output::encode;
-use crate::output::{OutputStream, Screen, print_json};
+use crate::output::{OutputStream, Screen, encode, print_json};
 use crate::sanitize::one_line;
 
 pub(crate) fn add(args: &AddArgs) -> Result<(), CommandError> {

@@ -7,9 +7,8 @@ use switchboard_terminal::confirm;
 use crate::args::ApproveArgs;
 use crate::configured_servers::{ConfigFiles, render_consent, shell_quote};
 use crate::elicitation::StdinLines;
-use crate::error::{CommandError, ExitKind};
-use crate::output::encode;
-use crate::output::{OutputStream, Screen, print_json};
+use crate::error::CommandError;
+use crate::output::{OutputStream, Screen, encode, print_json};
 use crate::sanitize::one_line;
 
 pub(crate) async fn run(args: &ApproveArgs) -> Result<(), CommandError> {
@@ -73,7 +72,7 @@ pub(crate) async fn run(args: &ApproveArgs) -> Result<(), CommandError> {
             }
             Some(false) => screen.say(&format!("{name} is not approved")),
             None if is_chosen => {
-                return Err(CommandError::new(ExitKind::Other, "not_approved", "no terminal to ask at")
+                return Err(CommandError::other("not_approved", "no terminal to ask at")
                     .hint("review what it would run, then pass --yes"));
             }
             None => screen.say(&format!("to approve it: switchboard approve {} --yes", shell_quote(&name))),

@@ -4,10 +4,8 @@ use std::io::Read;
 use std::sync::Arc;
 
 use switchboard::CallError;
-use switchboard::client::is_web_address;
-use switchboard::client::{Change, ChangeStream};
-use switchboard::protocol::{CallToolResult, ErrorCode, Raw, RpcError};
-use switchboard::protocol::{ElicitParams, OrderedMap, UrlParams};
+use switchboard::client::{Change, ChangeStream, is_web_address};
+use switchboard::protocol::{CallToolResult, ElicitParams, ErrorCode, OrderedMap, Raw, RpcError, UrlParams};
 
 use crate::args::CallArgs;
 use crate::command::route;
@@ -99,7 +97,7 @@ pub(crate) async fn call(
 
 /// Creates the error for a server that keeps asking for visits.
 pub(crate) fn visits_exhausted() -> CommandError {
-    CommandError::new(ExitKind::Other, "input_needed", "the server still requires a visit to a page")
+    CommandError::other("input_needed", "the server still requires a visit to a page")
         .hint("run the command again")
 }
 
@@ -134,7 +132,7 @@ pub(crate) async fn visit_pages(
             one_line(who),
             one_line(&page.url)
         );
-        return Err(CommandError::new(ExitKind::Other, "input_refused", message));
+        return Err(CommandError::other("input_refused", message));
     }
     let Some(terminal) = terminal else {
         let list: Vec<String> = pages
@@ -142,7 +140,7 @@ pub(crate) async fn visit_pages(
             .map(|page| format!("{} ({})", one_line(&page.url), one_line(&page.message)))
             .collect();
         let message = format!("the server asks you to visit a page first: {}", list.join("; "));
-        return Err(CommandError::new(ExitKind::Other, "input_needed", message)
+        return Err(CommandError::other("input_needed", message)
             .hint("visit it if you trust its host, then run the command again"));
     };
     for page in pages {
@@ -155,8 +153,8 @@ pub(crate) async fn visit_pages(
             }
             std::future::pending().await
         };
-        if !terminal.visit(page, who, completed).await {
-            return Err(CommandError::new(ExitKind::Other, "declined", "Not called."));
+        if !terminal.prompter.visit(page, who, completed).await {
+            return Err(CommandError::other("declined", "Not called."));
         }
     }
     Ok(())
@@ -181,12 +179,8 @@ pub(crate) fn print_result(
         (Some(file), _) if !result.is_error => save_one(&result_parts(&result)?, file, screen)?,
         (_, Some(structured)) if args.structured => out.print(&render_structured(structured, out))?,
         (_, None) if args.structured && !result.is_error => {
-            return Err(CommandError::new(
-                ExitKind::Other,
-                "not_structured",
-                "the result has no structured content",
-            )
-            .hint("leave out --structured to see its text"));
+            return Err(CommandError::other("not_structured", "the result has no structured content")
+                .hint("leave out --structured to see its text"));
         }
         _ => match &result_parts(&result)?[..] {
             // A single image or file is redirected as bytes.

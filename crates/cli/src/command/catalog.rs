@@ -4,17 +4,14 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use switchboard::host::HostError;
-use switchboard::host::{CatalogTool, FromServer, MergedList};
+use switchboard::host::{CatalogTool, FromServer, HostError, MergedList};
 use switchboard::protocol::Tool;
 
 use crate::args::{ServerTarget, ToolsArgs};
 use crate::command::list_pages::is_unsupported;
 use crate::command::tools::{ToolMatch, brief, describe, in_full, select};
 use crate::command::{prompts, resources};
-use crate::configured_servers::{
-    ConfigFiles, HostRequest, HostedServers, NO_SERVERS_HINT, ServerSelection, split_server, with_host,
-};
+use crate::configured_servers::{ConfigFiles, HostRequest, HostedServers, split_server, with_host};
 use crate::error::CommandError;
 use crate::output::{Signature, TextTable, encode, pluralize, print_json, render_item};
 use crate::sanitize::one_line;
@@ -27,13 +24,7 @@ async fn with_servers(
     target: &ServerTarget,
     show: impl AsyncFnOnce(&HostedServers, Option<&str>, Errors) -> Result<(), CommandError>,
 ) -> Result<(), CommandError> {
-    let which = target.server.clone().map_or(ServerSelection::All, ServerSelection::One);
-    with_host(HostRequest::new(which, target.options.clone()), async |hosted| {
-        if hosted.files.resolved.servers.is_empty() {
-            return Err(
-                CommandError::usage("no server given, and no servers are configured").hint(NO_SERVERS_HINT)
-            );
-        }
+    with_host(HostRequest::new(target.server.clone(), target.options.clone()), async |hosted| {
         let done = hosted.start_usable().await?;
         show(hosted, target.server.as_deref(), done.errors).await
     })
@@ -55,12 +46,8 @@ pub(crate) async fn tools(args: &ToolsArgs) -> Result<(), CommandError> {
                 let all: Vec<&Tool> = tools.iter().map(|tool| tool.tool()).collect();
                 let found = select(&all, query)?;
                 is_one = matches!(found, ToolMatch::Exact(_));
-                let is_found: Vec<bool> = all
-                    .iter()
-                    .map(|tool| found.tools().iter().any(|found| found.name == tool.name))
-                    .collect();
-                let mut is_found = is_found.into_iter();
-                tools.retain(|_| is_found.next().unwrap_or(false));
+                let names: Vec<String> = found.tools().iter().map(|tool| tool.name.clone()).collect();
+                tools.retain(|tool| names.contains(&tool.tool().name));
             }
         }
         if hosted.json {

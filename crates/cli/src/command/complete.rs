@@ -6,8 +6,7 @@ use switchboard::protocol::{CompleteParams, CompleteResult, Reference};
 use crate::args::CompleteArgs;
 use crate::connect::CommandSession;
 use crate::error::CommandError;
-use crate::output::encode;
-use crate::output::print_json;
+use crate::output::{encode, print_json};
 use crate::sanitize::one_line;
 
 /// Completes an argument of the prompt or template `name`, which has no server prefix.

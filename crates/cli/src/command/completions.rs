@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::args::{CompletionsArgs, ManArgs, command_line};
-use crate::error::{CommandError, ExitKind};
+use crate::error::CommandError;
 use crate::output::{OutputStream, Screen};
 
 pub(crate) fn completions(args: &CompletionsArgs) -> Result<(), CommandError> {
@@ -20,7 +20,7 @@ pub(crate) fn man(args: &ManArgs) -> Result<(), CommandError> {
         return Ok(OutputStream::stdout().print_bytes(&page)?);
     };
     let failed = |path: &Path, error: &std::io::Error| {
-        CommandError::new(ExitKind::Other, "io", format!("cannot write {}: {error}", path.display()))
+        CommandError::other("io", format!("cannot write {}: {error}", path.display()))
     };
     std::fs::create_dir_all(folder).map_err(|error| failed(folder, &error))?;
     clap_mangen::generate_to(command, folder).map_err(|error| failed(folder, &error))?;

@@ -4,8 +4,7 @@ use std::net::Ipv4Addr;
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
-use switchboard::host::HostError;
-use switchboard::host::{HostEvent, ServerSpec, Status, StatusKind};
+use switchboard::host::{HostError, HostEvent, ServerSpec, Status, StatusKind};
 use switchboard::protocol::CallToolResult;
 use switchboard::server::{HttpListener, HttpServerOptions, HttpService};
 use switchboard::{Host, Http, InProcess, Stdio, json};

@@ -2,15 +2,13 @@
 //! design.
 
 use std::ffi::OsString;
-use std::fs;
-use std::io;
 use std::path::Path;
 use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
+use std::{fs, io};
 
 use serde_json::json;
-use switchboard_design::Design;
-use switchboard_design::{Change, ChangeClass, Lock, diff, schema};
+use switchboard_design::{Change, ChangeClass, Design, Lock, diff, schema};
 use switchboard_terminal::{LockCheckError, LockOutcome, check_lock};
 use tokio::io::AsyncReadExt;
 
@@ -68,7 +66,7 @@ fn lock_error(error: LockCheckError) -> CommandError {
         LockCheckError::Write { .. } => "io",
         LockCheckError::NotALock(_) | LockCheckError::Parse { .. } => "lock",
     };
-    CommandError::new(ExitKind::Other, kind, error.to_string())
+    CommandError::other(kind, error.to_string())
 }
 
 fn print_diff(args: &DesignDiffArgs) -> Result<(), CommandError> {
@@ -116,11 +114,7 @@ pub(crate) fn read_file(path: &Path) -> Result<Design, CommandError> {
     if let Ok(lock) = text.parse::<Lock>() {
         return Ok(lock.design().clone());
     }
-    parse(&text).map_err(|error| parse_error(&path.display().to_string(), &error))
-}
-
-pub(crate) fn parse(text: &str) -> Result<Design, serde_json::Error> {
-    serde_json::from_str(text)
+    serde_json::from_str(&text).map_err(|error| parse_error(&path.display().to_string(), &error))
 }
 
 /// Runs a program, in `folder` if given, and reads the design it prints.
@@ -149,7 +143,7 @@ pub(crate) async fn run_program(
     if !status.success() {
         return Err(failed(status.to_string()));
     }
-    parse(&String::from_utf8_lossy(&printed)).map_err(|error| parse_error(&name, &error))
+    serde_json::from_str(&String::from_utf8_lossy(&printed)).map_err(|error| parse_error(&name, &error))
 }
 
 /// Returns the output and exit status of a program. The status is `None` if the output exceeds the maximum, which kills
@@ -168,10 +162,10 @@ async fn output(command: &mut tokio::process::Command) -> io::Result<(Vec<u8>, O
 }
 
 fn parse_error(from: &str, error: &serde_json::Error) -> CommandError {
-    CommandError::new(ExitKind::Other, "design", format!("{from}: not a design: {error}"))
+    CommandError::other("design", format!("{from}: not a design: {error}"))
         .hint("`design print --json` of a service writes one")
 }
 
 pub(crate) fn io_error(path: &Path, error: &std::io::Error) -> CommandError {
-    CommandError::new(ExitKind::Other, "io", format!("{}: {error}", path.display()))
+    CommandError::other("io", format!("{}: {error}", path.display()))
 }

@@ -9,9 +9,9 @@ use switchboard::host::config::DEFAULT_STARTUP_TIMEOUT;
 use switchboard::transport::Tap;
 use switchboard::{Http, Stdio};
 
-use crate::args::DoctorArgs;
+use crate::args::{DoctorArgs, SessionOptions};
 use crate::configured_servers::ConfigFiles;
-use crate::connect::{CLOSE_TIMEOUT, record_stray_line};
+use crate::connect::{CLOSE_TIMEOUT, apply_options, record_stray_line};
 use crate::doctor::{
     DoctorReport, DoctorTransport, FirstMessage, StepError, StepFailed, check_address, check_entry,
     check_program, open_session,
@@ -55,16 +55,14 @@ async fn examine(report: &mut DoctorReport, args: &DoctorArgs) -> Result<(), Com
         }
         (None, None, Some((program, rest))) => {
             let expander = Expander::default();
-            let mut command = expander.command(program, rest)?;
-            for (name, value) in expander.env(&args.env)? {
-                command = command.env(name, value);
-            }
-            for name in &args.inherit_env {
-                command = command.inherit_env(name);
-            }
-            if let Some(cwd) = &args.cwd {
-                command = command.cwd(expander.expand_os("--cwd", cwd.as_os_str())?);
-            }
+            let command = expander.command(program, rest)?;
+            let options = SessionOptions {
+                env: args.env.clone(),
+                inherit_env: args.inherit_env.clone(),
+                cwd: args.cwd.clone(),
+                ..SessionOptions::default()
+            };
+            let command = apply_options(&expander.options(&options)?, command);
             examine_program(report, command, timeout).await
         }
         (None, None, None) => return Err(CommandError::usage("no server given")),

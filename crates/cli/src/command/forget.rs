@@ -6,9 +6,8 @@ use switchboard::host::permission::{KnownServer, Ledger};
 
 use crate::args::ForgetArgs;
 use crate::configured_servers::{ConfigFiles, pins, split_server};
-use crate::error::{CommandError, ExitKind};
-use crate::output::encode;
-use crate::output::{OutputStream, print_json};
+use crate::error::CommandError;
+use crate::output::{OutputStream, encode, print_json};
 use crate::sanitize::one_line;
 
 pub(crate) fn run(args: &ForgetArgs) -> Result<(), CommandError> {
@@ -29,8 +28,7 @@ pub(crate) fn run(args: &ForgetArgs) -> Result<(), CommandError> {
     }
     let shown = one_line(&args.name);
     if !is_forgotten {
-        return Err(CommandError::new(
-            ExitKind::Other,
+        return Err(CommandError::other(
             "nothing_remembered",
             format!("nothing is remembered about {shown}"),
         )

@@ -11,9 +11,8 @@ use crate::args::ImportArgs;
 use crate::configured_servers::{ConfigFiles, render_consent};
 use crate::elicitation::StdinLines;
 use crate::environment::variable;
-use crate::error::{CommandError, ExitKind};
-use crate::output::encode;
-use crate::output::{OutputStream, Screen, print_json};
+use crate::error::CommandError;
+use crate::output::{OutputStream, Screen, encode, print_json};
 use crate::sanitize::one_line;
 
 /// A server that was found, and whether it is imported.
@@ -92,8 +91,7 @@ fn find_files(
         None => Dialect::ALL.to_vec(),
     };
     let Some(home) = home else {
-        return Err(CommandError::new(
-            ExitKind::Other,
+        return Err(CommandError::other(
             "no_home",
             "HOME is not set, so the files of other programs cannot be found",
         )
@@ -180,9 +178,8 @@ async fn confirm_project_servers(
     let question = format!("{} come from a file of a project. Import them?", names.join(", "));
     match confirm(screen, &StdinLines::default(), &question).await {
         Some(true) => Ok(()),
-        Some(false) => Err(CommandError::new(ExitKind::Other, "declined", "nothing was changed")),
-        None => Err(CommandError::new(
-            ExitKind::Other,
+        Some(false) => Err(CommandError::other("declined", "nothing was changed")),
+        None => Err(CommandError::other(
             "not_approved",
             format!("{} come from a file of a project, and there is no terminal to ask at", names.join(", ")),
         )

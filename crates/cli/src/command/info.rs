@@ -5,8 +5,7 @@ use switchboard::protocol::{OrderedMap, ServerCapabilities, Settings};
 
 use crate::connect::CommandSession;
 use crate::error::CommandError;
-use crate::output::encode;
-use crate::output::{OutputStream, indented, print_json};
+use crate::output::{OutputStream, encode, indented, print_json};
 use crate::sanitize::{one_line, sanitize};
 
 pub(crate) async fn run(connection: &CommandSession) -> Result<(), CommandError> {

@@ -3,12 +3,11 @@
 use serde_json::{Value, json};
 use switchboard::host::config::{Approval, ConfiguredServer};
 
-use crate::args::{GetArgs, ListArgs, SwitchArgs};
+use crate::args::{ListArgs, ServerArgs};
 use crate::configured_servers::{ConfigFiles, EntryState, NO_SERVERS_HINT, command_or_url};
 use crate::environment::variable;
 use crate::error::CommandError;
-use crate::output::encode;
-use crate::output::{OutputStream, RowNotes, Screen, TextTable, indented, pretty, print_json};
+use crate::output::{OutputStream, RowNotes, Screen, TextTable, encode, indented, pretty, print_json};
 use crate::sanitize::one_line;
 
 pub(crate) fn list(args: &ListArgs) -> Result<(), CommandError> {
@@ -41,7 +40,7 @@ pub(crate) fn list(args: &ListArgs) -> Result<(), CommandError> {
     Ok(out.print(&(table.render(&out) + &notes.render(&out)))?)
 }
 
-pub(crate) fn get(args: &GetArgs) -> Result<(), CommandError> {
+pub(crate) fn get(args: &ServerArgs) -> Result<(), CommandError> {
     let (files, screen, out) = (ConfigFiles::read()?, Screen::new(), OutputStream::stdout());
     let server = files.server(&args.name)?;
     if args.json {
@@ -76,7 +75,7 @@ pub(crate) fn get(args: &GetArgs) -> Result<(), CommandError> {
 }
 
 /// Enables or disables the entry that is in effect.
-pub(crate) fn switch(args: &SwitchArgs, enabled: bool) -> Result<(), CommandError> {
+pub(crate) fn switch(args: &ServerArgs, enabled: bool) -> Result<(), CommandError> {
     let files = ConfigFiles::read()?;
     let server = files.server(&args.name)?;
     let mut file = files.edit(server.scope)?;

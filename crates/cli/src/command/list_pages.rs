@@ -4,10 +4,8 @@ use std::collections::HashSet;
 use std::time::Duration;
 
 use switchboard::CallError;
-use switchboard::client::ListEntry;
-use switchboard::client::{List, TimeoutKind};
-use switchboard::protocol::OrderedMap;
-use switchboard::protocol::{ErrorCode, Raw};
+use switchboard::client::{List, ListEntry, TimeoutKind};
+use switchboard::protocol::{ErrorCode, OrderedMap, Raw};
 
 use crate::connect::CommandSession;
 use crate::error::CommandError;
@@ -27,25 +25,10 @@ pub(crate) async fn fetch_all(
     connection: &CommandSession,
     method: &str,
     field: &str,
-) -> Result<OrderedMap<Raw>, CommandError> {
+) -> Result<OrderedMap<Raw>, CallError> {
     match tokio::time::timeout(TIMEOUT, fetch_pages(connection, method, field)).await {
         Ok(pages) => Ok(merge_pages(pages?, field)),
-        Err(_) => Err(CallError::TimedOut { kind: TimeoutKind::List, after: TIMEOUT, hint: None }.into()),
-    }
-}
-
-/// Like [`fetch_all`]; returns `None` if the server does not support the method.
-///
-/// # Errors
-/// Returns an error if the request fails otherwise.
-pub(crate) async fn fetch_optional(
-    connection: &CommandSession,
-    method: &str,
-    field: &str,
-) -> Result<Option<OrderedMap<Raw>>, CommandError> {
-    match tokio::time::timeout(TIMEOUT, fetch_pages(connection, method, field)).await {
-        Ok(pages) => Ok(optional(pages)?.map(|pages| merge_pages(pages, field))),
-        Err(_) => Err(CallError::TimedOut { kind: TimeoutKind::List, after: TIMEOUT, hint: None }.into()),
+        Err(_) => Err(CallError::TimedOut { kind: TimeoutKind::List, after: TIMEOUT, hint: None }),
     }
 }
 

@@ -7,19 +7,14 @@ use switchboard::{CallError, json};
 use crate::args::ListenArgs;
 use crate::connect::{CommandSession, log_line};
 use crate::error::{CommandError, ExitKind};
-use crate::output::encode;
-use crate::output::{OutputStream, pretty, print_json};
+use crate::output::{OutputStream, encode, pretty, print_json};
 use crate::sanitize::one_line;
 
 pub(crate) async fn run(connection: &CommandSession, args: &ListenArgs) -> Result<(), CommandError> {
     let wanted = filter(args, connection.session_info()?);
     if wanted.is_empty() {
-        return Err(CommandError::new(
-            ExitKind::Other,
-            "unsupported",
-            "the server does not notify of changes",
-        )
-        .hint("`switchboard info` shows its capabilities"));
+        return Err(CommandError::other("unsupported", "the server does not notify of changes")
+            .hint("`switchboard info` shows its capabilities"));
     }
     let mut state = connection.session.watch_state();
     let mut listening = connection.session.listen(wanted.clone()).await?;

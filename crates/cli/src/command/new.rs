@@ -9,11 +9,11 @@ use std::path::{Path, PathBuf};
 use switchboard_design::Design;
 
 use crate::args::NewArgs;
-use crate::command::design::{io_error, parse, read_file, run_program};
-use crate::error::{CommandError, ExitKind};
+use crate::command::design::{io_error, read_file, run_program};
+use crate::error::CommandError;
 use crate::output::OutputStream;
 use crate::scaffold::{
-    Dependency, ProjectNames, WriteOutcome, agent_files, design_template, format_source, service_templates,
+    DESIGN_TEMPLATE, Dependency, ProjectNames, SERVICE_TEMPLATES, WriteOutcome, agent_files, format_source,
     write_new,
 };
 
@@ -40,7 +40,7 @@ pub(crate) async fn run(args: &NewArgs) -> Result<(), CommandError> {
     let mut writer = ProjectWriter { out: &out, folder: &folder, text: String::new(), kept: 0 };
     if is_new {
         let line = dependency.to_toml("service-cli");
-        for (path, template) in service_templates() {
+        for (path, template) in SERVICE_TEMPLATES {
             writer.write(path, &names.fill(template, &line))?;
         }
     }
@@ -85,9 +85,8 @@ async fn load_design(
     }
     let design = match &args.source.design {
         Some(path) => read_file(path)?,
-        None if is_new => parse(&names.fill(design_template(), "")).map_err(|error| {
-            CommandError::new(ExitKind::Other, "design", format!("the design of the template: {error}"))
-        })?,
+        None if is_new => serde_json::from_str(&names.fill(DESIGN_TEMPLATE, ""))
+            .map_err(|error| CommandError::other("design", format!("the design of the template: {error}")))?,
         None => {
             let words: Vec<std::ffi::OsString> = command.iter().map(Into::into).collect();
             let [program, rest @ ..] = &words[..] else {

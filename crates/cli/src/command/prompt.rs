@@ -1,13 +1,11 @@
 //! `switchboard prompt`: gets a prompt with its arguments filled in.
 
 use switchboard::CallError;
-use switchboard::protocol::GetPromptResult;
-use switchboard::protocol::{GetPromptParams, Role};
+use switchboard::protocol::{GetPromptParams, GetPromptResult, Role};
 
 use crate::connect::CommandSession;
 use crate::error::CommandError;
-use crate::output::encode;
-use crate::output::{indented, print_json, render_blocks};
+use crate::output::{encode, indented, print_json, render_blocks};
 use crate::sanitize::sanitize;
 
 pub(crate) async fn run(

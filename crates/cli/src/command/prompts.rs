@@ -1,7 +1,6 @@
 //! `switchboard prompts`: lists the signatures and descriptions of prompts.
 
-use switchboard::protocol::OrderedMap;
-use switchboard::protocol::{Prompt, Raw};
+use switchboard::protocol::{OrderedMap, Prompt, Raw};
 
 use crate::args::ServerTarget;
 use crate::command::{catalog, list_pages};

@@ -10,8 +10,7 @@ use switchboard::host::{ServerSpec, Transport};
 use crate::args::PsArgs;
 use crate::configured_servers::{ConfigFiles, command_or_url};
 use crate::error::CommandError;
-use crate::output::encode;
-use crate::output::{OutputStream, Screen, TextTable, print_json};
+use crate::output::{OutputStream, Screen, TextTable, encode, print_json};
 use crate::processes::{ServerProcess, running_servers};
 use crate::sanitize::one_line;
 

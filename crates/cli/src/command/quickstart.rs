@@ -10,7 +10,7 @@ use switchboard_design::{QUICKSTART_MARKER, Quickstart};
 
 use crate::args::QuickstartArgs;
 use crate::command::design;
-use crate::error::{CommandError, ExitKind};
+use crate::error::CommandError;
 use crate::output::OutputStream;
 use crate::sanitize::sanitize;
 
@@ -31,20 +31,12 @@ pub(crate) async fn run(args: &QuickstartArgs) -> Result<(), CommandError> {
         return say(&format!("{shown} is up to date"));
     }
     if args.check {
-        return Err(CommandError::new(
-            ExitKind::Other,
-            "stale",
-            format!("{shown} is not up to date with the design"),
-        )
-        .hint("run the same command without --check to update it"));
+        return Err(CommandError::other("stale", format!("{shown} is not up to date with the design"))
+            .hint("run the same command without --check to update it"));
     }
     if existing.is_some_and(|text| !text.starts_with(QUICKSTART_MARKER)) {
-        return Err(CommandError::new(
-            ExitKind::Other,
-            "not_ours",
-            format!("{shown} was not written by this command"),
-        )
-        .hint("move it away, or name another file with --out"));
+        return Err(CommandError::other("not_ours", format!("{shown} was not written by this command"))
+            .hint("move it away, or name another file with --out"));
     }
     fs::write(&args.out, text).map_err(|error| design::io_error(&args.out, &error))?;
     say(&format!("wrote {shown}"))

@@ -1,8 +1,7 @@
 //! `switchboard resources`: lists resources and resource templates.
 
 use switchboard::CallError;
-use switchboard::protocol::OrderedMap;
-use switchboard::protocol::{Raw, Resource, ResourceTemplate};
+use switchboard::protocol::{OrderedMap, Raw, Resource, ResourceTemplate};
 
 use crate::args::ServerTarget;
 use crate::command::{catalog, list_pages};
@@ -53,9 +52,10 @@ async fn fetch_json(connection: &CommandSession) -> Result<OrderedMap<Raw>, Comm
     if connection.session_info()?.capabilities.resources.is_none() {
         return Ok(OrderedMap::from_iter([("resources", empty()), ("resourceTemplates", empty())]));
     }
-    let listed = list_pages::fetch_optional(connection, "resources/list", "resources").await?;
-    let templates =
-        list_pages::fetch_optional(connection, "resources/templates/list", "resourceTemplates").await?;
+    let listed = list_pages::fetch_all(connection, "resources/list", "resources").await;
+    let listed = list_pages::optional(listed)?;
+    let templates = list_pages::fetch_all(connection, "resources/templates/list", "resourceTemplates").await;
+    let templates = list_pages::optional(templates)?;
     if listed.is_none() && templates.is_none() {
         return Err(CallError::Unsupported { what: "resources" }.into());
     }

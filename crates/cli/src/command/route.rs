@@ -3,19 +3,16 @@
 
 use std::sync::Arc;
 
-use switchboard::host::HostError;
-use switchboard::host::{CatalogTool, MergedList};
-use switchboard::protocol::OrderedMap;
-use switchboard::protocol::Raw;
+use switchboard::host::{CatalogTool, HostError, MergedList};
+use switchboard::protocol::{OrderedMap, Raw};
 
 use crate::args::{CallArgs, CompleteArgs, PromptArgs, ReadArgs, ServerTarget};
 use crate::command::{call, complete, prompt, read};
 use crate::configured_servers::{
-    ConfigFiles, HostRequest, HostedServers, NO_SERVERS_HINT, ServerSelection, shell_quote, split_server,
-    with_host,
+    ConfigFiles, HostRequest, HostedServers, shell_quote, split_server, with_host,
 };
-use crate::connect::{CommandSession, with_connection};
-use crate::error::{CommandError, ExitKind};
+use crate::connect::{CommandSession, no_server, with_connection};
+use crate::error::CommandError;
 use crate::output::encode;
 use crate::sanitize::one_line;
 use crate::tool_arguments::{ArgumentPair, ArgumentSchema, apply_pairs};
@@ -30,8 +27,8 @@ pub(crate) async fn call(
     pairs: &[ArgumentPair],
 ) -> Result<(), CommandError> {
     let (server, tool) = split_target(&args.target, &args.tool)?;
-    let which = server.clone().map_or(ServerSelection::All, ServerSelection::One);
-    let wanted = HostRequest { yes: args.yes, ..HostRequest::new(which, args.target.options.clone()) };
+    let wanted = HostRequest::new(server.clone(), args.target.options.clone());
+    let wanted = HostRequest { yes: args.yes, ..wanted };
     with_host(wanted, async |hosted| {
         let found = find_tool(hosted, server.as_deref(), &tool).await?;
         let schema = ArgumentSchema::read(&found.tool().input_schema);
@@ -124,7 +121,7 @@ async fn find_tool(
 /// Explains why a connected server does not have a tool.
 fn unknown_tool_of(hosted: &HostedServers, server: &str, tool: &str) -> CommandError {
     let (message, near) = hosted.explain_missing(server, tool);
-    let failure = CommandError::new(ExitKind::Other, "unknown_tool", message);
+    let failure = CommandError::other("unknown_tool", message);
     let server = shell_quote(&one_line(server));
     match near {
         Some(near) => failure.hint(format!("did you mean {server}/{}?", one_line(&near))),
@@ -135,7 +132,7 @@ fn unknown_tool_of(hosted: &HostedServers, server: &str, tool: &str) -> CommandE
 /// Explains why no server has a tool.
 fn unknown_tool(hosted: &HostedServers, qualified: &str, tool: &str) -> CommandError {
     let why = hosted.host.explain_tool(qualified).to_string();
-    CommandError::new(ExitKind::Other, "unknown_tool", format!("no tool {:?}: {why}", one_line(tool)))
+    CommandError::other("unknown_tool", format!("no tool {:?}: {why}", one_line(tool)))
         .hint("`switchboard tools` lists all tools")
 }
 
@@ -212,10 +209,6 @@ pub(crate) async fn with_session(
     target: &ServerTarget,
     use_it: impl AsyncFnOnce(&CommandSession) -> Result<(), CommandError>,
 ) -> Result<(), CommandError> {
-    let no_server = || {
-        CommandError::usage("no server given")
-            .hint("give its command after --, its URL with --url, or a configured server with --server NAME")
-    };
     if target.is_configured() && target.server.is_none() {
         return Err(no_server());
     }
@@ -233,13 +226,7 @@ async fn with_one_server(
     if !target.is_configured() {
         return with_connection(target, use_it).await;
     }
-    let selection = server.clone().map_or(ServerSelection::All, ServerSelection::One);
-    with_host(HostRequest::new(selection, target.options.clone()), async |hosted| {
-        if hosted.files.resolved.servers.is_empty() {
-            return Err(
-                CommandError::usage("no server given, and no servers are configured").hint(NO_SERVERS_HINT)
-            );
-        }
+    with_host(HostRequest::new(server.clone(), target.options.clone()), async |hosted| {
         hosted.start_usable().await?;
         let server = match server {
             Some(server) => server,
@@ -280,12 +267,10 @@ fn single_server(what: &str, name: &str, mut servers: Vec<String>) -> Result<Str
     servers.dedup();
     match &servers[..] {
         [server] => Ok(server.clone()),
-        [] => Err(CommandError::new(
-            ExitKind::Other,
-            "not_found",
-            format!("no server lists the {what} {:?}", one_line(name)),
-        )
-        .hint("name a server with --server NAME")),
+        [] => {
+            Err(CommandError::other("not_found", format!("no server lists the {what} {:?}", one_line(name)))
+                .hint("name a server with --server NAME"))
+        }
         servers => Err(ambiguous(what, name, servers.iter().map(String::as_str))),
     }
 }

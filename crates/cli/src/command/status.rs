@@ -5,21 +5,18 @@ use switchboard::host::{ServerStatus, Status, StatusKind};
 
 use crate::args::{ReconnectArgs, SessionOptions, StatusArgs};
 use crate::command::status_watch;
-use crate::configured_servers::{
-    HostRequest, HostedServers, NO_SERVERS_HINT, ServerSelection, shell_quote, with_host,
-};
+use crate::configured_servers::{HostRequest, HostedServers, NO_SERVERS_HINT, shell_quote, with_host};
 use crate::error::CommandError;
-use crate::output::encode;
-use crate::output::{OutputStream, RowNotes, TextTable, pluralize, print_json};
+use crate::output::{OutputStream, RowNotes, TextTable, encode, pluralize, print_json};
 use crate::sanitize::one_line;
 
 pub(crate) async fn run(args: &StatusArgs) -> Result<(), CommandError> {
     let options = SessionOptions { json: args.json, timeout: args.timeout, ..SessionOptions::default() };
     if args.watch {
-        let wanted = HostRequest { keeps_running: true, ..HostRequest::new(ServerSelection::All, options) };
+        let wanted = HostRequest { keeps_running: true, ..HostRequest::new(None, options) };
         return with_host(wanted, status_watch::run).await;
     }
-    with_host(HostRequest::new(ServerSelection::All, options), async |hosted| {
+    with_host(HostRequest::new(None, options), async |hosted| {
         hosted.start().await;
         let files = &hosted.files.resolved;
         if hosted.json {
@@ -36,7 +33,7 @@ pub(crate) async fn run(args: &StatusArgs) -> Result<(), CommandError> {
 
 pub(crate) async fn reconnect(args: &ReconnectArgs) -> Result<(), CommandError> {
     let options = SessionOptions { json: args.json, timeout: args.timeout, ..SessionOptions::default() };
-    with_host(HostRequest::new(ServerSelection::One(args.name.clone()), options), async |hosted| {
+    with_host(HostRequest::new(Some(args.name.clone()), options), async |hosted| {
         let began = tokio::time::Instant::now();
         hosted.start().await;
         let took = began.elapsed().as_millis();

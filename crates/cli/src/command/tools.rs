@@ -1,12 +1,11 @@
 //! `switchboard tools`: lists tools as signatures with descriptions, as one line each, or one tool in full.
 
-use switchboard::protocol::Raw;
-use switchboard::protocol::{OrderedMap, Tool};
+use switchboard::protocol::{OrderedMap, Raw, Tool};
 
 use crate::args::ToolsArgs;
 use crate::command::{catalog, list_pages};
 use crate::connect::{CommandSession, with_connection};
-use crate::error::{CommandError, ExitKind};
+use crate::error::CommandError;
 use crate::nearest::nearest;
 use crate::output::{
     OutputStream, Signature, encode, indented, pluralize, pretty, print_json, render_item, wrap,
@@ -102,8 +101,7 @@ pub(crate) fn select<'a>(tools: &[&'a Tool], query: &str) -> Result<ToolMatch<'a
     if !found.is_empty() {
         return Ok(ToolMatch::Mentions(found));
     }
-    let failure =
-        CommandError::new(ExitKind::Other, "unknown_tool", format!("no tool matches {:?}", one_line(query)));
+    let failure = CommandError::other("unknown_tool", format!("no tool matches {:?}", one_line(query)));
     Err(match nearest(query, tools.iter().map(|tool| tool.name.as_str())) {
         Some(name) => failure.hint(format!("did you mean `{}`?", one_line(name))),
         None => failure.hint("`switchboard tools` lists all tools"),

@@ -5,15 +5,14 @@ use switchboard::host::ToolExplanation;
 use switchboard::host::name::{NameLimit, QualifiedName};
 
 use crate::args::{SessionOptions, WhyArgs};
-use crate::configured_servers::{HostRequest, ServerSelection, split_server, with_host};
+use crate::configured_servers::{HostRequest, split_server, with_host};
 use crate::error::CommandError;
-use crate::output::encode;
-use crate::output::print_json;
+use crate::output::{encode, print_json};
 use crate::sanitize::one_line;
 
 pub(crate) async fn run(args: &WhyArgs) -> Result<(), CommandError> {
     let options = SessionOptions { json: args.json, timeout: args.timeout, ..SessionOptions::default() };
-    with_host(HostRequest::new(ServerSelection::All, options), async |hosted| {
+    with_host(HostRequest::new(None, options), async |hosted| {
         let done = hosted.start().await;
         let names = hosted.files.resolved.servers.iter().map(|server| server.name.as_str());
         let named = split_server(names, &args.tool);

@@ -9,7 +9,7 @@ use switchboard::host::permission::{
 };
 
 use crate::elicitation::StdinLines;
-use crate::error::{CommandError, ExitKind};
+use crate::error::CommandError;
 use crate::output::{Screen, indented, pretty};
 use crate::sanitize::{one_line, sanitize};
 
@@ -31,7 +31,7 @@ impl DeclinedFlag {
 
     /// Returns the error with which the command ends after the user declined.
     pub(crate) fn error() -> CommandError {
-        CommandError::new(ExitKind::Other, "declined", "Not called.")
+        CommandError::other("declined", "Not called.")
     }
 }
 

@@ -8,8 +8,7 @@ use std::sync::Arc;
 use serde_json::json;
 use switchboard::host::permission::{FallbackPolicy, Gate, Ledger, Policy, Rule, Rules, Subject, Verdict};
 use switchboard::host::{ServerSpec, Transport};
-use switchboard::protocol::Raw;
-use switchboard::protocol::Tool;
+use switchboard::protocol::{Raw, Tool};
 use switchboard_terminal::is_interactive;
 
 use crate::configured_servers::approver::{
@@ -18,7 +17,7 @@ use crate::configured_servers::approver::{
 use crate::configured_servers::files::ConfigFiles;
 use crate::connect::{AdHocServer, CommandSession};
 use crate::elicitation::StdinLines;
-use crate::error::{CommandError, ExitKind};
+use crate::error::CommandError;
 use crate::output::Screen;
 use crate::sanitize::one_line;
 
@@ -56,8 +55,7 @@ pub(crate) fn build_gate(
 /// Creates the error for a call that needs confirmation when there is no terminal.
 pub(crate) fn confirmation_needed(tool: &str) -> CommandError {
     let text = format!("{} requires confirmation, and there is no terminal to ask at", one_line(tool));
-    CommandError::new(ExitKind::Other, "not_permitted", text)
-        .hint("pass --yes to confirm, or change the rule")
+    CommandError::other("not_permitted", text).hint("pass --yes to confirm, or change the rule")
 }
 
 /// Checks whether a tool of a server given on the command line may be called.
@@ -98,7 +96,7 @@ pub(crate) async fn check_permission(
         Ok(_) => Ok(()),
         Err(_) if flags.declined.is_set() => Err(DeclinedFlag::error()),
         Err(_) if flags.unanswered.was_asked() => Err(confirmation_needed(tool)),
-        Err(refused) => Err(CommandError::new(ExitKind::Other, "not_permitted", refused.to_string())),
+        Err(refused) => Err(CommandError::other("not_permitted", refused.to_string())),
     }
 }
 
@@ -109,7 +107,7 @@ fn denied(server: &str, tool: &str, rule: &Rule) -> CommandError {
         one_line(tool),
         one_line(&rule.to_string())
     );
-    CommandError::new(ExitKind::Other, "not_permitted", text).hint("change the rule in your configuration")
+    CommandError::other("not_permitted", text).hint("change the rule in your configuration")
 }
 
 /// Returns the rules for a server given on the command line, and the names they may use for it: the typed name, and the

@@ -6,7 +6,7 @@ use switchboard::host::DefinitionChange;
 use switchboard::host::config::{ConsentLine, ConsentScreen, Scope, ServerConfig};
 
 use crate::environment::variable;
-use crate::error::{CommandError, ExitKind};
+use crate::error::CommandError;
 use crate::output::OutputStream;
 use crate::sanitize::one_line;
 
@@ -83,7 +83,7 @@ fn check_length(text: String, what: &str, out: &OutputStream) -> Result<String, 
     match out.is_terminal && text.len() > MAX_ON_TERMINAL {
         true => {
             let message = format!("{what} is too long to review at a terminal");
-            Err(CommandError::new(ExitKind::Other, "too_long", message)
+            Err(CommandError::other("too_long", message)
                 .hint("redirect the output to a file, review it there, then pass --yes"))
         }
         false => Ok(text),

@@ -7,7 +7,7 @@ use switchboard::host::config::{
 };
 
 use crate::environment::variable;
-use crate::error::{CommandError, ExitKind};
+use crate::error::CommandError;
 use crate::output::Screen;
 use crate::sanitize::one_line;
 
@@ -26,7 +26,7 @@ impl ConfigFiles {
     pub(crate) fn read() -> Result<Self, CommandError> {
         let here = std::env::current_dir()?;
         let locations = Locations::standard(project_root(&here), &variable).ok_or_else(|| {
-            CommandError::new(ExitKind::Other, "no_home", "neither HOME nor XDG_CONFIG_HOME is set")
+            CommandError::other("no_home", "neither HOME nor XDG_CONFIG_HOME is set")
                 .hint("set HOME to your home directory")
         })?;
         let resolved = ResolvedConfig::read(&locations, &[], &variable);
@@ -53,11 +53,8 @@ impl ConfigFiles {
 
     fn not_configured(&self, name: &str) -> CommandError {
         let names: Vec<String> = self.resolved.servers.iter().map(|server| one_line(&server.name)).collect();
-        let failure = CommandError::new(
-            ExitKind::Other,
-            "not_configured",
-            format!("no server {:?} is configured", one_line(name)),
-        );
+        let failure =
+            CommandError::other("not_configured", format!("no server {:?} is configured", one_line(name)));
         match names.is_empty() {
             true => failure.hint(NO_SERVERS_HINT),
             false => failure.hint(format!("configured servers: {}", names.join(", "))),
@@ -85,8 +82,7 @@ impl ConfigFiles {
             Scope::User => ConfigFile::open(&self.locations.user_file),
             Scope::Project => ConfigFile::open_shared(&self.locations.project_file),
             Scope::Managed | Scope::ClaudeAi => {
-                return Err(CommandError::new(
-                    ExitKind::Other,
+                return Err(CommandError::other(
                     "not_yours",
                     format!("a server of the scope {scope} cannot be changed"),
                 )
@@ -103,7 +99,7 @@ pub(crate) const NO_SERVERS_HINT: &str =
 
 impl From<ConfigError> for CommandError {
     fn from(fault: ConfigError) -> Self {
-        Self::new(ExitKind::Other, "configuration", fault.to_string())
+        Self::other("configuration", fault.to_string())
     }
 }
 

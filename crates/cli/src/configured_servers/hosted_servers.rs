@@ -2,21 +2,19 @@
 
 use std::sync::Arc;
 
-use switchboard::client::HttpLimits;
-use switchboard::client::{Change, RevisionPolicy};
-use switchboard::host::HostError;
+use switchboard::Host;
+use switchboard::client::{Change, HttpLimits, RevisionPolicy};
 use switchboard::host::config::{
     ConfigError, ConfiguredServer, OffReason, ResolvedConfig, RestartPolicy, ServerPlan, StartPolicy,
 };
 use switchboard::host::name::{NameLimit, QualifiedName};
 use switchboard::host::permission::{AnswerLifetime, ApprovalAnswer, Decision, Gate, Ledger};
 use switchboard::host::{
-    CatalogTool, DriftPolicy, HostEvent, HostEvents, PinFile, Run, ServerSpec, ServerStatus,
+    CatalogTool, DriftPolicy, HostError, HostEvent, HostEvents, PinFile, Run, ServerSpec, ServerStatus,
     SetServersOutcome, Status, ToolExplanation, Transport,
 };
 use switchboard::protocol::Level;
 use switchboard::transport::Tap;
-use switchboard::{CallError, Host};
 use switchboard_terminal::is_interactive;
 
 use crate::args::SessionOptions;
@@ -24,13 +22,13 @@ use crate::configured_servers::approver::{DeclinedFlag, TerminalApprover};
 use crate::configured_servers::call_permission::{self, ApprovalFlags};
 use crate::configured_servers::consent::render_changed_definition;
 use crate::configured_servers::entry_summary::shell_quote;
-use crate::configured_servers::files::ConfigFiles;
+use crate::configured_servers::files::{ConfigFiles, NO_SERVERS_HINT};
 use crate::configured_servers::pins;
 use crate::connect::{
-    CLOSE_TIMEOUT, CommandSession, apply_options, limits, log_line, starting_text, task_line,
+    CLOSE_TIMEOUT, CommandSession, apply_options, client_handler, limits, log_line, starting_text, task_line,
 };
-use crate::elicitation::{self, RefusalReason, RefusingHandler, ScriptedAnswers, StdinLines};
-use crate::error::{CommandError, ExitKind};
+use crate::elicitation::{self, RefusalReason, StdinLines};
+use crate::error::CommandError;
 use crate::expand::Expander;
 use crate::login::StoredLogins;
 use crate::nearest::nearest;
@@ -43,7 +41,8 @@ use crate::trace::Trace;
 /// The servers a command needs, and how it treats them.
 #[derive(Debug, Clone)]
 pub(crate) struct HostRequest {
-    pub(crate) selection: ServerSelection,
+    /// The only configured server to start; all of them if `None`.
+    pub(crate) server: Option<String>,
     pub(crate) options: SessionOptions,
     /// Whether calls are made without confirmation.
     pub(crate) yes: bool,
@@ -51,17 +50,10 @@ pub(crate) struct HostRequest {
     pub(crate) keeps_running: bool,
 }
 
-/// The configured servers to start.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum ServerSelection {
-    All,
-    One(String),
-}
-
 impl HostRequest {
     /// Creates a request for a command that ends after one operation.
-    pub(crate) fn new(selection: ServerSelection, options: SessionOptions) -> Self {
-        Self { selection, options, yes: false, keeps_running: false }
+    pub(crate) fn new(server: Option<String>, options: SessionOptions) -> Self {
+        Self { server, options, yes: false, keeps_running: false }
     }
 
     /// Returns the spec of one server, with the options of the command line.
@@ -117,7 +109,8 @@ impl HostRequest {
                 });
                 let trace = Trace::new(Arc::clone(screen), values.collect::<Vec<_>>()).with_label(name);
                 let observer = Arc::new(move |direction, frame: &[u8]| trace.print(direction, frame));
-                ServerSpec::custom(TappedDialer::new(http, observer, TapScope::Everything)).transport
+                ServerSpec::custom(TappedDialer { dial: http, observer, scope: TapScope::Everything })
+                    .transport
             }
             other => other,
         }
@@ -228,10 +221,7 @@ impl HostedServers {
     }
 
     fn is_selected(&self, name: &str) -> bool {
-        match &self.request.selection {
-            ServerSelection::All => true,
-            ServerSelection::One(one) => one == name,
-        }
+        self.request.server.as_deref().is_none_or(|only| only == name)
     }
 
     /// Prints warnings, and log messages if verbose, for as long as it is polled.
@@ -285,10 +275,14 @@ impl HostedServers {
     /// Starts the servers. A named server must be usable; for the others, prints warnings.
     ///
     /// # Errors
-    /// Returns an error if the named server or a required server cannot be used.
+    /// Returns an error if no servers are configured, or the named server or a required server cannot be used.
     pub(crate) async fn start_usable(&self) -> Result<SetServersOutcome, CommandError> {
+        if self.files.resolved.servers.is_empty() {
+            let message = "no server given, and no servers are configured";
+            return Err(CommandError::usage(message).hint(NO_SERVERS_HINT));
+        }
         let done = self.start().await;
-        if let ServerSelection::One(name) = &self.request.selection {
+        if let Some(name) = &self.request.server {
             self.check_usable(name)?;
             return Ok(done);
         }
@@ -361,7 +355,7 @@ impl HostedServers {
                 self.screen.write(&diff);
             }
             let text = format!("{shown} has changed since it was first seen");
-            return Err(CommandError::new(ExitKind::Other, "changed_definition", text).hint(format!(
+            return Err(CommandError::other("changed_definition", text).hint(format!(
                 "review it, then accept it: switchboard forget {}; or call it once with --yes",
                 shell_quote(&shown)
             )));
@@ -413,11 +407,8 @@ pub(crate) async fn with_host<T>(
     hosted.screen.clear();
     hosted.run.cancel();
     hosted.record_pins();
-    let used = match (used, hosted.refusal.get()) {
-        // The recorded reason is more specific than the server's error.
-        (Err(CommandError::Reported(_)), Some(why)) => Err(CallError::InputRefused(why.to_owned()).into()),
-        (used, _) => used,
-    };
+    // The recorded reason is more specific than the server's error.
+    let used = hosted.refusal.explain(used);
     #[cfg(feature = "otel")]
     if let Some(telemetry) = telemetry
         && let Err(error) = telemetry.finish().await
@@ -436,7 +427,7 @@ fn build(mut request: HostRequest) -> Result<HostedServers, CommandError> {
     request.options = expander.options(&request.options)?;
     let options = &request.options;
     let files = ConfigFiles::read()?;
-    if let ServerSelection::One(name) = &request.selection {
+    if let Some(name) = &request.server {
         files.server(name)?;
     }
     let screen = Arc::new(Screen::with_json_warnings(options.json));
@@ -445,7 +436,7 @@ fn build(mut request: HostRequest) -> Result<HostedServers, CommandError> {
     let refusal = RefusalReason::default();
     let terminal = is_interactive(&screen)
         .then(|| Arc::new(elicitation::TerminalHandler::new(Arc::clone(&screen), Arc::clone(&stdin))));
-    let run = build_run(options, terminal.as_ref(), refusal.clone())?;
+    let run = Run::with_handler(client_handler(options, terminal.as_ref(), refusal.clone())?);
     let ledger = Ledger::open(&files.locations.permissions).unwrap_or_else(|fault| {
         screen.warn(&format!("answers cannot be remembered: {}", one_line(&fault.to_string())));
         Ledger::in_memory()
@@ -496,27 +487,10 @@ fn build(mut request: HostRequest) -> Result<HostedServers, CommandError> {
 
 /// Rejects options for one server if no server is named.
 fn check_options(request: &HostRequest) -> Result<(), CommandError> {
-    let options = &request.options;
-    let given = [
-        (!options.env.is_empty(), "--env"),
-        (!options.inherit_env.is_empty(), "--inherit-env"),
-        (options.cwd.is_some(), "--cwd"),
-    ];
-    match given.iter().find(|(is_given, _)| *is_given && request.selection == ServerSelection::All) {
+    let given = request.options.program_options();
+    match given.iter().find(|(is_given, _)| *is_given && request.server.is_none()) {
         Some((_, option)) => Err(CommandError::usage(format!("{option} applies to one server"))
             .hint("name a configured server: --server NAME")),
         None => Ok(()),
     }
-}
-
-fn build_run(
-    options: &SessionOptions,
-    terminal: Option<&Arc<elicitation::TerminalHandler>>,
-    refusal: RefusalReason,
-) -> Result<Run, CommandError> {
-    Ok(match (&options.answers, terminal) {
-        (Some(answers), _) => Run::with_handler(ScriptedAnswers::read(answers, refusal)?),
-        (None, Some(terminal)) => Run::with_handler(Arc::clone(terminal)),
-        (None, None) => Run::with_handler(RefusingHandler(refusal)),
-    })
 }

@@ -13,4 +13,4 @@ pub(crate) mod pins;
 pub(crate) use consent::render_consent;
 pub(crate) use entry_summary::{EntryState, command_or_url, shell_quote};
 pub(crate) use files::{ConfigFiles, NO_SERVERS_HINT, split_server};
-pub(crate) use hosted_servers::{HostRequest, HostedServers, ServerSelection, with_host};
+pub(crate) use hosted_servers::{HostRequest, HostedServers, with_host};

@@ -3,11 +3,9 @@
 use std::sync::{Arc, Mutex, OnceLock};
 
 use switchboard::host::Transport;
-use switchboard::protocol::OrderedMap;
-use switchboard::protocol::Raw;
-use switchboard::transport::link::{BoxFuture, DialStep, Link};
-use switchboard::transport::stdio::ChildHandle;
-use switchboard::transport::{Dial, Direction, LinkError, Tap};
+use switchboard::protocol::{OrderedMap, Raw};
+use switchboard::transport::stdio::ChildSlot;
+use switchboard::transport::{Dial, Direction, Tap};
 use switchboard::{CallError, Stdio};
 
 use super::starting_text;
@@ -26,7 +24,7 @@ pub(super) enum TargetServer {
     Program {
         name: String,
         command: Box<Stdio>,
-        child: Arc<StartingChild>,
+        child: ChildSlot,
         /// Values to mask in a trace.
         secrets: Vec<String>,
     },
@@ -35,8 +33,6 @@ pub(super) enum TargetServer {
 
 impl TargetServer {
     pub(super) async fn resolve(target: &ServerTarget) -> Result<Self, CommandError> {
-        const SERVER_HINT: &str =
-            "give its command after --, its URL with --url, or a configured server with --server NAME";
         check_options(target)?;
         match (&target.remote.url, target.command.split_first()) {
             (Some(url), None) => Ok(Self::Remote(Box::new(
@@ -49,9 +45,9 @@ impl TargetServer {
                 let command = Box::new(apply_options(&options, expander.command(program, args)?));
                 let mut secrets = expander.into_values();
                 secrets.extend(options.env.into_iter().map(|(_, value)| value));
-                Ok(Self::Program { name, command, child: Arc::default(), secrets })
+                Ok(Self::Program { name, command, child: ChildSlot::default(), secrets })
             }
-            (None, None) => Err(CommandError::usage("no server given").hint(SERVER_HINT)),
+            (None, None) => Err(no_server()),
             (Some(_), Some(_)) => {
                 Err(CommandError::usage("both a URL and a command are given").hint("leave one of them out"))
             }
@@ -68,14 +64,14 @@ impl TargetServer {
             Self::Program { command, child, secrets, .. } => {
                 let trace = options.trace.then(|| Trace::new(Arc::clone(screen), secrets.clone()));
                 let observe = observer(trace, handshake);
-                let command =
-                    Stdio::clone(command).tap(Tap::new(move |direction, frame| observe(direction, frame)));
-                Arc::new(ChildDialer { command, child: Arc::clone(child) })
+                let tap = Tap::new(move |direction, frame| observe(direction, frame));
+                Arc::new(Stdio::clone(command).tap(tap).child_slot(child.clone()))
             }
             Self::Remote(endpoint) => {
                 let trace = options.trace.then(|| Trace::new(Arc::clone(screen), endpoint.secrets.clone()));
                 let scope = if options.trace { TapScope::Everything } else { TapScope::Exchanges };
-                Arc::new(TappedDialer::new(endpoint.http.clone(), observer(trace, handshake), scope))
+                let observer = observer(trace, handshake);
+                Arc::new(TappedDialer { dial: endpoint.http.clone(), observer, scope })
             }
         }
     }
@@ -97,7 +93,10 @@ impl TargetServer {
 
     pub(super) fn waiting_text(&self) -> String {
         match self {
-            Self::Program { name, child, .. } => starting_text(name, &child.stderr_tail()),
+            Self::Program { name, child, .. } => {
+                let stderr = child.get().map(|child| child.stderr_tail());
+                starting_text(name, &stderr.unwrap_or_default())
+            }
             // The short form: the query may contain a token.
             Self::Remote(endpoint) => format!("connecting to {:?}…", endpoint.address),
         }
@@ -121,6 +120,12 @@ impl TargetServer {
     }
 }
 
+/// Reports that the command line names no server.
+pub(crate) fn no_server() -> CommandError {
+    CommandError::usage("no server given")
+        .hint("give its command after --, its URL with --url, or a configured server with --server NAME")
+}
+
 /// Rejects options that do not apply to this kind of server.
 fn check_options(target: &ServerTarget) -> Result<(), CommandError> {
     let (remote, options) = (&target.remote, &target.options);
@@ -132,13 +137,8 @@ fn check_options(target: &ServerTarget) -> Result<(), CommandError> {
         (remote.allow_http, "--allow-http"),
         (remote.transport != args::HttpTransport::Auto, "--transport"),
     ];
-    let for_program = [
-        (!options.env.is_empty(), "--env"),
-        (!options.inherit_env.is_empty(), "--inherit-env"),
-        (options.cwd.is_some(), "--cwd"),
-    ];
     let (options, what) = match is_remote {
-        true => (&for_program[..], "a program, but this server is a URL"),
+        true => (&options.program_options()[..], "a program, but this server is a URL"),
         false => (&for_remote[..], "a server at a URL, but this server is a program"),
     };
     match options.iter().find(|(is_given, _)| *is_given) {
@@ -162,45 +162,6 @@ pub(crate) fn apply_options(options: &SessionOptions, mut command: Stdio) -> Std
         command = command.line_limit(bytes);
     }
     command
-}
-
-/// The process of a server while it starts.
-#[derive(Default)]
-pub(super) struct StartingChild(Mutex<Option<ChildHandle>>);
-
-impl StartingChild {
-    /// Returns the last lines the process wrote to stderr.
-    fn stderr_tail(&self) -> String {
-        let child = self.0.lock().ok().and_then(|child| child.clone());
-        child.map(|child| child.stderr_tail()).unwrap_or_default()
-    }
-}
-
-/// Dialer that starts a program and keeps a handle of its process.
-struct ChildDialer {
-    command: Stdio,
-    child: Arc<StartingChild>,
-}
-
-impl Dial for ChildDialer {
-    fn dial(
-        &self,
-        rung: DialStep,
-        previous: Option<Arc<dyn Link>>,
-    ) -> BoxFuture<'_, Result<Arc<dyn Link>, LinkError>> {
-        Box::pin(async move {
-            match (rung, previous) {
-                (DialStep::Legacy, Some(link)) if link.ended().is_none() => Ok(link),
-                _ => {
-                    let (link, child) = self.command.start()?;
-                    if let Ok(mut slot) = self.child.0.lock() {
-                        *slot = Some(child);
-                    }
-                    Ok(link as Arc<dyn Link>)
-                }
-            }
-        })
-    }
 }
 
 /// Observations of the handshake.

@@ -9,7 +9,7 @@ use switchboard::server::{HttpListener, HttpServerOptions, HttpService, Listener
 use switchboard::transport::http::server::LegacySse;
 
 use crate::args::DemoServerArgs;
-use crate::error::{CommandError, ExitKind};
+use crate::error::CommandError;
 use crate::output::Screen;
 use crate::signals::Signals;
 
@@ -35,7 +35,7 @@ pub(crate) async fn serve(
     }
     let mut signals = Signals::catch()?;
     let listener = HttpListener::bind(address).await.map_err(|error| {
-        CommandError::new(ExitKind::Other, "io", format!("cannot listen on {address}: {error}"))
+        CommandError::other("io", format!("cannot listen on {address}: {error}"))
             .hint("port 0 chooses a free port")
     })?;
     let mut limits = ListenerLimits::default();

@@ -1,10 +1,9 @@
 //! Prompts of the demo server, and argument completion.
 
 use switchboard::protocol::{
-    CompleteParams, CompleteResult, Completion, GetPromptParams, ListPromptsResult, OrderedMap,
-    PromptArgument, PromptMessage, Reference, Role,
+    CompleteParams, CompleteResult, Completion, GetPromptParams, GetPromptResult, ListPromptsResult,
+    OrderedMap, Prompt, PromptArgument, PromptMessage, Reference, Role, RpcError,
 };
-use switchboard::protocol::{GetPromptResult, Prompt, RpcError};
 use switchboard::server::Reply;
 
 use crate::demo::resources::{CITIES, TEMPLATE};

@@ -3,12 +3,10 @@
 
 use serde::Deserialize;
 use switchboard::protocol::{
-    BooleanField, ChoiceField, ChoiceOption, ElicitAction, ElicitParams, ElicitResult, FormField, FormSchema,
-    MultiChoiceField, NumberField, TextField,
+    BooleanField, CallToolResult, ChoiceField, ChoiceOption, Content, ElicitAction, ElicitParams,
+    ElicitResult, FormField, FormSchema, MultiChoiceField, NumberField, RpcError, TextField,
 };
-use switchboard::protocol::{CallToolResult, Content, RpcError};
-use switchboard::server::Reply;
-use switchboard::server::{AskError, RequestContext};
+use switchboard::server::{AskError, Reply, RequestContext};
 
 #[derive(Deserialize)]
 struct Order {

@@ -2,8 +2,10 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use switchboard::protocol::{ErrorCode, ReadResourceResult, Resource, ResourceTemplate, RpcError};
-use switchboard::protocol::{ListResourceTemplatesResult, ListResourcesResult, PageParams, ResourceContents};
+use switchboard::protocol::{
+    ErrorCode, ListResourceTemplatesResult, ListResourcesResult, PageParams, ReadResourceResult, Resource,
+    ResourceContents, ResourceTemplate, RpcError,
+};
 use switchboard::server::Reply;
 
 /// Page size; small, so that clients must paginate.

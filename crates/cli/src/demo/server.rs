@@ -5,8 +5,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use switchboard::protocol::{Implementation, RpcError, ServerCapabilities};
-use switchboard::protocol::{ListCapability, ResourcesCapability, Settings};
+use switchboard::protocol::{
+    Implementation, ListCapability, ResourcesCapability, RpcError, ServerCapabilities, Settings,
+};
 use switchboard::server::{Handler, HandlerOutcome, Publisher, RequestContext, ServerRequest};
 use switchboard::{Server, serve_stdio};
 use tokio::sync::Notify;

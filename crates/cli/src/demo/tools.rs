@@ -8,11 +8,10 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use switchboard::json;
 use switchboard::protocol::{
-    CallToolParams, CallToolResult, Content, Level, Raw, RpcError, Tool, ToolAnnotations,
+    CallToolParams, CallToolResult, Content, Level, ListToolsResult, Raw, Resource, RpcError, Tool,
+    ToolAnnotations,
 };
-use switchboard::protocol::{ListToolsResult, Resource};
-use switchboard::server::Reply;
-use switchboard::server::{HandlerOutcome, RequestContext};
+use switchboard::server::{HandlerOutcome, Reply, RequestContext};
 
 use crate::demo::questions;
 use crate::demo::server::DemoState;

@@ -36,13 +36,13 @@ pub(crate) async fn check_address(
     let scheme = if address.is_secure() { "https" } else { "plain http" };
     let names: Vec<String> = http.headers().iter().map(|(name, _)| one_line(name)).collect();
     let headers = if names.is_empty() { String::new() } else { format!(", with {}", names.join(", ")) };
-    _ = report.passed(
+    report.passed(
         "address",
         began.elapsed(),
         format!("{}, port {}, over {scheme}{headers}", one_line(address.host()), address.port()),
     );
     if is_proxied(&address) {
-        _ = report.passed("proxy", began.elapsed(), "connects through the proxy of the environment");
+        report.passed("proxy", began.elapsed(), "connects through the proxy of the environment");
         return Ok(());
     }
     let addresses = resolve(report, &address, timeout).await?;
@@ -66,7 +66,7 @@ async fn resolve(
         return Err(unresolved(report, began, &host, "the name has no address"));
     }
     let shown: Vec<String> = addresses.iter().take(4).map(|address| address.ip().to_string()).collect();
-    _ = report.passed("name", began.elapsed(), format!("{} is {}", one_line(&host), shown.join(", ")));
+    report.passed("name", began.elapsed(), format!("{} is {}", one_line(&host), shown.join(", ")));
     Ok(addresses)
 }
 
@@ -86,7 +86,7 @@ async fn connect(
     let why = match tokio::time::timeout(timeout, TcpStream::connect(addresses)).await {
         Ok(Ok(stream)) => {
             let peer = stream.peer_addr().map(|peer| peer.to_string()).unwrap_or_default();
-            _ = report.passed("connection", began.elapsed(), format!("connected to {peer}"));
+            report.passed("connection", began.elapsed(), format!("connected to {peer}"));
             return Ok(());
         }
         Ok(Err(error)) => error.to_string(),

@@ -56,7 +56,7 @@ fn find_entry<'a>(
     let hidden: String =
         hidden.map(|other| format!("; it hides a server of the scope {}", other.scope)).collect();
     let message = format!("{} in {file} (scope {}){hidden}", command_or_url(entry), server.scope);
-    _ = report.passed("entry", began.elapsed(), message);
+    report.passed("entry", began.elapsed(), message);
     Ok((server, entry))
 }
 
@@ -74,7 +74,7 @@ fn check_approval(report: &mut DoctorReport, server: &ConfiguredServer) -> Resul
         Some(Approval::Approved) => "approved".to_owned(),
         None => format!("not needed in the scope {}", server.scope),
     };
-    _ = report.passed("approval", began.elapsed(), message);
+    report.passed("approval", began.elapsed(), message);
     Ok(())
 }
 
@@ -103,7 +103,7 @@ fn expand_entry(
             format!("{} ({how})", one_line(name))
         };
         let message = names.iter().map(state).collect::<Vec<_>>().join(", ");
-        _ = report.passed("variables", began.elapsed(), message);
+        report.passed("variables", began.elapsed(), message);
     }
     Ok(spec)
 }

@@ -58,7 +58,7 @@ pub(crate) async fn open_session(
     if let (DoctorTransport::Program { first_message, .. }, true) = (transport, has_started) {
         // A program that exits immediately may not have received a message.
         handshake_start = first_message.0.get().copied().unwrap_or(began);
-        _ = report.passed("start", handshake_start.duration_since(began), "started");
+        report.passed("start", handshake_start.duration_since(began), "started");
     }
     let session = match opened {
         Ok(session) => session,
@@ -68,7 +68,7 @@ pub(crate) async fn open_session(
         }
     };
     match session.info() {
-        Ok(terms) => _ = report.passed("handshake", handshake_start.elapsed(), server_summary(terms)),
+        Ok(terms) => report.passed("handshake", handshake_start.elapsed(), server_summary(terms)),
         Err(error) => {
             let (step, error) = explain(error.into(), transport);
             return Err(report.failed(step, handshake_start, error));
@@ -85,7 +85,7 @@ async fn list_tools(
 ) -> Result<(), StepFailed> {
     let began = Instant::now();
     if session.info().is_ok_and(|terms| terms.capabilities.tools.is_none()) {
-        _ = report.passed("tools", began.elapsed(), "the server has no tools");
+        report.passed("tools", began.elapsed(), "the server has no tools");
         return Ok(());
     }
     match session.list_tools().await {
@@ -94,11 +94,7 @@ async fn list_tools(
                 0 => String::new(),
                 count => format!(", {count} more are not valid and ignored"),
             };
-            _ = report.passed(
-                "tools",
-                began.elapsed(),
-                format!("{}{rejected}", pluralize(tools.len(), "tool")),
-            );
+            report.passed("tools", began.elapsed(), format!("{}{rejected}", pluralize(tools.len(), "tool")));
             Ok(())
         }
         Err(error) => {
@@ -118,7 +114,7 @@ fn explain(failure: CommandError, transport: &DoctorTransport) -> (&'static str,
         DoctorTransport::Http => None,
     };
     let is_program = matches!(transport, DoctorTransport::Program { .. });
-    let (step, next) = match (report.kind(), report.unreachable(), report.http_status()) {
+    let (step, next) = match (report.kind, report.unreachable, report.http_status) {
         ("not_started", ..) => ("start", "run the command by itself to see what is wrong"),
         (..) if stray_line.is_some() => (
             "handshake",
@@ -162,10 +158,10 @@ fn explain(failure: CommandError, transport: &DoctorTransport) -> (&'static str,
     };
     let stray_line = stray_line.map(|line| format!("; its first line on stdout is not a message: {line:?}"));
     let error = StepError {
-        message: format!("{}{}", report.message(), stray_line.unwrap_or_default()),
+        message: format!("{}{}", report.message, stray_line.unwrap_or_default()),
         next: next.to_owned(),
-        status: report.exit(),
-        stderr: report.stderr().map(str::to_owned),
+        status: report.exit,
+        stderr: report.stderr_tail,
     };
     (step, error)
 }

@@ -18,7 +18,7 @@ pub(crate) fn check_program(report: &mut DoctorReport, command: &Stdio) -> Resul
         Ok(file) => {
             let directory =
                 command.directory().map(|cwd| format!(", run in {}", cwd.display())).unwrap_or_default();
-            _ = report.passed("program", began.elapsed(), format!("{}{directory}", file.display()));
+            report.passed("program", began.elapsed(), format!("{}{directory}", file.display()));
         }
         Err(why) => {
             let error = StepError::new(ExitKind::Unreachable, why.to_string(), start_hint(why.kind));
@@ -36,6 +36,6 @@ pub(crate) fn check_program(report: &mut DoctorReport, command: &Stdio) -> Resul
     if !missing.is_empty() {
         variables += &format!("; not set, so not inherited: {}", missing.join(", "));
     }
-    _ = report.passed("environment", began.elapsed(), format!("passes {variables}"));
+    report.passed("environment", began.elapsed(), format!("passes {variables}"));
     Ok(())
 }

@@ -61,31 +61,24 @@ impl DoctorReport {
     }
 
     /// Adds a step that succeeded.
-    ///
-    /// # Errors
-    /// Returns an error if the output is closed.
-    pub(crate) fn passed(
-        &mut self,
-        step: &'static str,
-        took: Duration,
-        message: impl Into<String>,
-    ) -> Result<(), CommandError> {
-        self.add(Step { step, ok: true, ms: millis(took), message: message.into(), stderr: None })
+    pub(crate) fn passed(&mut self, step: &'static str, took: Duration, message: impl Into<String>) {
+        self.add(Step { step, ok: true, ms: millis(took), message: message.into(), stderr: None });
     }
 
     /// Adds the step that failed, which is the last one.
     pub(crate) fn failed(&mut self, step: &'static str, began: Instant, error: StepError) -> StepFailed {
         let StepError { message, next, status, stderr } = error;
         (self.ok, self.next, self.status) = (false, Some(next), Some(status));
-        // A closed output is reported by `finish`.
-        _ = self.add(Step { step, ok: false, ms: millis(began.elapsed()), message, stderr });
+        self.add(Step { step, ok: false, ms: millis(began.elapsed()), message, stderr });
         StepFailed
     }
 
-    fn add(&mut self, step: Step) -> Result<(), CommandError> {
-        let shown = self.out.as_ref().map_or(Ok(()), |out| out.print(&render_step(&step, out)));
+    fn add(&mut self, step: Step) {
+        if let Some(out) = &self.out {
+            // A closed output is reported by `finish`.
+            _ = out.print(&render_step(&step, out));
+        }
         self.steps.push(step);
-        Ok(shown?)
     }
 
     /// Prints the summary, or the JSON report.

@@ -3,11 +3,13 @@
 use std::future::ready;
 use std::sync::{Arc, OnceLock};
 
+use switchboard::CallError;
 use switchboard::client::{ClientHandler, HandlerCapabilities, HandlerError, RequestingServer};
 use switchboard::protocol::{ElicitParams, ElicitResult};
 use switchboard::transport::link::BoxFuture;
 
 use crate::elicitation::CAPABILITIES;
+use crate::error::CommandError;
 use crate::sanitize::one_line;
 
 /// Handler that refuses every question because there is no terminal, and records the reason.
@@ -53,8 +55,11 @@ impl RefusalReason {
         _ = self.0.set(reason.to_owned());
     }
 
-    /// Returns the reason if a question was refused.
-    pub(crate) fn get(&self) -> Option<&str> {
-        self.0.get().map(String::as_str)
+    /// Replaces a reported error with the reason, if a question was refused.
+    pub(crate) fn explain<T>(&self, used: Result<T, CommandError>) -> Result<T, CommandError> {
+        match (used, self.0.get()) {
+            (Err(CommandError::Reported(_)), Some(why)) => Err(CallError::InputRefused(why.clone()).into()),
+            (used, _) => used,
+        }
     }
 }

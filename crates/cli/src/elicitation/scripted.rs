@@ -3,8 +3,7 @@
 use std::future::ready;
 
 use switchboard::client::{ClientHandler, HandlerCapabilities, HandlerError, RequestingServer};
-use switchboard::protocol::Raw;
-use switchboard::protocol::{ElicitParams, ElicitResult, OrderedMap};
+use switchboard::protocol::{ElicitParams, ElicitResult, OrderedMap, Raw};
 use switchboard::transport::link::BoxFuture;
 use switchboard_terminal::field;
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use switchboard::client::{ClientHandler, HandlerCapabilities, HandlerError, RequestingServer};
-use switchboard::protocol::{ElicitParams, ElicitResult, UrlParams};
+use switchboard::protocol::{ElicitParams, ElicitResult};
 use switchboard::transport::link::BoxFuture;
 use switchboard_terminal::{Confirmation, Prompter};
 
@@ -13,7 +13,7 @@ use crate::output::Screen;
 /// Handler that asks the user at the terminal.
 #[derive(Debug)]
 pub(crate) struct TerminalHandler {
-    prompter: Prompter,
+    pub(crate) prompter: Prompter,
     /// Name of the server, if there is only one.
     server: Option<String>,
 }
@@ -28,16 +28,6 @@ impl TerminalHandler {
     pub(crate) fn for_server(mut self, name: &str) -> Self {
         self.server = Some(name.to_owned());
         self
-    }
-
-    /// Asks the user to visit a page; see [`Prompter::visit`].
-    pub(crate) async fn visit(
-        &self,
-        page: &UrlParams,
-        server: &str,
-        completed: impl Future<Output = ()>,
-    ) -> bool {
-        self.prompter.visit(page, server, completed).await
     }
 }
 

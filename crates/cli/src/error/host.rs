@@ -1,8 +1,7 @@
 //! Converts errors of the host to errors of a command.
 
 use switchboard::CallError;
-use switchboard::host::HostError;
-use switchboard::host::{self, Status};
+use switchboard::host::{self, HostError, Status};
 use switchboard::transport::LinkError;
 use switchboard::transport::link::Challenge;
 
@@ -45,13 +44,12 @@ impl CommandError {
     pub(crate) fn not_ready(server: &str, status: Status) -> Self {
         let name = one_line(server);
         match status {
-            Status::AwaitingApproval => Self::new(
-                ExitKind::Other,
+            Status::AwaitingApproval => Self::other(
                 "not_approved",
                 format!("{name} is configured by the project's file and not approved yet"),
             )
             .hint(format!("review what it would run, and approve it: switchboard approve {name}")),
-            Status::Disabled => Self::new(ExitKind::Other, "disabled", format!("{name} is disabled"))
+            Status::Disabled => Self::other("disabled", format!("{name} is disabled"))
                 .hint(format!("switchboard enable {name}")),
             Status::NeedsAuth(challenge) => auth_error(server, &challenge),
             Status::BackingOff { failure, .. }

@@ -1,7 +1,6 @@
 //! Renders content blocks and resources: as text for a terminal, unchanged for a pipe.
 
-use switchboard::protocol::{CallToolResult, Raw};
-use switchboard::protocol::{Content, MediaContent, ResourceBody, ResourceContents};
+use switchboard::protocol::{CallToolResult, Content, MediaContent, Raw, ResourceBody, ResourceContents};
 
 use crate::output::{OutputStream, format_size, pretty};
 use crate::sanitize::one_line;

@@ -2,8 +2,7 @@
 
 use std::collections::HashSet;
 
-use switchboard::protocol::OrderedMap;
-use switchboard::protocol::Raw;
+use switchboard::protocol::{OrderedMap, Raw};
 
 use crate::error::CommandError;
 use crate::output::OutputStream;

@@ -7,11 +7,9 @@ use std::fs::{self, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use base64::Engine;
-use base64::alphabet;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
-use switchboard::protocol::CallToolResult;
-use switchboard::protocol::{Content, ResourceBody, ResourceContents};
+use base64::{Engine, alphabet};
+use switchboard::protocol::{CallToolResult, Content, ResourceBody, ResourceContents};
 
 use crate::error::{CommandError, ExitKind};
 use crate::output::{Screen, format_size};
@@ -51,12 +49,7 @@ pub(crate) fn result_parts(result: &CallToolResult) -> Result<Vec<ResultPart>, C
     let mut parts = Vec::new();
     for content in &result.content {
         parts.push(match content {
-            Content::Text(text) => ResultPart {
-                stem: "text".to_owned(),
-                extension: Some("txt".to_owned()),
-                bytes: text.text.clone().into_bytes(),
-                is_text: true,
-            },
+            Content::Text(text) => text_part("text", "txt", &text.text),
             Content::Image(media) => media_part("image", &media.mime_type, &media.data)?,
             Content::Audio(media) => media_part("audio", &media.mime_type, &media.data)?,
             Content::Resource(embedded) => resource_part(&embedded.resource)?,
@@ -64,12 +57,7 @@ pub(crate) fn result_parts(result: &CallToolResult) -> Result<Vec<ResultPart>, C
         });
     }
     if let (true, Some(structured)) = (parts.is_empty(), &result.structured_content) {
-        parts.push(ResultPart {
-            stem: "result".to_owned(),
-            extension: Some("json".to_owned()),
-            bytes: structured.as_str().as_bytes().to_vec(),
-            is_text: true,
-        });
+        parts.push(text_part("result", "json", structured.as_str()));
     }
     Ok(parts)
 }
@@ -82,7 +70,7 @@ pub(crate) fn save_one(parts: &[ResultPart], file: &Path, screen: &Screen) -> Re
     let bytes = match parts {
         [part] => &part.bytes,
         [] => {
-            return Err(CommandError::new(ExitKind::Other, "empty", "the result is empty: nothing to write"));
+            return Err(CommandError::other("empty", "the result is empty: nothing to write"));
         }
         several => {
             return Err(CommandError::usage(format!(
@@ -121,11 +109,7 @@ fn report_saved(screen: &Screen, bytes: usize, path: &Path) {
 }
 
 fn write_error(path: &Path, error: &std::io::Error) -> CommandError {
-    CommandError::new(
-        ExitKind::Other,
-        "io",
-        format!("cannot write {}: {error}", one_line(&path.to_string_lossy())),
-    )
+    CommandError::other("io", format!("cannot write {}: {error}", one_line(&path.to_string_lossy())))
 }
 
 /// Creates a new file for a part; appends a number to its name if necessary.
@@ -140,11 +124,7 @@ fn create_new(folder: &Path, part: &ResultPart) -> Result<(PathBuf, fs::File), C
             Err(error) => return Err(write_error(&path, &error)),
         }
     }
-    Err(CommandError::new(
-        ExitKind::Other,
-        "io",
-        format!("{} has too many files of the same name", folder.display()),
-    ))
+    Err(CommandError::other("io", format!("{} has too many files of the same name", folder.display())))
 }
 
 fn resource_part(part: &ResourceContents) -> Result<ResultPart, CommandError> {
@@ -161,6 +141,11 @@ fn resource_part(part: &ResourceContents) -> Result<ResultPart, CommandError> {
         _ => (file_name(last), part.mime_type.as_deref().and_then(extension_of).map(str::to_owned)),
     };
     Ok(ResultPart { stem, extension, bytes, is_text })
+}
+
+fn text_part(stem: &str, extension: &str, text: &str) -> ResultPart {
+    let (stem, extension) = (stem.to_owned(), Some(extension.to_owned()));
+    ResultPart { stem, extension, bytes: text.as_bytes().to_vec(), is_text: true }
 }
 
 fn media_part(kind: &str, mime: &str, base64: &str) -> Result<ResultPart, CommandError> {

@@ -1,7 +1,6 @@
 //! Signature of a tool or prompt, `add(a: number, b?: number)`, derived from its schema.
 
-use switchboard::protocol::Raw;
-use switchboard::protocol::{InputSchema, OrderedMap, Prompt, Tool};
+use switchboard::protocol::{InputSchema, OrderedMap, Prompt, Raw, Tool};
 use unicode_width::UnicodeWidthStr;
 
 use crate::output::{OutputStream, indented};

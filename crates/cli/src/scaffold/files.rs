@@ -12,7 +12,7 @@ macro_rules! files {
 }
 
 /// Templates of a service, its test and its documents.
-const SERVICE: &[Template] = files!("service", "":
+pub(crate) const SERVICE_TEMPLATES: &[Template] = files!("service", "":
     // Named `Cargo.toml`, cargo would treat the folder as a package and not include it.
     "Cargo.toml.in" => "Cargo.toml",
     // Named `.gitignore`, git would apply it to this repository.
@@ -35,16 +35,7 @@ macro_rules! template {
 pub(crate) use template;
 
 /// Design of the service in [`SERVICE`], before names are filled in.
-const DESIGN: &str = include_str!("../../templates/service/design.json");
-
-pub(crate) fn service_templates() -> &'static [Template] {
-    SERVICE
-}
-
-/// Returns the design of a new project, before names are filled in.
-pub(crate) fn design_template() -> &'static str {
-    DESIGN
-}
+pub(crate) const DESIGN_TEMPLATE: &str = include_str!("../../templates/service/design.json");
 
 /// The dependency of a project on switchboard.
 #[derive(Debug)]

@@ -6,6 +6,6 @@ mod names;
 mod write;
 
 pub(crate) use agent::agent_files;
-pub(crate) use files::{Dependency, design_template, service_templates};
+pub(crate) use files::{DESIGN_TEMPLATE, Dependency, SERVICE_TEMPLATES};
 pub(crate) use names::ProjectNames;
 pub(crate) use write::{WriteOutcome, format_source, write_new};

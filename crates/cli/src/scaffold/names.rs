@@ -12,108 +12,26 @@ pub(crate) struct ProjectNames {
 }
 
 /// Names reserved by Rust, cargo or the templates.
-const RESERVED: [&str; 64] = [
-    "abstract",
-    "alloc",
-    "as",
-    "async",
-    "await",
-    "become",
-    "box",
-    "break",
-    "build",
-    "const",
-    "continue",
-    "core",
-    "crate",
-    "deps",
-    "do",
-    "dyn",
-    "else",
-    "enum",
-    "examples",
-    "extern",
-    "false",
-    "final",
-    "fn",
-    "for",
-    "gen",
-    "if",
-    "impl",
-    "in",
-    "incremental",
-    "let",
-    "loop",
-    "macro",
-    "match",
-    "mod",
-    "move",
-    "mut",
-    "override",
-    "priv",
-    "proc_macro",
-    "pub",
-    "ref",
-    "return",
-    "schemars",
-    "self",
-    "serde",
-    "static",
-    "std",
-    "struct",
-    "super",
-    "switchboard",
-    "test",
-    "tokio",
-    "trait",
-    "true",
-    "try",
-    "type",
-    "typeof",
-    "unsafe",
-    "unsized",
-    "use",
-    "virtual",
-    "where",
-    "while",
-    "yield",
-];
+const RESERVED: &str = "\
+    abstract alloc as async await become box break build const continue core crate deps do dyn else enum \
+    examples extern false final fn for gen if impl in incremental let loop macro match mod move mut \
+    override priv proc_macro pub ref return schemars self serde static std struct super switchboard test \
+    tokio trait true try type typeof unsafe unsized use virtual where while yield";
 /// Types used in the templates.
-const TEMPLATE_TYPES: [&str; 27] = [
-    "Changes",
-    "Client",
-    "Contents",
-    "Cx",
-    "Deserialize",
-    "ElicitOutcome",
-    "Error",
-    "Events",
-    "Form",
-    "FormChoice",
-    "InMemory",
-    "InProcess",
-    "JsonSchema",
-    "MixedEvent",
-    "Mutex",
-    "MutexGuard",
-    "Note",
-    "PoisonError",
-    "PromptMessages",
-    "Result",
-    "RevisionPolicy",
-    "Serialize",
-    "ServiceError",
-    "StreamJson",
-    "String",
-    "ToolError",
-    "Vec",
-];
+const TEMPLATE_TYPES: &str = "\
+    Changes Client Contents Cx Deserialize ElicitOutcome Error Events Form FormChoice InMemory InProcess \
+    JsonSchema MixedEvent Mutex MutexGuard Note PoisonError PromptMessages Result RevisionPolicy \
+    Serialize ServiceError StreamJson String ToolError Vec";
 /// Maximum length of a name: it prefixes the names of tools.
 const MAX_LENGTH: usize = 40;
 
 /// Returns whether Rust, cargo or the templates reserve the name.
 pub(crate) fn is_reserved(name: &str) -> bool {
-    RESERVED.contains(&name)
+    has_word(RESERVED, name)
+}
+
+fn has_word(list: &str, word: &str) -> bool {
+    list.split_whitespace().any(|known| known == word)
 }
 
 impl ProjectNames {
@@ -132,7 +50,7 @@ impl ProjectNames {
             ));
         }
         let library = name.replace('-', "_");
-        if RESERVED.contains(&library.as_str()) {
+        if is_reserved(&library) {
             return Err(format!("{name:?} is reserved by Rust, cargo or the template"));
         }
         let word = |word: &str| {
@@ -140,7 +58,7 @@ impl ProjectNames {
             first.to_ascii_uppercase() + rest
         };
         let mut service: String = library.split('_').map(word).collect();
-        if TEMPLATE_TYPES.contains(&service.as_str()) {
+        if has_word(TEMPLATE_TYPES, &service) {
             service += "Service";
         }
         Ok(Self { package: name.to_owned(), library, service })

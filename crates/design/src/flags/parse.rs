@@ -1,10 +1,11 @@
 //! Parses the text of a flag to the value of an argument.
 
-use serde_json::{Number, Value};
+use serde_json::Value;
 
 use super::{Flag, FlagKind};
 use crate::repair::Issue;
 use crate::schema::validation_issues;
+use crate::uri::{parse_integer, parse_number};
 
 impl Flag {
     /// Parses one occurrence of the flag: the value, or one item of a repeated flag.
@@ -21,7 +22,7 @@ impl Flag {
             },
             FlagKind::Integer => parse_integer(text).ok_or("a whole number is needed")?,
             FlagKind::Number => {
-                parse_integer(text).or_else(|| parse_float(text)).ok_or("a number is needed")?
+                parse_integer(text).or_else(|| parse_number(text)).ok_or("a number is needed")?
             }
             FlagKind::Choice(_) => self.parse_choice(text)?,
             FlagKind::Json => serde_json::from_str(text).map_err(|error| format!("not JSON: {error}"))?,
@@ -48,15 +49,6 @@ impl Flag {
             .filter(|value| validation_issues(&self.item, value).is_empty())
             .unwrap_or_else(|| Value::String(text.to_owned()))
     }
-}
-
-fn parse_integer(text: &str) -> Option<Value> {
-    let signed = text.parse::<i64>().ok().map(Value::from);
-    signed.or_else(|| text.parse::<u64>().ok().map(Value::from))
-}
-
-fn parse_float(text: &str) -> Option<Value> {
-    Number::from_f64(text.parse().ok()?).map(Value::Number)
 }
 
 fn join_issues(issues: &[Issue]) -> String {

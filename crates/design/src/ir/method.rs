@@ -7,7 +7,7 @@ use super::{ArgsDef, OutputDef};
 use switchboard_protocol::setters;
 
 /// A method that is not mapped to MCP: served by the plain JSON-RPC endpoint only, or internal.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[non_exhaustive]
 pub struct MethodDef {
@@ -44,14 +44,7 @@ impl MethodDef {
     /// Creates a method without arguments and without a result.
     pub fn new(name: impl Into<String>) -> Self {
         let name = name.into();
-        Self {
-            rust_name: name.clone(),
-            name,
-            description: None,
-            args: ArgsDef::none(),
-            output: OutputDef::Nothing,
-            scope: MethodScope::Rpc,
-        }
+        Self { rust_name: name.clone(), name, ..Self::default() }
     }
 }
 

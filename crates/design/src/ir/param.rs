@@ -10,7 +10,7 @@ use super::ArgsDef;
 use switchboard_protocol::setters;
 
 /// A parameter that is transmitted as text.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ParamDef {
@@ -70,15 +70,7 @@ pub struct NestedParamError {
 impl ParamDef {
     /// Creates an optional parameter.
     pub fn new(name: impl Into<String>, kind: ParamKind) -> Self {
-        Self {
-            name: name.into(),
-            title: None,
-            description: None,
-            kind,
-            repeated: false,
-            required: false,
-            default: None,
-        }
+        Self { name: name.into(), kind, ..Self::default() }
     }
 
     /// Converts arguments to parameters, in order of declaration.

@@ -3,14 +3,13 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
-use switchboard_protocol::{Icon, Role};
+use switchboard_protocol::{Icon, Role, setters};
 
 use super::{ParamDef, ParamKind};
 use crate::schema;
-use switchboard_protocol::setters;
 
 /// A prompt: a message template that a user can select.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[non_exhaustive]
 pub struct PromptDef {
@@ -88,24 +87,9 @@ impl PromptDef {
     /// Creates a dynamic prompt without arguments. Its Rust method has the same name.
     pub fn new(name: impl Into<String>, description: impl Into<String>) -> Self {
         let name = name.into();
-        Self {
-            rust_name: name.clone(),
-            name,
-            title: None,
-            description: description.into(),
-            arguments: Vec::new(),
-            body: PromptBody::Dynamic,
-            icons: Vec::new(),
-            example: None,
-            since: None,
-            deprecated: None,
-            scopes: Vec::new(),
-            tags: Vec::new(),
-        }
+        Self { rust_name: name.clone(), name, description: description.into(), ..Self::default() }
     }
-}
 
-impl PromptDef {
     /// Returns the JSON Schema of the arguments as transmitted: an object of strings.
     pub fn schema(&self) -> Value {
         let property = |argument: &ParamDef| {

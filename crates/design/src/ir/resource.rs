@@ -3,13 +3,12 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use switchboard_protocol::{CacheScope, Icon};
+use switchboard_protocol::{CacheScope, Icon, setters};
 
 use super::{OutputDef, ParamDef};
-use switchboard_protocol::setters;
 
 /// A resource, or a resource template if its URI has variables.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[non_exhaustive]
 pub struct ResourceDef {
@@ -72,20 +71,9 @@ impl ResourceDef {
             rust_name: name.clone(),
             name,
             uri: uri.into(),
-            title: None,
             description: description.into(),
-            mime: None,
-            params: Vec::new(),
             output: OutputDef::Text,
-            list: None,
-            watch: false,
-            ttl_ms: None,
-            cache_scope: None,
-            icons: Vec::new(),
-            since: None,
-            deprecated: None,
-            scopes: Vec::new(),
-            tags: Vec::new(),
+            ..Self::default()
         }
     }
 }

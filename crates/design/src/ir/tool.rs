@@ -3,13 +3,12 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use switchboard_protocol::{Icon, TaskSupport, ToolAnnotations};
+use switchboard_protocol::{Icon, TaskSupport, ToolAnnotations, setters};
 
 use super::{ArgsDef, OutputDef};
-use switchboard_protocol::setters;
 
 /// A tool: an operation that a model can call.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[non_exhaustive]
 pub struct ToolDef {
@@ -100,23 +99,7 @@ impl ToolDef {
     /// Creates a tool without arguments and without a result. Its Rust method has the same name.
     pub fn new(name: impl Into<String>, description: impl Into<String>) -> Self {
         let name = name.into();
-        Self {
-            rust_name: name.clone(),
-            name,
-            title: None,
-            description: description.into(),
-            args: ArgsDef::none(),
-            output: OutputDef::Nothing,
-            events: None,
-            annotations: None,
-            icons: Vec::new(),
-            example: None,
-            since: None,
-            deprecated: None,
-            scopes: Vec::new(),
-            tags: Vec::new(),
-            task: TaskRule::Never,
-        }
+        Self { rust_name: name.clone(), name, description: description.into(), ..Self::default() }
     }
 }
 

@@ -104,12 +104,22 @@ impl SchemaComparison {
 
     /// Compares the schemas of a member or an item.
     fn compare_at(&mut self, part: &str, old: &Value, new: &Value) {
+        self.at(part, |comparison| comparison.compare(old, new));
+    }
+
+    /// Adds a change of a member.
+    fn add_at(&mut self, member: &str, class: ChangeClass, description: &str) {
+        self.at(member, |comparison| comparison.add(class, description));
+    }
+
+    /// Runs `report` with `part` appended to the path.
+    fn at(&mut self, part: &str, report: impl FnOnce(&mut Self)) {
         let length = self.path.len();
         if !self.path.is_empty() && !part.starts_with('[') {
             self.path.push('.');
         }
         self.path.push_str(part);
-        self.compare(old, new);
+        report(self);
         self.path.truncate(length);
     }
 
@@ -245,20 +255,15 @@ impl SchemaComparison {
                 self.add_at(member, ChangeClass::Breaking, "was removed");
                 continue;
             };
-            match (required(old, member), required(new, member), self.role) {
-                (false, true, SchemaRole::Input) => {
-                    self.add_at(member, ChangeClass::Breaking, "is required now")
-                }
-                (false, true, SchemaRole::Output) => {
-                    self.add_at(member, ChangeClass::Additive, "is always present now")
-                }
-                (true, false, SchemaRole::Input) => {
-                    self.add_at(member, ChangeClass::Additive, "is optional now")
-                }
-                (true, false, SchemaRole::Output) => {
-                    self.add_at(member, ChangeClass::Breaking, "may be absent now")
-                }
-                (true, true, _) | (false, false, _) => {}
+            let change = match (required(old, member), required(new, member), self.role) {
+                (false, true, SchemaRole::Input) => Some((ChangeClass::Breaking, "is required now")),
+                (false, true, SchemaRole::Output) => Some((ChangeClass::Additive, "is always present now")),
+                (true, false, SchemaRole::Input) => Some((ChangeClass::Additive, "is optional now")),
+                (true, false, SchemaRole::Output) => Some((ChangeClass::Breaking, "may be absent now")),
+                (true, true, _) | (false, false, _) => None,
+            };
+            if let Some((class, description)) = change {
+                self.add_at(member, class, description);
             }
             self.compare_at(member, schema, now);
         }
@@ -284,17 +289,6 @@ impl SchemaComparison {
                 self.compare_at("*", &object(old), &object(new));
             }
         }
-    }
-
-    /// Adds a change of a member.
-    fn add_at(&mut self, member: &str, class: ChangeClass, description: &str) {
-        let length = self.path.len();
-        if !self.path.is_empty() {
-            self.path.push('.');
-        }
-        self.path.push_str(member);
-        self.add(class, description);
-        self.path.truncate(length);
     }
 
     fn compare_items(&mut self, old: &Map<String, Value>, new: &Map<String, Value>) {

@@ -5,6 +5,8 @@
 
 use serde_json::{Map, Value, json};
 
+use super::validator::is_standard_format;
+
 /// Whether a schema describes arguments or results.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum SchemaRole {
@@ -13,29 +15,6 @@ pub(crate) enum SchemaRole {
     /// Values that callers read. Every value must stay valid.
     Output,
 }
-
-/// The formats that JSON Schema defines. Some clients reject others.
-const FORMATS: [&str; 19] = [
-    "date-time",
-    "date",
-    "time",
-    "duration",
-    "email",
-    "idn-email",
-    "hostname",
-    "idn-hostname",
-    "ipv4",
-    "ipv6",
-    "uri",
-    "uri-reference",
-    "iri",
-    "iri-reference",
-    "uuid",
-    "uri-template",
-    "json-pointer",
-    "relative-json-pointer",
-    "regex",
-];
 
 /// The annotation keywords, which do not constrain values.
 pub(super) const ANNOTATIONS: [&str; 8] =
@@ -216,7 +195,7 @@ pub(super) fn type_name(value: &Value) -> &'static str {
 
 /// Removes a `format` that JSON Schema does not define.
 fn remove_unknown_format(map: &mut Map<String, Value>) {
-    let known = |format: &Value| format.as_str().is_some_and(|format| FORMATS.contains(&format));
+    let known = |format: &Value| format.as_str().is_some_and(is_standard_format);
     if map.get("format").is_some_and(|format| !known(format)) {
         map.remove("format");
     }

@@ -8,8 +8,7 @@
 
 use super::pattern::{PatternPart, UriPattern, VariableWidth};
 use super::resource_uri::ResourceUri;
-use crate::percent;
-use crate::uri_syntax;
+use crate::{percent, uri_syntax};
 
 /// The error of parsing a URI glob.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -13,5 +13,6 @@ pub use glob::GlobError;
 pub use pattern::{PatternError, UriPattern};
 pub use policy::UriPolicy;
 pub use query::{coerce, decode_query, encode_query};
+pub(crate) use query::{parse_integer, parse_number};
 pub use resource_uri::{ResourceUri, UriError};
 pub use route::{EncodeError, Route};

@@ -9,8 +9,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::resource_uri::ResourceUri;
-use crate::percent;
-use crate::uri_syntax;
+use crate::{percent, uri_syntax};
 
 /// The pattern of the URIs of a resource.
 ///

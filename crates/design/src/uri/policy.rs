@@ -34,16 +34,7 @@ impl UriPolicy {
         allow: impl IntoIterator<Item = A>,
         deny: impl IntoIterator<Item = D>,
     ) -> Result<Self, GlobError> {
-        Ok(Self {
-            allow: allow
-                .into_iter()
-                .map(|glob| UriForms::from_glob(glob.as_ref()))
-                .collect::<Result<_, _>>()?,
-            deny: deny
-                .into_iter()
-                .map(|glob| UriForms::from_glob(glob.as_ref()))
-                .collect::<Result<_, _>>()?,
-        })
+        Ok(Self { allow: parse_globs(allow)?, deny: parse_globs(deny)? })
     }
 
     /// Returns whether a resource may be read.
@@ -64,6 +55,10 @@ impl UriPolicy {
         let allowed = self.allow.is_empty() || self.allow.iter().any(|glob| glob.intersects(&pattern));
         !denied && allowed
     }
+}
+
+fn parse_globs<G: AsRef<str>>(globs: impl IntoIterator<Item = G>) -> Result<Vec<UriForms>, GlobError> {
+    globs.into_iter().map(|glob| UriForms::from_glob(glob.as_ref())).collect()
 }
 
 #[cfg(test)]

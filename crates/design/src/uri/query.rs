@@ -109,11 +109,11 @@ fn parse_boolean(text: &str) -> Option<Value> {
     text.parse::<bool>().ok().map(Value::Bool)
 }
 
-fn parse_integer(text: &str) -> Option<Value> {
+pub(crate) fn parse_integer(text: &str) -> Option<Value> {
     text.parse::<i64>().map(Value::from).or_else(|_| text.parse::<u64>().map(Value::from)).ok()
 }
 
-fn parse_number(text: &str) -> Option<Value> {
+pub(crate) fn parse_number(text: &str) -> Option<Value> {
     // Rust also parses `inf` and `nan`, which JSON does not have.
     Number::from_f64(text.parse().ok()?).map(Value::Number)
 }

@@ -6,8 +6,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::percent;
-use crate::uri_syntax;
+use crate::{percent, uri_syntax};
 
 /// The maximum length of a URI, which bounds the cost of matching.
 const MAX_BYTES: usize = 8 * 1024;

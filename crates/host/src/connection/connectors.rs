@@ -9,13 +9,12 @@ use switchboard_http::{
     AuthorizeError, Authorizer, Bearer, BoxFuture, Credentials, RequestTarget, Retry, Secret,
     UnauthorizedResponse,
 };
-use switchboard_session::link::{Dial, DialStep, Link, LinkError};
+use switchboard_session::link::Dial;
 use switchboard_session::server::{InProcess, Server};
 use switchboard_transport::http::client::Http;
-use switchboard_transport::stdio::Stdio;
+use switchboard_transport::stdio::ChildSlot;
 
 use crate::server_spec::ServerSpec;
-use crate::slot::ChildSlot;
 use crate::status::ConnectionError;
 use crate::transport::Transport;
 
@@ -49,12 +48,10 @@ impl Connectors {
         &self,
         server: &str,
         spec: &ServerSpec,
-        child: &Arc<ChildSlot>,
+        child: &ChildSlot,
     ) -> Result<Arc<dyn Dial>, ConnectionError> {
         match &spec.transport {
-            Transport::Stdio(stdio) => {
-                Ok(Arc::new(StdioDial { command: stdio.as_ref().clone(), child: Arc::clone(child) }))
-            }
+            Transport::Stdio(stdio) => Ok(Arc::new(stdio.as_ref().clone().child_slot(child.clone()))),
             Transport::Http(http) => {
                 let mut http = http.as_ref().clone();
                 http.check().map_err(ConnectionError::Endpoint)?;
@@ -87,35 +84,6 @@ impl Connectors {
             Transport::Custom(dial) => Ok(Arc::clone(dial)),
             Transport::Invalid(error) => Err(ConnectionError::Config(error.clone())),
         }
-    }
-}
-
-/// Starts a child process for the first rung; the legacy rung reuses it if it is still running.
-struct StdioDial {
-    command: Stdio,
-    child: Arc<ChildSlot>,
-}
-
-impl StdioDial {
-    fn link(&self, rung: DialStep, previous: Option<Arc<dyn Link>>) -> Result<Arc<dyn Link>, LinkError> {
-        match (rung, previous) {
-            (DialStep::Legacy, Some(link)) if link.ended().is_none() => Ok(link),
-            _ => {
-                let (link, child) = self.command.start()?;
-                self.child.set(child);
-                Ok(link)
-            }
-        }
-    }
-}
-
-impl Dial for StdioDial {
-    fn dial(
-        &self,
-        rung: DialStep,
-        previous: Option<Arc<dyn Link>>,
-    ) -> switchboard_session::link::BoxFuture<'_, Result<Arc<dyn Link>, LinkError>> {
-        Box::pin(async move { self.link(rung, previous) })
     }
 }
 

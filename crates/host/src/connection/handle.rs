@@ -4,8 +4,7 @@ use std::sync::Arc;
 
 use tokio::task::JoinHandle;
 
-use crate::connection::SharedState;
-use crate::connection::task;
+use crate::connection::{SharedState, task};
 use crate::slot::{RunState, Slot};
 use crate::status::Status;
 
@@ -35,7 +34,7 @@ impl Drop for ConnectionHandle {
     fn drop(&mut self) {
         self.task.abort();
         self.slot.set_session(None);
-        self.slot.child.clear();
+        self.slot.child.set(None);
         self.slot.set_desired(RunState::Removed);
         self.slot.set_status(u64::MAX, Status::Stopped);
     }

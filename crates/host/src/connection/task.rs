@@ -371,18 +371,10 @@ fn startup_timeout_error(error: CallError, slot: &Slot) -> ConnectionError {
     match stderr.is_empty() {
         true => ConnectionError::Session(error),
         false => {
-            ConnectionError::StartupTimedOut { error, stderr: tail(&stderr, MAX_STDERR_BYTES).to_owned() }
+            let from = stderr.ceil_char_boundary(stderr.len().saturating_sub(MAX_STDERR_BYTES));
+            ConnectionError::StartupTimedOut { error, stderr: stderr[from..].to_owned() }
         }
     }
-}
-
-/// Returns the end of a text, cut at a character boundary.
-fn tail(text: &str, max_bytes: usize) -> &str {
-    let mut from = text.len().saturating_sub(max_bytes);
-    while !text.is_char_boundary(from) {
-        from += 1;
-    }
-    &text[from..]
 }
 
 /// Subscribes to the list changes that the server supports.

@@ -54,13 +54,7 @@ pub struct HostBuilder {
     settings: CallSettings,
     gate: Option<Arc<Gate>>,
     local_tools: Vec<Arc<dyn LocalTool>>,
-    resources: Builtins,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Builtins {
-    With,
-    Without,
+    has_resource_tools: bool,
 }
 
 impl HostBuilder {
@@ -77,7 +71,7 @@ impl HostBuilder {
             settings: CallSettings::default(),
             gate: None,
             local_tools: Vec::new(),
-            resources: Builtins::With,
+            has_resource_tools: true,
         }
     }
 
@@ -211,7 +205,7 @@ impl HostBuilder {
 
     /// Removes the two built-in tools that let a model read resources.
     pub fn without_resource_tools(mut self) -> Self {
-        self.resources = Builtins::Without;
+        self.has_resource_tools = false;
         self
     }
 
@@ -229,7 +223,7 @@ impl HostBuilder {
             resumes: watch::Sender::new(0),
             detaches: AtomicBool::new(false),
         };
-        let (local_tools, with_builtins) = (self.local_tools, self.resources == Builtins::With);
+        let (local_tools, with_builtins) = (self.local_tools, self.has_resource_tools);
         let inner = Arc::new_cyclic(|host| {
             let builtin = with_builtins.then(|| builtin::tools(host)).into_iter().flatten();
             shared.registry.add_local_tools(builtin.chain(local_tools));

@@ -437,7 +437,7 @@ impl Host {
     /// When there is no such server.
     pub fn accept_definition(&self, server: &str, tool: &str) -> Result<(), HostError> {
         self.inner.slot(server)?;
-        self.inner.shared.registry.accept_tool(server, tool);
+        self.inner.shared.registry.accept(server, |listed| listed.name == tool);
         Ok(())
     }
 
@@ -447,7 +447,7 @@ impl Host {
     /// When there is no such server.
     pub fn accept_definitions(&self, server: &str) -> Result<(), HostError> {
         self.inner.slot(server)?;
-        self.inner.shared.registry.accept(server);
+        self.inner.shared.registry.accept(server, |_| true);
         Ok(())
     }
 

@@ -1,17 +1,14 @@
 //! The interface for asking the user about a call.
 
 use std::fmt;
-use std::future::{Future, ready};
-use std::pin::Pin;
+use std::future::ready;
 
 use serde::{Deserialize, Serialize};
 use switchboard_protocol::Raw;
+use switchboard_session::link::BoxFuture;
 
 use crate::permission::policy::{DecisionReason, Effects};
 use crate::permission::scan::Suspicion;
-
-/// A future behind a pointer, so that [`Approver`] can be a `dyn`.
-pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 /// A request to approve a call. Everything but the name of the server is untrusted text of the server.
 #[derive(Clone)]

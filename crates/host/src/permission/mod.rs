@@ -17,7 +17,7 @@ mod policy;
 mod scan;
 
 pub use approver::{
-    AnswerLifetime, ApprovalAnswer, ApprovalReply, ApprovalRequest, Approver, BoxFuture, DenyingApprover,
+    AnswerLifetime, ApprovalAnswer, ApprovalReply, ApprovalRequest, Approver, DenyingApprover,
 };
 pub use definition::{DefinitionHash, ServerIdentity};
 pub(crate) use definition::{canonical_text, definition_text};
@@ -30,3 +30,4 @@ pub use policy::{
 pub use scan::{Suspicion, suspicions};
 pub use switchboard_config::glob::Glob;
 pub use switchboard_config::{MatchingRules, Rule, RuleError, Rules, Verdict};
+pub use switchboard_session::link::BoxFuture;

@@ -72,7 +72,7 @@ impl SpillPolicy {
         };
         match self.write(body.as_bytes(), extension) {
             Ok(path) => {
-                let beginning = beginning(&text, self.preview_bytes);
+                let beginning = &text[..text.floor_char_boundary(self.preview_bytes)];
                 let note = format!(
                     "The result is {size} bytes, too large to show. All of it is in {}; this is its beginning:\n\n{beginning}",
                     path.display()
@@ -97,9 +97,7 @@ impl SpillPolicy {
         write_private(&path, body)?;
         Ok(path)
     }
-}
 
-impl SpillPolicy {
     /// Deletes the oldest results until this many more bytes fit. Other files stay.
     fn make_room(&self, needed: u64) -> io::Result<()> {
         let mut results = Vec::new();
@@ -146,15 +144,6 @@ fn size(raw: Option<&Raw>, result: &CallToolResult) -> usize {
 fn write_private(path: &Path, body: &[u8]) -> io::Result<()> {
     let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
     file.write_all(body)
-}
-
-/// Returns at most this many bytes, cut at a character boundary.
-fn beginning(text: &str, max_bytes: usize) -> &str {
-    let mut end = text.len().min(max_bytes);
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    &text[..end]
 }
 
 #[cfg(test)]

@@ -118,11 +118,7 @@ impl ToolListBuilder<'_> {
             let known = old.by_name(self.hasher, &tool.name);
             let known = known.filter(|known| known.tool == *tool && known.target.is_same(&target));
             let digest = known.map_or_else(|| DefinitionHash::of(tool), |known| known.digest);
-            let full =
-                || (shown >= self.remaining).then_some(WithheldReason::TooMany { max: self.max_tools });
-            let is_drifted = drifted(tool, digest);
-            let withheld = self.rules.decide(&tool.name);
-            let withheld = withheld.or_else(|| is_drifted.then_some(WithheldReason::Drifted)).or_else(full);
+            let withheld = self.withheld(tool, drifted(tool, digest), shown);
             shown += usize::from(withheld.is_none());
             list.tools.push(match known.filter(|known| known.withheld == withheld) {
                 Some(known) => Arc::clone(known),
@@ -138,11 +134,7 @@ impl ToolListBuilder<'_> {
             ToolList { rejected: old.rejected.clone(), cut: old.cut.clone(), ..ToolList::default() };
         let mut shown = 0;
         for listed in &old.tools {
-            let full =
-                || (shown >= self.remaining).then_some(WithheldReason::TooMany { max: self.max_tools });
-            let withheld = self.rules.decide(&listed.tool.name);
-            let withheld =
-                withheld.or_else(|| is_drifted(listed).then_some(WithheldReason::Drifted)).or_else(full);
+            let withheld = self.withheld(&listed.tool, is_drifted(listed), shown);
             shown += usize::from(withheld.is_none());
             list.tools.push(if withheld == listed.withheld {
                 Arc::clone(listed)
@@ -156,6 +148,13 @@ impl ToolListBuilder<'_> {
             });
         }
         self.finish(list)
+    }
+
+    /// Returns why a tool is withheld from a list that shows `shown` tools so far.
+    fn withheld(&self, tool: &Tool, is_drifted: bool, shown: usize) -> Option<WithheldReason> {
+        let drifted = || is_drifted.then_some(WithheldReason::Drifted);
+        let full = || (shown >= self.remaining).then_some(WithheldReason::TooMany { max: self.max_tools });
+        self.rules.decide(&tool.name).or_else(drifted).or_else(full)
     }
 
     fn catalog_tool(

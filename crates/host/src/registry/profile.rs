@@ -121,7 +121,7 @@ impl Profile {
             Self::OpenAi | Self::Anthropic => {
                 let rooted = root::flatten(schema)?;
                 let cleaned = clean::clean(&rooted.schema, schema, self)?;
-                AdaptedSchema { schema: cleaned.schema, notes: concat(rooted.notes, cleaned.notes) }
+                AdaptedSchema { schema: cleaned.schema, notes: [rooted.notes, cleaned.notes].concat() }
             }
             Self::Gemini => {
                 let inlined = reference::inline(schema)?;
@@ -135,11 +135,6 @@ impl Profile {
         }
         Ok(adapted)
     }
-}
-
-fn concat(mut one: Vec<String>, other: Vec<String>) -> Vec<String> {
-    one.extend(other);
-    one
 }
 
 /// Rejects schemas beyond the depth and node limits.

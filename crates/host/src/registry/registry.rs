@@ -185,7 +185,10 @@ impl Registry {
 
     /// Shows or hides the tools of a server.
     pub(crate) fn switch(&self, id: u64, switch: Switch) {
-        self.change(id, |part| CatalogPart { switch, ..part });
+        let mut state = self.state.lock();
+        let Some(at) = state.parts.iter().position(|part| part.id == id) else { return };
+        let part = CatalogPart { switch, ..(*state.parts[at]).clone() };
+        self.replace(&mut state, at, part);
     }
 
     /// Replaces the tools of a server that are denied at run time; returns the patterns that match none of its tools.
@@ -226,23 +229,16 @@ impl Registry {
         state.pins.differs(server, tool, listed.digest).then(|| Arc::clone(listed))
     }
 
-    /// Accepts the current definition of one tool.
-    pub(crate) fn accept_tool(&self, server: &str, tool: &str) {
+    /// Accepts the current definitions of the tools of a server that `is_accepted` selects.
+    pub(crate) fn accept(&self, server: &str, is_accepted: impl Fn(&Tool) -> bool) {
         let mut state = self.state.lock();
         let Some(at) = state.parts.iter().position(|part| *part.server == *server) else { return };
         let old = Arc::clone(&state.parts[at]);
-        let Some(listed) = old.list.by_name(&self.hasher, tool) else { return };
-        state.pins.pin(server, tool, listed.digest);
-        let list = Arc::new(self.rebuild_list(&state, &old));
-        self.replace(&mut state, at, CatalogPart { list, ..(*old).clone() });
-    }
-
-    /// Accepts the current definitions of all tools of a server.
-    pub(crate) fn accept(&self, server: &str) {
-        let mut state = self.state.lock();
-        let Some(at) = state.parts.iter().position(|part| *part.server == *server) else { return };
-        let old = Arc::clone(&state.parts[at]);
-        for listed in &old.list.tools {
+        let mut accepted = old.list.tools.iter().filter(|listed| is_accepted(&listed.tool)).peekable();
+        if accepted.peek().is_none() {
+            return;
+        }
+        for listed in accepted {
             state.pins.pin(server, &listed.tool.name, listed.digest);
         }
         let list = Arc::new(self.rebuild_list(&state, &old));
@@ -273,13 +269,6 @@ impl Registry {
         change(&mut tools);
         let tools = tools.iter().map(|(tool, target)| (tool, target.clone()));
         self.update_part(&mut state, LOCAL_PART_ID, tools, ListDefects::default());
-    }
-
-    fn change(&self, id: u64, change: impl FnOnce(CatalogPart) -> CatalogPart) {
-        let mut state = self.state.lock();
-        let Some(at) = state.parts.iter().position(|part| part.id == id) else { return };
-        let part = change((*state.parts[at]).clone());
-        self.replace(&mut state, at, part);
     }
 
     fn list_builder<'a>(&'a self, parts: &[Arc<CatalogPart>], part: &'a CatalogPart) -> ToolListBuilder<'a> {

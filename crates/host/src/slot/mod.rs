@@ -1,9 +1,7 @@
 //! Slots: the shared state of one server each, between its connection task and its users.
 
 mod call_limiter;
-mod child_slot;
 #[expect(clippy::module_inception, reason = "the type this folder is named for")]
 mod slot;
 
-pub(crate) use child_slot::ChildSlot;
 pub(crate) use slot::{DesiredState, InitialTools, RunState, Slot, Switch};

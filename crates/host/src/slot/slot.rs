@@ -10,13 +10,13 @@ use parking_lot::{Mutex, RwLock};
 use switchboard_design::schema::PatternBudget;
 use switchboard_session::link::LinkError;
 use switchboard_session::{CallError, ClientSession};
+use switchboard_transport::stdio::ChildSlot;
 use tokio::sync::{Notify, watch};
 use tokio::time::Instant;
 
 use crate::config::{OffReason, StartPolicy};
 use crate::question_router::QuestionRouter;
 use crate::server_spec::ServerSpec;
-use crate::slot::ChildSlot;
 use crate::slot::call_limiter::CallLimiter;
 use crate::status::{Status, StatusKind};
 use crate::telemetry::CallMeter;
@@ -40,7 +40,7 @@ pub(crate) struct Slot {
     pub(crate) limiter: CallLimiter,
     /// Memory budget for the compiled patterns of all its schemas.
     pub(crate) patterns: PatternBudget,
-    pub(crate) child: Arc<ChildSlot>,
+    pub(crate) child: ChildSlot,
     is_off: AtomicBool,
     desired: watch::Sender<DesiredState>,
     status: watch::Sender<ObservedStatus>,
@@ -146,7 +146,7 @@ impl Slot {
             meter: CallMeter::default(),
             limiter: CallLimiter::new(max_calls),
             patterns: PatternBudget::default(),
-            child: Arc::default(),
+            child: ChildSlot::default(),
             is_off: AtomicBool::new(is_off),
             desired: watch::Sender::new(DesiredState { round: 0, run: RunState::Undecided }),
             status: watch::Sender::new(ObservedStatus { round: 0, status }),

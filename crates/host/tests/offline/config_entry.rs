@@ -199,8 +199,8 @@ fn what_could_not_be_run_is_refused_before_it_is_tried() {
     ] {
         assert_eq!(problem(value.clone()).0, field, "{value}");
     }
-    spec(json!({"url": "http://127.0.0.1:8080/mcp"}));
-    spec(json!({"url": "http://example.com/mcp", "allowHttp": true}));
+    _ = spec(json!({"url": "http://127.0.0.1:8080/mcp"}));
+    _ = spec(json!({"url": "http://example.com/mcp", "allowHttp": true}));
 }
 
 #[test]

@@ -5,7 +5,7 @@ use quote::{quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::{Data, DeriveInput, Field, Fields, Type};
 
-use super::{SerdeAttributes, runtime_path};
+use super::{SerdeAttributes, read_container};
 use crate::diagnostics::Diagnostics;
 use crate::docs::Docs;
 use crate::options::AttributeOptions;
@@ -14,16 +14,7 @@ use crate::type_syntax;
 /// Expands `#[derive(Form)]`.
 pub(crate) fn form(input: &DeriveInput) -> TokenStream {
     let mut diagnostics = Diagnostics::default();
-    let mut krate = None;
-    for attr in input.attrs.iter().filter(|attr| attr.path().is_ident("form")) {
-        let mut options = AttributeOptions::from_attribute(attr, &mut diagnostics);
-        krate = options.string_literal("crate", &mut diagnostics);
-        options.reject_unknown("`#[form]` on a struct", &["crate"], &mut diagnostics);
-    }
-    let rt = runtime_path(krate, &mut diagnostics);
-    if !input.generics.params.is_empty() {
-        diagnostics.error_at(&input.generics, "a form cannot be generic");
-    }
+    let rt = read_container(input, "form", "`#[form]` on a struct", "a form", &mut diagnostics);
     let Data::Struct(data) = &input.data else {
         diagnostics
             .error_at(&input.ident, "a form is a struct with named fields; for an enum derive `FormChoice`");

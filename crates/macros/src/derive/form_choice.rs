@@ -5,7 +5,7 @@ use quote::quote;
 use syn::ext::IdentExt;
 use syn::{Data, DeriveInput, Fields, Variant};
 
-use super::{SerdeAttributes, runtime_path};
+use super::{SerdeAttributes, read_container};
 use crate::diagnostics::Diagnostics;
 use crate::docs::Docs;
 use crate::options::AttributeOptions;
@@ -13,16 +13,7 @@ use crate::options::AttributeOptions;
 /// Expands `#[derive(FormChoice)]`.
 pub(crate) fn form_choice(input: &DeriveInput) -> TokenStream {
     let mut diagnostics = Diagnostics::default();
-    let mut krate = None;
-    for attr in input.attrs.iter().filter(|attr| attr.path().is_ident("form")) {
-        let mut options = AttributeOptions::from_attribute(attr, &mut diagnostics);
-        krate = options.string_literal("crate", &mut diagnostics);
-        options.reject_unknown("`#[form]` on an enum", &["crate"], &mut diagnostics);
-    }
-    let rt = runtime_path(krate, &mut diagnostics);
-    if !input.generics.params.is_empty() {
-        diagnostics.error_at(&input.generics, "a choice cannot be generic");
-    }
+    let rt = read_container(input, "form", "`#[form]` on an enum", "a choice", &mut diagnostics);
     let Data::Enum(data) = &input.data else {
         diagnostics.error_at(&input.ident, "a choice is an enum whose variants have no fields");
         return diagnostics.into_tokens();

@@ -11,10 +11,11 @@ pub(crate) use service_error::service_error;
 use proc_macro2::TokenStream;
 use quote::quote;
 use syn::parse::Parser;
-use syn::{Attribute, LitStr, Path, Token};
+use syn::{Attribute, DeriveInput, LitStr, Path, Token};
 
 use crate::case::RenameRule;
 use crate::diagnostics::Diagnostics;
+use crate::options::AttributeOptions;
 
 /// The `#[serde]` attributes that determine names.
 #[derive(Default)]
@@ -56,6 +57,29 @@ impl SerdeAttributes {
         }
         names
     }
+}
+
+/// Reads the options of a type that derives, and rejects generics. Returns the path of the runtime.
+///
+/// `place` is the attribute and `what` the type, as messages call them.
+fn read_container(
+    input: &DeriveInput,
+    attribute: &str,
+    place: &str,
+    what: &str,
+    diagnostics: &mut Diagnostics,
+) -> TokenStream {
+    let mut krate = None;
+    for attr in input.attrs.iter().filter(|attr| attr.path().is_ident(attribute)) {
+        let mut options = AttributeOptions::from_attribute(attr, diagnostics);
+        krate = options.string_literal("crate", diagnostics);
+        options.reject_unknown(place, &["crate"], diagnostics);
+    }
+    let rt = runtime_path(krate, diagnostics);
+    if !input.generics.params.is_empty() {
+        diagnostics.error_at(&input.generics, format_args!("{what} cannot be generic"));
+    }
+    rt
 }
 
 /// Returns the path of the runtime module: in `switchboard`, unless the attribute names another crate path.

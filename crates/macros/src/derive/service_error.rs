@@ -4,9 +4,8 @@ use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
 use syn::{Attribute, Data, DeriveInput, Fields, LitInt, LitStr, Meta, Variant};
 
-use super::runtime_path;
+use super::read_container;
 use crate::diagnostics::Diagnostics;
-use crate::options::AttributeOptions;
 use crate::type_syntax;
 
 /// How a variant is encoded as a response.
@@ -26,16 +25,8 @@ enum ErrorEncoding {
 /// Expands `#[derive(ServiceError)]`.
 pub(crate) fn service_error(input: &DeriveInput) -> TokenStream {
     let mut diagnostics = Diagnostics::default();
-    let mut krate = None;
-    for attr in input.attrs.iter().filter(|attr| attr.path().is_ident("service_error")) {
-        let mut options = AttributeOptions::from_attribute(attr, &mut diagnostics);
-        krate = options.string_literal("crate", &mut diagnostics);
-        options.reject_unknown("`#[service_error]`", &["crate"], &mut diagnostics);
-    }
-    let rt = runtime_path(krate, &mut diagnostics);
-    if !input.generics.params.is_empty() {
-        diagnostics.error_at(&input.generics, "a service error cannot be generic");
-    }
+    let rt =
+        read_container(input, "service_error", "`#[service_error]`", "a service error", &mut diagnostics);
     let Data::Enum(data) = &input.data else {
         diagnostics.error_at(&input.ident, "a service error is an enum: each variant says how it is encoded");
         return diagnostics.into_tokens();

@@ -123,94 +123,72 @@ fn item(service: &Service, method: &ServiceMethod) -> Option<(usize, TokenStream
 fn tool_item(rt: &TokenStream, method: &ServiceMethod, tool: &ToolRole) -> TokenStream {
     let (rust_name, description) = (method.rust_name(), method.description());
     let (arguments, value) = (arguments(rt, method), method_types::value(rt, method));
-    let mut builder = quote!(#rt::tool_with_args(#rust_name, #description, #arguments, #value::describe()));
-    builder.extend(common_setters(rt, &tool.common));
-    builder.extend(annotations(rt, tool));
-    if let Some(event) = method.event_type() {
+    let (common, annotations) = (common_setters(rt, &tool.common), annotations(rt, tool));
+    let events = method.event_type().map(|event| {
         let event = method_types::event(rt, event);
-        builder.extend(quote!(.with_events(#event::describe())));
-    }
-    if let Some(example) = &tool.example {
-        builder.extend(quote!(.with_example(#rt::serde_json::json!({ #example }))));
-    }
-    if let Some(rule) = tool.task {
+        quote!(.with_events(#event::describe()))
+    });
+    let example =
+        tool.example.as_ref().map(|example| quote!(.with_example(#rt::serde_json::json!({ #example }))));
+    let task = tool.task.map(|rule| {
         let rule = format_ident!("{rule}");
-        builder.extend(quote!(.with_task(#rt::design::TaskRule::#rule)));
+        quote!(.with_task(#rt::design::TaskRule::#rule))
+    });
+    let schema =
+        tool.schema.as_ref().map(|schema| quote!(.with_args(#rt::args_with_schema(#rust_name, #schema))));
+    quote! {
+        #rt::tool_with_args(#rust_name, #description, #arguments, #value::describe())
+            #common #annotations #events #example #task #schema
     }
-    if let Some(schema) = &tool.schema {
-        builder.extend(quote!(.with_args(#rt::args_with_schema(#rust_name, #schema))));
-    }
-    builder
 }
 
 /// Returns the item of a resource.
 fn resource_item(rt: &TokenStream, method: &ServiceMethod, resource: &ResourceRole) -> TokenStream {
     let (rust_name, description, uri) = (method.rust_name(), method.description(), &resource.uri);
     let (arguments, value) = (arguments(rt, method), method_types::value(rt, method));
-    let mut builder = quote! {
-        #rt::resource_with_args(#rust_name, #uri, #description, #arguments, #value::describe())
-    };
-    builder.extend(common_setters(rt, &resource.common));
-    if let Some(mime) = &resource.mime {
-        builder.extend(quote!(.with_mime(#mime)));
-    }
-    if let Some(list) = &resource.list {
+    let common = common_setters(rt, &resource.common);
+    let mime = resource.mime.as_ref().map(|mime| quote!(.with_mime(#mime)));
+    let list = resource.list.as_ref().map(|list| {
         let list = syn::ext::IdentExt::unraw(list).to_string();
-        builder.extend(quote!(.with_list(#list)));
-    }
-    if resource.watch {
-        builder.extend(quote!(.with_watch(true)));
-    }
-    if let Some(ttl) = resource.ttl_ms {
-        builder.extend(quote!(.with_ttl_ms(#ttl)));
-    }
-    if let Some(public) = resource.public {
+        quote!(.with_list(#list))
+    });
+    let watch = resource.watch.then(|| quote!(.with_watch(true)));
+    let ttl = resource.ttl_ms.map(|ttl| quote!(.with_ttl_ms(#ttl)));
+    let cache = resource.public.map(|public| {
         let scope = if public { quote!(Public) } else { quote!(Private) };
-        builder.extend(quote!(.with_cache_scope(#rt::protocol::CacheScope::#scope)));
+        quote!(.with_cache_scope(#rt::protocol::CacheScope::#scope))
+    });
+    quote! {
+        #rt::resource_with_args(#rust_name, #uri, #description, #arguments, #value::describe())
+            #common #mime #list #watch #ttl #cache
     }
-    builder
 }
 
 /// Returns the item of a prompt.
 fn prompt_item(rt: &TokenStream, method: &ServiceMethod, prompt: &PromptRole) -> TokenStream {
     let (rust_name, description, arguments) =
         (method.rust_name(), method.description(), arguments(rt, method));
-    let mut builder = quote!(#rt::prompt_with_args(#rust_name, #description, #arguments));
-    builder.extend(common_setters(rt, &prompt.common));
-    if let Some(example) = &prompt.example {
-        builder.extend(quote!(.with_example(#rt::serde_json::json!({ #example }))));
-    }
-    if let Some(text) = &prompt.text {
-        builder.extend(quote!(.with_body(#rt::static_prompt(#text))));
-    }
-    builder
+    let common = common_setters(rt, &prompt.common);
+    let example =
+        prompt.example.as_ref().map(|example| quote!(.with_example(#rt::serde_json::json!({ #example }))));
+    let body = prompt.text.as_ref().map(|text| quote!(.with_body(#rt::static_prompt(#text))));
+    quote!(#rt::prompt_with_args(#rust_name, #description, #arguments) #common #example #body)
 }
 
 /// Returns the setters of the options that tools, resources and prompts have in common.
 fn common_setters(rt: &TokenStream, common: &CommonOptions) -> TokenStream {
-    let mut builder = TokenStream::new();
-    if let Some(name) = &common.name {
-        builder.extend(quote!(.with_name(#name)));
-    }
-    if let Some(title) = &common.title {
-        builder.extend(quote!(.with_title(#title)));
-    }
-    if let Some(since) = &common.since {
-        builder.extend(quote!(.with_since(#since)));
-    }
-    if let Some(deprecated) = &common.deprecated {
-        builder.extend(quote!(.with_deprecated(#deprecated)));
-    }
-    for (with, texts) in [(quote!(with_scopes), &common.scopes), (quote!(with_tags), &common.tags)] {
-        if !texts.is_empty() {
-            builder.extend(quote!(.#with([#(::std::string::String::from(#texts)),*])));
-        }
-    }
-    if !common.icons.is_empty() {
-        let icons = &common.icons;
-        builder.extend(quote!(.with_icons([#(#rt::protocol::Icon::new(#icons)),*])));
-    }
-    builder
+    let CommonOptions { name, title, scopes, tags, since, deprecated, icons } = common;
+    let name = name.as_ref().map(|name| quote!(.with_name(#name)));
+    let title = title.as_ref().map(|title| quote!(.with_title(#title)));
+    let since = since.as_ref().map(|since| quote!(.with_since(#since)));
+    let deprecated = deprecated.as_ref().map(|deprecated| quote!(.with_deprecated(#deprecated)));
+    let texts = [(quote!(with_scopes), scopes), (quote!(with_tags), tags)];
+    let texts = texts
+        .iter()
+        .filter(|(_, texts)| !texts.is_empty())
+        .map(|(with, texts)| quote!(.#with([#(::std::string::String::from(#texts)),*])));
+    let icons = (!icons.is_empty()).then(|| quote!(.with_icons([#(#rt::protocol::Icon::new(#icons)),*])));
+    quote!(#name #title #since #deprecated #(#texts)* #icons)
 }
 
 fn annotations(rt: &TokenStream, tool: &ToolRole) -> Option<TokenStream> {

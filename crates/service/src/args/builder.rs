@@ -10,6 +10,7 @@ use super::reader::absent_value;
 
 /// Builder for the [`ArgsDef`] of a method. Arguments are added in declaration order.
 #[derive(Debug)]
+#[must_use = "a builder does nothing until it builds"]
 pub struct ArgsBuilder {
     generator: SchemaGenerator,
     properties: Map<String, Value>,
@@ -33,7 +34,6 @@ impl ArgsBuilder {
     }
 
     /// Adds an argument. An empty description is omitted.
-    #[must_use]
     pub fn arg<T: Argument>(mut self, name: &'static str, description: &str) -> Self {
         let schema = self.schema::<T>();
         self.insert(name, description, schema, absent_value::<T>().is_none());
@@ -41,7 +41,6 @@ impl ArgsBuilder {
     }
 
     /// Adds an argument that has a default when absent.
-    #[must_use]
     pub fn arg_or<T: Argument>(mut self, name: &'static str, description: &str, default: Value) -> Self {
         let mut schema = self.schema::<T>();
         if !default.is_null() {
@@ -53,7 +52,6 @@ impl ArgsBuilder {
 
     /// Uses the schema of the only field of a struct for the next argument, so that schema attributes of the
     /// parameter apply.
-    #[must_use]
     pub fn schema_of_field(mut self, whole: fn(&mut SchemaGenerator) -> Schema) -> Self {
         let whole = whole(&mut self.generator).to_value();
         let properties = whole.get("properties").and_then(Value::as_object);
@@ -63,7 +61,6 @@ impl ArgsBuilder {
     }
 
     /// Mirrors an argument in an HTTP header.
-    #[must_use]
     pub fn header(mut self, name: &'static str, header: &'static str) -> Self {
         self.headers.push((name, header));
         self

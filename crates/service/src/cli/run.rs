@@ -13,13 +13,12 @@ use switchboard_protocol::{ListenFilter, Raw};
 use switchboard_session::ClientSession;
 use switchboard_session::client::Change;
 
-use super::arguments;
 use super::command::with_usage;
 use super::error::CliError;
 use super::options::CliOptions;
 use super::sanitize::one_line;
 use super::target::{self, ServiceTarget};
-use super::{design_listing, print};
+use super::{arguments, design_listing, print};
 use tokio::sync::mpsc;
 
 use crate::client::{CallArguments, ServiceCaller};

@@ -56,13 +56,10 @@ async fn run_service_command(
     if let Some(done) = run_offline(design, matches, command, options) {
         return done;
     }
-    match matches.subcommand() {
+    let request = match matches.subcommand() {
         Some(("design", matches)) => return design::run(design, matches),
         Some(("serve", matches)) => return serve(builder, matches).await,
-        _ => {}
-    }
-    // Tools are subcommands of `call`; everything else is as on the client command line.
-    let request = match matches.subcommand() {
+        // Tools are subcommands of `call`; everything else is as on the client command line.
         Some(("call", matches)) => CliRequest::read(design, matches)?,
         _ => CliRequest::read(design, matches)?,
     };

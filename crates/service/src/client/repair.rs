@@ -108,17 +108,13 @@ impl ServiceCaller {
     /// spawn(search(caller, Model));
     /// # }
     /// ```
-    pub async fn with_repair<F, C>(
+    pub async fn with_repair<C: Future<Output = Result<Value, Error>>>(
         &self,
         max_repairs: usize,
         name: &str,
         args: Value,
-        correct: F,
-    ) -> Result<CallToolResult, Error>
-    where
-        F: FnMut(Repair) -> C,
-        C: Future<Output = Result<Value, Error>>,
-    {
+        correct: impl FnMut(Repair) -> C,
+    ) -> Result<CallToolResult, Error> {
         repair_loop(max_repairs, args, correct, |args| self.call_raw(name, args)).await
     }
 
@@ -213,17 +209,13 @@ impl ServiceCaller {
     ///
     /// # Errors
     /// The last error of the prompt, or the error of `correct`.
-    pub async fn prompt_with_repair<F, C>(
+    pub async fn prompt_with_repair<C: Future<Output = Result<Value, Error>>>(
         &self,
         max_repairs: usize,
         name: &str,
         args: Value,
-        correct: F,
-    ) -> Result<PromptMessages, Error>
-    where
-        F: FnMut(Repair) -> C,
-        C: Future<Output = Result<Value, Error>>,
-    {
+        correct: impl FnMut(Repair) -> C,
+    ) -> Result<PromptMessages, Error> {
         repair_loop(max_repairs, args, correct, |args| self.get_prompt_raw(name, args)).await
     }
 
@@ -250,17 +242,13 @@ impl ServiceCaller {
 ///
 /// # Errors
 /// The last error of the tool, or the error of `correct`.
-pub async fn call_with_repair<F, C>(
+pub async fn call_with_repair<C: Future<Output = Result<Value, Error>>>(
     session: &ClientSession,
     max_repairs: usize,
     name: &str,
     args: Value,
-    correct: F,
-) -> Result<CallToolResult, Error>
-where
-    F: FnMut(Repair) -> C,
-    C: Future<Output = Result<Value, Error>>,
-{
+    correct: impl FnMut(Repair) -> C,
+) -> Result<CallToolResult, Error> {
     repair_loop(max_repairs, args, correct, |args| call_validated(session, name, args)).await
 }
 
@@ -282,17 +270,13 @@ pub async fn call_with_repair_mut(
 ///
 /// # Errors
 /// The last error of the prompt, or the error of `correct`.
-pub async fn get_prompt_with_repair<F, C>(
+pub async fn get_prompt_with_repair<C: Future<Output = Result<Value, Error>>>(
     session: &ClientSession,
     max_repairs: usize,
     name: &str,
     args: Value,
-    correct: F,
-) -> Result<PromptMessages, Error>
-where
-    F: FnMut(Repair) -> C,
-    C: Future<Output = Result<Value, Error>>,
-{
+    correct: impl FnMut(Repair) -> C,
+) -> Result<PromptMessages, Error> {
     repair_loop(max_repairs, args, correct, |args| request_prompt(session, name, args)).await
 }
 
@@ -311,18 +295,12 @@ pub async fn get_prompt_with_repair_mut(
 }
 
 /// The repair loop.
-async fn repair_loop<T, F, C, A, R>(
+async fn repair_loop<T, C: Future<Output = Result<Value, Error>>, R: Future<Output = Result<T, Error>>>(
     max_repairs: usize,
     mut args: Value,
-    mut correct: F,
-    mut attempt: A,
-) -> Result<T, Error>
-where
-    F: FnMut(Repair) -> C,
-    C: Future<Output = Result<Value, Error>>,
-    A: FnMut(Value) -> R,
-    R: Future<Output = Result<T, Error>>,
-{
+    mut correct: impl FnMut(Repair) -> C,
+    mut attempt: impl FnMut(Value) -> R,
+) -> Result<T, Error> {
     for _ in 0..max_repairs {
         match attempt(args).await {
             Err(Error::InvalidParams(InvalidParams { repair: Some(repair), .. })) => {
@@ -339,16 +317,12 @@ where
 /// It does not replace [`repair_loop`]: a `Send` bound on the future of an `AsyncFnMut` cannot be expressed on
 /// stable, and is not inferred if the closure captures a reference ("implementation of `Send` is not general
 /// enough").
-async fn repair_loop_mut<T, A, R>(
+async fn repair_loop_mut<T, R: Future<Output = Result<T, Error>>>(
     max_repairs: usize,
     mut args: Value,
     mut correct: impl AsyncFnMut(Repair) -> Result<Value, Error>,
-    mut attempt: A,
-) -> Result<T, Error>
-where
-    A: FnMut(Value) -> R,
-    R: Future<Output = Result<T, Error>>,
-{
+    mut attempt: impl FnMut(Value) -> R,
+) -> Result<T, Error> {
     for _ in 0..max_repairs {
         match attempt(args).await {
             Err(Error::InvalidParams(InvalidParams { repair: Some(repair), .. })) => {

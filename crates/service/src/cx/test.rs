@@ -17,31 +17,28 @@ use super::{CallCx, Cx};
 /// assert!(cx.can_elicit());
 /// ```
 #[derive(Debug, Default)]
+#[must_use = "a builder does nothing until it builds"]
 pub struct TestCx {
     call: CallCx,
 }
 
 impl TestCx {
     /// The user accepts the elicitation `key` with this content.
-    #[must_use]
     pub fn answer(self, key: &str, content: Value) -> Self {
         self.with_canned(key, json!({"action": "accept", "content": content}))
     }
 
     /// The user declines the elicitation `key`.
-    #[must_use]
     pub fn decline(self, key: &str) -> Self {
         self.with_canned(key, json!({"action": "decline"}))
     }
 
     /// The user dismisses the elicitation `key`.
-    #[must_use]
     pub fn dismiss(self, key: &str) -> Self {
         self.with_canned(key, json!({"action": "cancel"}))
     }
 
     /// The model responds to the sampling request `key` with this text.
-    #[must_use]
     pub fn sample_text(self, key: &str, text: &str) -> Self {
         let content = json!({"type": "text", "text": text});
         self.with_canned(key, json!({"role": "assistant", "model": "test", "content": content}))
@@ -53,20 +50,17 @@ impl TestCx {
     }
 
     /// Attaches a value, found by its type.
-    #[must_use]
     pub fn extension<T: Send + Sync + 'static>(mut self, value: T) -> Self {
         self.call.extensions.insert(value);
         self
     }
 
     /// Sets the authenticated caller.
-    #[must_use]
     pub fn caller(self, caller: Caller) -> Self {
         self.extension(caller)
     }
 
     /// Sets the callback for progress notifications.
-    #[must_use]
     pub fn on_progress(mut self, callback: impl FnMut(ProgressParams) + Send + 'static) -> Self {
         self.call = self.call.on_progress(callback);
         self

@@ -3,8 +3,7 @@
 use serde_json::{Map, Value, json};
 use switchboard_design::schema::canonicalize;
 use switchboard_design::{
-    Design, MethodDef, MethodScope, Operation, ParamDef, ParamKind, PromptDef, Repair, ResourceDef, ToolDef,
-    example,
+    Design, MethodDef, MethodScope, Operation, ParamDef, PromptDef, Repair, ResourceDef, ToolDef, example,
 };
 
 /// A method that the plain endpoint serves.
@@ -117,24 +116,7 @@ impl<'a> RpcMethod<'a> {
 
 /// Returns the schema of parameters. Over MCP they are sent as text, here as JSON of their type.
 fn schema_of(params: &[ParamDef]) -> Value {
-    let property = |param: &ParamDef| {
-        let one = match &param.kind {
-            ParamKind::Boolean => json!({"type": "boolean"}),
-            ParamKind::Integer => json!({"type": "integer"}),
-            ParamKind::Number => json!({"type": "number"}),
-            ParamKind::Text => json!({"type": "string"}),
-            ParamKind::Choice { values } => json!({"type": "string", "enum": values}),
-            _ => json!({}),
-        };
-        let mut schema = if param.repeated { json!({"type": "array", "items": one}) } else { one };
-        if let Some(description) = &param.description {
-            schema["description"] = json!(description);
-        }
-        if let Some(default) = &param.default {
-            schema["default"] = default.clone();
-        }
-        (param.name.clone(), schema)
-    };
+    let property = |param: &ParamDef| (param.name.clone(), param.schema());
     let properties: Map<String, Value> = params.iter().map(property).collect();
     let required = params.iter().filter(|param| param.required && !param.repeated && param.default.is_none());
     let required: Vec<&str> = required.map(|param| param.name.as_str()).collect();

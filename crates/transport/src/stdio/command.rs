@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use switchboard_session::ConnectionLimits;
 use switchboard_session::link::{StartError, Tap};
 
+use crate::stdio::child_slot::ChildSlot;
 use crate::stdio::line::DEFAULT_LINE_LIMIT;
 use crate::stdio::resolve;
 use crate::stdio::stop::StopTimeouts;
@@ -84,6 +85,7 @@ pub struct Stdio {
     pub(crate) supervision: Supervision,
     pub(crate) connection: ConnectionLimits,
     pub(crate) tap: Option<Tap>,
+    pub(crate) child_slot: Option<ChildSlot>,
     /// By name, each once.
     variables: Vec<(OsString, OsString)>,
     inherited: Vec<OsString>,
@@ -123,6 +125,7 @@ impl Stdio {
             supervision: Supervision::default(),
             connection: ConnectionLimits::default(),
             tap: None,
+            child_slot: None,
             variables: Vec::new(),
             inherited: Vec::new(),
         }
@@ -202,6 +205,13 @@ impl Stdio {
     #[must_use]
     pub fn tap(mut self, tap: Tap) -> Self {
         self.tap = Some(tap);
+        self
+    }
+
+    /// Puts the handle of every process it starts into this slot.
+    #[must_use]
+    pub fn child_slot(mut self, slot: ChildSlot) -> Self {
+        self.child_slot = Some(slot);
         self
     }
 

@@ -9,7 +9,7 @@ use crate::stdio::child::{ChildHandle, spawn};
 use crate::stdio::command::Stdio;
 
 impl Stdio {
-    /// Starts the process and connects to it, with the tap and the connection limits that were set.
+    /// Starts the process and connects to it, with the tap, the slot and the connection limits that were set.
     ///
     /// # Errors
     /// When the process cannot be started.
@@ -17,6 +17,9 @@ impl Stdio {
         let (mut pipe, child) = spawn(self)?;
         if let Some(tap) = &self.tap {
             pipe = pipe.with_tap(tap.clone());
+        }
+        if let Some(slot) = &self.child_slot {
+            slot.set(Some(child.clone()));
         }
         Ok((MuxLink::start(pipe, self.connection.clone()), child))
     }

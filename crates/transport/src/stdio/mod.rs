@@ -10,6 +10,7 @@ mod line;
 
 mod async_fd;
 mod child;
+mod child_slot;
 mod command;
 mod dial;
 mod pidfd;
@@ -29,6 +30,7 @@ mod socket;
 mod threaded_io;
 
 pub use child::{ChildHandle, spawn};
+pub use child_slot::ChildSlot;
 pub use command::{ChildLimits, Stdio, Supervision};
 #[cfg(feature = "own-stdio")]
 pub use inherited_stdio::take_stdio;

@@ -273,24 +273,15 @@ impl<'s> Compiler<'s, '_> {
             let otherwise = self.subschema(map, "else", resource)?.unwrap_or(ACCEPT_ALL);
             applicators.push(Applicator::If { condition, then, otherwise });
         }
-        let schemas = if draft.ref_ignores_siblings() { None } else { map.get("dependentSchemas") };
-        if let Some(schemas) = schemas {
-            let schemas = schemas.as_object().ok_or(SchemaError::Keyword("dependentSchemas"))?;
-            for (name, schema) in schemas {
-                applicators.push(Applicator::Dependent {
-                    name: name.as_str().into(),
-                    node: self.node(schema, resource)?,
-                });
-            }
-        }
-        // Later drafts keep this keyword for compatibility.
-        if let Some(dependencies) = map.get("dependencies") {
-            let dependencies = dependencies.as_object().ok_or(SchemaError::Keyword("dependencies"))?;
-            for (name, schema) in dependencies.iter().filter(|(_, schema)| !schema.is_array()) {
-                applicators.push(Applicator::Dependent {
-                    name: name.as_str().into(),
-                    node: self.node(schema, resource)?,
-                });
+        let schemas = map.get("dependentSchemas").filter(|_| !draft.ref_ignores_siblings());
+        for (keyword, schemas) in [("dependentSchemas", schemas), ("dependencies", map.get("dependencies"))] {
+            let Some(schemas) = schemas else { continue };
+            let schemas = schemas.as_object().ok_or(SchemaError::Keyword(keyword))?;
+            // Later drafts keep `dependencies` for compatibility. An array in it lists required members; see `object_rules`.
+            let is_schema = |schema: &Value| keyword != "dependencies" || !schema.is_array();
+            for (name, schema) in schemas.iter().filter(|(_, schema)| is_schema(schema)) {
+                let (name, node) = (name.as_str().into(), self.node(schema, resource)?);
+                applicators.push(Applicator::Dependent { name, node });
             }
         }
         Ok(())
@@ -347,12 +338,10 @@ impl<'s> Compiler<'s, '_> {
         if let Some(required) = map.get("required") {
             rules.required = names(required).ok_or(SchemaError::Keyword("required"))?;
         }
-        let mut dependents = Vec::new();
-        if !draft.ref_ignores_siblings() {
-            dependents.push(("dependentRequired", map.get("dependentRequired")));
-        }
-        dependents.push(("dependencies", map.get("dependencies")));
-        for (keyword, dependents) in dependents {
+        let required = map.get("dependentRequired").filter(|_| !draft.ref_ignores_siblings());
+        for (keyword, dependents) in
+            [("dependentRequired", required), ("dependencies", map.get("dependencies"))]
+        {
             let Some(dependents) = dependents else { continue };
             let dependents = dependents.as_object().ok_or(SchemaError::Keyword(keyword))?;
             for (name, others) in dependents.iter().filter(|(_, others)| others.is_array()) {

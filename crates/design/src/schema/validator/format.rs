@@ -46,6 +46,11 @@ impl Format {
     }
 }
 
+/// Returns whether JSON Schema defines the format; some clients reject others. All are checked but `idn-hostname`.
+pub(in crate::schema) fn is_standard_format(name: &str) -> bool {
+    name == "idn-hostname" || Format::from_name(name).is_some()
+}
+
 /// Parses a number with exactly `count` digits within a range.
 fn digits(text: &str, count: usize, range: RangeInclusive<u32>) -> Option<u32> {
     let is_number = text.len() == count && text.bytes().all(|byte| byte.is_ascii_digit());

@@ -44,6 +44,7 @@ mod tests;
 
 pub use compile::{SchemaError, Validator};
 pub use evaluate::{OverBudget, ValidationOutcome};
+pub(super) use format::is_standard_format;
 pub(super) use keywords::{KeywordContent, keyword_content};
 pub use options::ValidatorOptions;
 pub use pattern::PatternBudget;

@@ -7,6 +7,7 @@ const MAX_STEPS: u64 = 1_000_000;
 
 /// The options for compiling a schema.
 #[derive(Debug, Clone)]
+#[must_use = "options do nothing until a validator is compiled with them"]
 pub struct ValidatorOptions {
     pub(super) assert_formats: bool,
     pub(super) ignore_unknown_members: bool,
@@ -34,7 +35,6 @@ impl ValidatorOptions {
     }
 
     /// Sets whether a string that violates its `format` is invalid.
-    #[must_use]
     pub fn assert_formats(mut self, assert: bool) -> Self {
         self.assert_formats = assert;
         self
@@ -42,28 +42,24 @@ impl ValidatorOptions {
 
     /// Sets whether members that a schema does not name are accepted regardless of `additionalProperties` and
     /// `unevaluatedProperties`.
-    #[must_use]
     pub fn ignore_unknown_members(mut self, ignore: bool) -> Self {
         self.ignore_unknown_members = ignore;
         self
     }
 
     /// Sets whether a null is valid for every optional member, because `serde` treats it like an absent member.
-    #[must_use]
     pub fn skip_optional_nulls(mut self, skip: bool) -> Self {
         self.skip_optional_nulls = skip;
         self
     }
 
     /// Sets the step budget of one value.
-    #[must_use]
     pub fn max_steps(mut self, steps: u64) -> Self {
         self.max_steps = steps;
         self
     }
 
     /// Sets the memory budget of compiled patterns. Clones of a budget share it.
-    #[must_use]
     pub fn pattern_budget(mut self, budget: PatternBudget) -> Self {
         self.patterns = budget;
         self

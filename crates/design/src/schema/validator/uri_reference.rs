@@ -24,21 +24,9 @@ pub(super) fn resolve(base: &str, reference: &str) -> String {
         return base.to_owned();
     }
     let (relative, base) = (split_components(reference), split_components(base));
-    if relative.scheme.is_some() {
-        return join_components(
-            relative.scheme,
-            relative.authority,
-            &remove_dot_segments(relative.path),
-            relative.query,
-        );
-    }
-    if relative.authority.is_some() {
-        return join_components(
-            base.scheme,
-            relative.authority,
-            &remove_dot_segments(relative.path),
-            relative.query,
-        );
+    if relative.scheme.is_some() || relative.authority.is_some() {
+        let path = remove_dot_segments(relative.path);
+        return join_components(relative.scheme.or(base.scheme), relative.authority, &path, relative.query);
     }
     if relative.path.is_empty() {
         return join_components(base.scheme, base.authority, base.path, relative.query.or(base.query));

@@ -4,7 +4,9 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{MAX_DEPTH, MAX_NODES, NodeBudget, Profile, ProfileError, SCHEMA_MAPS, reference, shorten};
+use super::{
+    AdaptedSchema, MAX_DEPTH, MAX_NODES, NodeBudget, Profile, ProfileError, SCHEMA_MAPS, reference, shorten,
+};
 
 const TYPES: [&str; 7] = ["string", "number", "integer", "boolean", "object", "array", "null"];
 const SCHEMAS: [&str; 8] =
@@ -15,16 +17,11 @@ const COUNTS: [&str; 6] =
 const NUMBERS: [&str; 5] = ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"];
 const TEXTS: [&str; 4] = ["title", "description", "pattern", "format"];
 
-pub(super) struct CleanedSchema {
-    pub(super) schema: Value,
-    pub(super) notes: Vec<String>,
-}
-
 /// Cleans a schema with a flattened root; its references refer to the original.
-pub(super) fn clean(flat: &Value, original: &Value, profile: Profile) -> Result<CleanedSchema, ProfileError> {
+pub(super) fn clean(flat: &Value, original: &Value, profile: Profile) -> Result<AdaptedSchema, ProfileError> {
     let mut cleaner = Cleaner { original, profile, budget: NodeBudget(MAX_NODES), notes: Vec::new() };
     let schema = cleaner.schema(flat, 0)?;
-    Ok(CleanedSchema { schema, notes: cleaner.notes })
+    Ok(AdaptedSchema { schema, notes: cleaner.notes })
 }
 
 struct Cleaner<'a> {

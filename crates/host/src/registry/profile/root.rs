@@ -2,21 +2,15 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{ProfileError, reference};
+use super::{AdaptedSchema, ProfileError, reference};
 
 /// The limit of alternatives that are listed in a note.
 const MAX_LISTED: usize = 8;
 /// The nesting limit of combinators at the root.
 const MAX_DEPTH: usize = 8;
 
-/// A schema with a flattened root, and notes about lost constraints.
-pub(super) struct FlattenedRoot {
-    pub(super) schema: Value,
-    pub(super) notes: Vec<String>,
-}
-
 /// Flattens the root.
-pub(super) fn flatten(schema: &Value) -> Result<FlattenedRoot, ProfileError> {
+pub(super) fn flatten(schema: &Value) -> Result<AdaptedSchema, ProfileError> {
     let members = schema.as_object().ok_or(ProfileError::NotASchema)?;
     let mut notes = Vec::new();
     let flat = flatten_object(schema, members, &mut notes, 0)?;
@@ -31,7 +25,7 @@ pub(super) fn flatten(schema: &Value) -> Result<FlattenedRoot, ProfileError> {
     if !flat.required.is_empty() {
         root.insert("required".into(), json!(flat.required));
     }
-    Ok(FlattenedRoot { schema: Value::Object(root), notes })
+    Ok(AdaptedSchema { schema: Value::Object(root), notes })
 }
 
 /// An object schema with combinators merged.
