@@ -60,6 +60,11 @@ impl RunningCommand {
         Self::spawn(command.borrow_mut().stdin(Stdio::null()))
     }
 
+    /// Starts a command whose input the test writes.
+    pub fn start_with_input(mut command: impl BorrowMut<Command>) -> Self {
+        Self::spawn(command.borrow_mut().stdin(Stdio::piped()))
+    }
+
     fn spawn(command: &mut Command) -> Self {
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let out = OutputReader::new(child.stdout.take().unwrap());

@@ -5,8 +5,8 @@ use std::time::{Duration, SystemTime};
 
 use serde_json::{Value, json};
 use switchboard::auth::{
-    CallbackPort, GrantState, OAuthAuthorizer, OAuthClient, OAuthOptions, ResourceParameter, Revocation, Scopes,
-    StoredGrant, TokenStore,
+    CallbackPort, GrantState, OAuthAuthorizer, OAuthClient, OAuthOptions, ResourceParameter, Revocation,
+    Scopes, StoredGrant, TokenStore,
 };
 use switchboard::transport::http_client::{HttpClient, HttpClientOptions, Secret};
 use switchboard_terminal::StdinLines;
@@ -47,7 +47,8 @@ pub(crate) async fn login(args: &LoginArgs) -> Result<(), CommandError> {
         Some(_) => "; it is refreshed by itself",
         None => "; the server issued no refresh token, so log in again then",
     };
-    Ok(out.print(&format!("logged in to {}: the token is valid {until}{refresh}\n", one_line(&target.name)))?)
+    Ok(out
+        .print(&format!("logged in to {}: the token is valid {until}{refresh}\n", one_line(&target.name)))?)
 }
 
 /// Returns the settings of a login.
@@ -83,12 +84,15 @@ fn options(args: &LoginArgs) -> Result<OAuthOptions, CommandError> {
 pub(crate) async fn logout(args: &LogoutArgs) -> Result<(), CommandError> {
     let target = LoginTarget::resolve(&args.server)?;
     let options = OAuthOptions::default().with_account(&args.account.account);
-    let authorizer =
-        OAuthAuthorizer::new(http_client()?, target.address, options).with_store(open_store()?);
+    let authorizer = OAuthAuthorizer::new(http_client()?, target.address, options).with_store(open_store()?);
     let name = one_line(&target.name);
     let Some(revocation) = authorizer.log_out().await? else {
-        return Err(CommandError::new(ExitKind::Other, "not_logged_in", format!("you are not logged in to {name}"))
-            .hint("`switchboard accounts` lists your logins"));
+        return Err(CommandError::new(
+            ExitKind::Other,
+            "not_logged_in",
+            format!("you are not logged in to {name}"),
+        )
+        .hint("`switchboard accounts` lists your logins"));
     };
     let (revoked, note) = match revocation {
         Revocation::Revoked => ("revoked", "its tokens are revoked".to_owned()),
@@ -138,7 +142,8 @@ pub(crate) async fn accounts(args: &AccountsArgs) -> Result<(), CommandError> {
 }
 
 fn account_json(stored: &StoredGrant) -> Value {
-    let unix = |time: SystemTime| time.duration_since(SystemTime::UNIX_EPOCH).map_or(0, |since| since.as_secs());
+    let unix =
+        |time: SystemTime| time.duration_since(SystemTime::UNIX_EPOCH).map_or(0, |since| since.as_secs());
     json!({
         "server": stored.grant.server,
         "account": stored.key.account,

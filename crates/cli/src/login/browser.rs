@@ -27,7 +27,11 @@ impl NoBrowser {
             || is_set("CODESPACES")
         {
             Some(Self::Container)
-        } else if is_set("DISPLAY") || is_set("WAYLAND_DISPLAY") || is_set("WSL_DISTRO_NAME") || is_set("BROWSER") {
+        } else if is_set("DISPLAY")
+            || is_set("WAYLAND_DISPLAY")
+            || is_set("WSL_DISTRO_NAME")
+            || is_set("BROWSER")
+        {
             None
         } else {
             Some(Self::NoDisplay)

@@ -32,7 +32,8 @@ impl LoginTarget {
         let files = ConfigFiles::read()?;
         let spec = ServerSpec::from_configured(files.server(typed)?)?;
         let Transport::Http(http) = &spec.transport else {
-            let message = format!("{} is not a server at a URL, so there is nothing to log in to", one_line(typed));
+            let message =
+                format!("{} is not a server at a URL, so there is nothing to log in to", one_line(typed));
             return Err(CommandError::new(ExitKind::Usage, "usage", message)
                 .hint("a program gets its credentials from its environment: see `env` in its entry"));
         };
@@ -61,7 +62,9 @@ impl LoginTarget {
             .with_body(body.to_string());
         let response = http.send(request).await.map_err(switchboard::auth::AuthError::from)?;
         match response.status {
-            StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => Ok(Challenge::from_headers(&response.headers)),
+            StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => {
+                Ok(Challenge::from_headers(&response.headers))
+            }
             _ => Ok(Vec::new()),
         }
     }

@@ -8,6 +8,7 @@ use switchboard::transport::http_client::{Address, Authorizer, HttpClient, HttpC
 
 use crate::error::{CommandError, ExitKind};
 use crate::output::Screen;
+use crate::sanitize::one_line;
 
 /// Provides the stored logins to a host. Servers with an `Authorization` header of their own do not use them.
 #[derive(Debug)]
@@ -20,14 +21,12 @@ impl StoredLogins {
     /// Opens the token store of this user; `None` if they never logged in. A store that cannot be used is a warning: most
     /// servers need no login.
     pub(crate) fn open(screen: &Screen) -> Option<Self> {
-        if !FileStore::default_directory().is_some_and(|directory| directory.exists()) {
-            return None;
-        }
+        let directory = FileStore::default_directory().filter(|directory| directory.exists())?;
         let http = HttpClient::new(HttpClientOptions::from_environment()).ok()?;
-        match open_store() {
-            Ok(store) => Some(Self { store, http }),
+        match FileStore::open(directory) {
+            Ok(store) => Some(Self { store: Arc::new(store), http }),
             Err(error) => {
-                screen.warn(&format!("stored logins are not used: {}", error.message()));
+                screen.warn(&format!("stored logins are not used: {}", one_line(&error.to_string())));
                 None
             }
         }
@@ -65,11 +64,14 @@ impl From<AuthError> for CommandError {
     fn from(error: AuthError) -> Self {
         let text = error.to_string();
         // The first line says what failed, the rest what to do.
-        let (message, hint) = text.split_once('\n').map_or((text.as_str(), None), |(what, hint)| (what, Some(hint)));
+        let (message, hint) =
+            text.split_once('\n').map_or((text.as_str(), None), |(what, hint)| (what, Some(hint)));
         let (exit, kind) = match &error {
             AuthError::Store(_) => (ExitKind::Other, "token_store"),
             AuthError::Http(_) => (ExitKind::Unreachable, "unreachable"),
-            AuthError::NeedsClientRegistration { .. } => (ExitKind::Authentication, "needs_client_registration"),
+            AuthError::NeedsClientRegistration { .. } => {
+                (ExitKind::Authentication, "needs_client_registration")
+            }
             AuthError::BlockedByAdmin(_) => (ExitKind::Authentication, "blocked_by_admin"),
             AuthError::LoginAborted(_) => (ExitKind::Authentication, "login_aborted"),
             AuthError::Callback(_) => (ExitKind::Authentication, "login_rejected"),

@@ -83,7 +83,11 @@ impl TerminalLogin {
         if let Some(reason) = no_browser {
             self.screen.say(reason.text());
         }
-        let first = if is_open { "Your browser should show the login page. If not, open:" } else { "Open this page:" };
+        let first = if is_open {
+            "Your browser should show the login page. If not, open:"
+        } else {
+            "Open this page:"
+        };
         self.screen.say(&format!("{first}\n\n  {url}\n"));
         self.screen.say(
             "After the login, this command goes on by itself. If the browser ends at a page that cannot be reached, copy \
@@ -97,11 +101,15 @@ impl TerminalLogin {
             match self.stdin.next_line().await {
                 Some(line) if line.contains("state=") => return Ok(line.trim().to_owned()),
                 Some(line) if line.trim().is_empty() => {}
-                Some(_) => self.screen.say("This is not the address of a callback: it has no `state`. Paste the whole address:"),
+                Some(_) => self.screen.say(
+                    "This is not the address of a callback: it has no `state`. Paste the whole address:",
+                ),
                 // Nobody can paste anything; the callback may still arrive.
                 None if self.listener.is_some() => std::future::pending().await,
                 None => {
-                    return Err(AuthError::LoginAborted("standard input has ended and nothing was pasted".to_owned()));
+                    return Err(AuthError::LoginAborted(
+                        "standard input has ended and nothing was pasted".to_owned(),
+                    ));
                 }
             }
         }

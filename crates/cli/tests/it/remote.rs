@@ -286,7 +286,7 @@ fn required_authentication_exits_with_3() {
         let ran = fake.run(&["tools", "--transport", way]);
         assert_eq!(ran.code, 3, "{way} {}", ran.err);
         assert!(ran.err.contains("wants a login (status 401): the token has expired\n"), "{way} {}", ran.err);
-        assert!(ran.err.contains("hint: send credentials: --bearer-env"), "{}", ran.err);
+        assert!(ran.err.contains("or send credentials: --bearer-env"), "{}", ran.err);
         assert!(
             ran.err.contains("required scope: tools; how to get them: https://login.example/meta"),
             "{}",
