@@ -9,7 +9,9 @@ use bytes::Bytes;
 use http::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderValue};
 use http::{Method, StatusCode};
 use serde::de::DeserializeOwned;
-use switchboard_http::{Address, AddressError, HttpClient, PlainHttp, Request, Timeouts};
+use switchboard_http::{
+    Address, AddressError, HttpClient, HttpError, PlainHttp, Request, TimeoutPhase, Timeouts,
+};
 
 use crate::error::{AuthError, OAuthError, printable};
 
@@ -98,10 +100,17 @@ impl Fetcher {
     async fn exchange(&self, request: Request, timeout: Duration) -> Result<Answer, AuthError> {
         let url = format!("{:?}", request.address);
         let timeouts = Timeouts::default().with_headers(Some(timeout)).with_idle(Some(timeout));
-        let response = self.http.send(request.with_timeouts(timeouts)).await?;
-        let (status, headers) = (response.status, response.headers);
-        let body = response.body.collect(MAX_DOCUMENT).await?;
-        Ok(Answer { status, headers, body, url })
+        let exchange = async {
+            let response = self.http.send(request.with_timeouts(timeouts)).await?;
+            let (status, headers) = (response.status, response.headers);
+            let body = response.body.collect(MAX_DOCUMENT).await?;
+            Ok(Answer { status, headers, body, url })
+        };
+        // Also a server that sends a byte now and then ends in time: others may wait for the lock of the grant.
+        match tokio::time::timeout(timeout, exchange).await {
+            Ok(outcome) => outcome,
+            Err(_) => Err(HttpError::Timeout { phase: TimeoutPhase::Body, after: timeout }.into()),
+        }
     }
 }
 

@@ -56,7 +56,7 @@ pub use oauth::{
 pub use registration::Registration;
 pub use scope::Scopes;
 pub use store::{
-    Generation, Grant, GrantKey, GrantState, MemoryStore, ServerAccount, StoreLock, StoredClient,
+    FileStore, Generation, Grant, GrantKey, GrantState, MemoryStore, ServerAccount, StoreLock, StoredClient,
     StoredGrant, SwapOutcome, TokenStore,
 };
 pub use token::{TokenKind, TokenResponse};

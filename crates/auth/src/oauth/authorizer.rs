@@ -6,17 +6,18 @@
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use http::StatusCode;
 use http::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};
-use parking_lot::RwLock;
+use parking_lot::{Mutex, RwLock};
 use switchboard_http::{
     Address, AuthorizeError, Authorizer, BoxFuture, Challenge, Credentials, HttpClient, RequestTarget, Retry,
     UnauthorizedResponse,
 };
+use tokio::time::Instant;
 use zeroize::Zeroizing;
 
 use crate::discovery::Discovery;
@@ -26,15 +27,19 @@ use crate::fetch::Fetcher;
 use crate::oauth::login_channel::LoginChannel;
 use crate::oauth::obtain::{Obtainer, TokenDemand};
 use crate::oauth::options::{GrantMethod, OAuthOptions};
-use crate::oauth::refresh::Refresher;
+use crate::oauth::refresh::{RefreshOutcome, Refresher};
 use crate::oauth::revoke::{Revocation, revoke};
 use crate::registration::Registration;
 use crate::scope;
-use crate::store::{GrantState, MemoryStore, ServerAccount, StoredGrant, SwapOutcome, TokenStore};
+use crate::store::{MemoryStore, ServerAccount, StoredGrant, SwapOutcome, TokenStore};
 use crate::token::{TokenKind, sensitive};
 
 /// The most step-ups in a row without an accepted request.
 const MAX_STEP_UPS: u32 = 2;
+/// How long after a failed refresh the next one is attempted.
+const RETRY_PAUSE: Duration = Duration::from_secs(5);
+/// How long a token counts as just issued if no request has been accepted with it.
+const TRIAL_PERIOD: Duration = Duration::from_secs(60);
 
 /// Authorizes the requests to one MCP server with OAuth. Clones share the tokens.
 ///
@@ -70,6 +75,8 @@ struct Shared {
     current: RwLock<Option<Arc<CurrentToken>>>,
     /// Held during a renewal.
     renewal: tokio::sync::Mutex<()>,
+    /// The last refresh that failed, and when. Held for a clone, never across an await.
+    failure: Mutex<Option<(Instant, AuthError)>>,
     /// Step-ups since a request was accepted.
     step_ups: AtomicU32,
 }
@@ -106,6 +113,7 @@ impl OAuthAuthorizer {
                 channel: None,
                 current: RwLock::default(),
                 renewal: tokio::sync::Mutex::default(),
+                failure: Mutex::default(),
                 step_ups: AtomicU32::new(0),
             }),
         }
@@ -134,6 +142,7 @@ impl OAuthAuthorizer {
             channel: shared.channel.clone(),
             current: RwLock::default(),
             renewal: tokio::sync::Mutex::default(),
+            failure: Mutex::default(),
             step_ups: AtomicU32::new(0),
         });
         change(&mut shared);
@@ -232,6 +241,7 @@ impl Shared {
             is_unproven: AtomicBool::new(is_unproven),
         });
         *self.current.write() = Some(Arc::clone(&token));
+        *self.failure.lock() = None;
         Ok(token)
     }
 
@@ -266,9 +276,7 @@ impl Shared {
     /// Loads the stored token.
     async fn load(&self) -> Result<Option<Arc<CurrentToken>>, AuthError> {
         match self.store.find(&self.account).await? {
-            Some(stored) if !matches!(stored.grant.state, GrantState::NeedsLogin { .. }) => {
-                self.set_current(stored, false).map(Some)
-            }
+            Some(stored) if !stored.grant.needs_login() => self.set_current(stored, false).map(Some),
             _ => Ok(None),
         }
     }
@@ -290,8 +298,13 @@ impl Shared {
         .await
     }
 
-    /// Refreshes a token. The renewal lock is held.
+    /// Refreshes a token, or fails like the last refresh if that was a moment ago. The renewal lock is held.
     async fn refresh(&self, current: &CurrentToken) -> Result<Arc<CurrentToken>, AuthError> {
+        if let Some(error) = self.recent_failure() {
+            // Another process may have succeeded.
+            let other = self.find_other(current).await?;
+            return other.map_or(Err(error), |other| self.set_current(other, false));
+        }
         let client = match &self.options.registration {
             Registration::Preset(client) => Some(client),
             Registration::Automatic { .. } => None,
@@ -303,8 +316,29 @@ impl Shared {
             client,
             dpop: current.dpop.as_deref(),
         };
-        let refreshed = refresher.refresh(&current.stored).await?;
-        self.set_current(refreshed, true)
+        match refresher.refresh(&current.stored).await {
+            Ok(RefreshOutcome::Refreshed(grant)) => self.set_current(grant, true),
+            Ok(RefreshOutcome::Adopted(grant)) => self.set_current(grant, false),
+            Err(AuthError::NeedsLogin) => Err(AuthError::NeedsLogin),
+            Err(error) => {
+                *self.failure.lock() = Some((Instant::now(), error.clone()));
+                Err(error)
+            }
+        }
+    }
+
+    /// Returns the error of a refresh that failed a moment ago: callers that waited for it share its outcome.
+    fn recent_failure(&self) -> Option<AuthError> {
+        let failure = self.failure.lock();
+        failure.as_ref().filter(|(at, _)| at.elapsed() < RETRY_PAUSE).map(|(_, error)| error.clone())
+    }
+
+    /// Returns a usable grant in the store with another token than this one.
+    async fn find_other(&self, token: &CurrentToken) -> Result<Option<StoredGrant>, AuthError> {
+        let found = self.store.find(&self.account).await?;
+        Ok(found.filter(|found| {
+            !found.grant.needs_login() && found.grant.access_token != token.stored.grant.access_token
+        }))
     }
 
     /// Obtains a new grant and stores it. The renewal lock is held.
@@ -336,13 +370,13 @@ impl Shared {
         }
         let issuer_changed = self.issuer_changed(&current, refusal).await?;
         let can_refresh = current.stored.grant.refresh_token.is_some() && !issuer_changed;
-        let is_unproven = current.is_unproven.load(Ordering::Relaxed);
-        if can_refresh && !is_unproven {
+        let is_just_issued = current.is_just_issued();
+        if can_refresh && !is_just_issued {
             match self.refresh(&current).await {
                 Err(AuthError::NeedsLogin) => {}
                 outcome => return outcome.map(|_| Retry::Again),
             }
-        } else if is_unproven && !issuer_changed {
+        } else if is_just_issued && !issuer_changed {
             // The server refuses the token that its own authorization server has just issued.
             return Ok(Retry::GiveUp);
         }
@@ -355,17 +389,12 @@ impl Shared {
         if self.current().is_some_and(|current| is_other(&current)) {
             return Ok(true);
         }
-        let before = self.current();
-        let loaded = match self.store.find(&self.account).await? {
-            Some(stored) if matches!(stored.grant.state, GrantState::NeedsLogin { .. }) => None,
-            stored => stored,
-        };
-        match (loaded, before) {
-            (None, _) => Ok(false),
-            (Some(stored), Some(before)) if stored.grant.access_token == before.stored.grant.access_token => {
-                Ok(false)
-            }
-            (Some(stored), _) => self.set_current(stored, false).map(|_| true),
+        match self.current() {
+            Some(refused) => match self.find_other(&refused).await? {
+                Some(other) => self.set_current(other, false).map(|_| true),
+                None => Ok(false),
+            },
+            None => Ok(self.load().await?.is_some()),
         }
     }
 
@@ -390,6 +419,14 @@ impl Shared {
             // The refresh needs no metadata.
             Err(_) => Ok(false),
         }
+    }
+}
+
+impl CurrentToken {
+    /// Returns whether it was issued to this process a moment ago and no request has been accepted with it.
+    fn is_just_issued(&self) -> bool {
+        let age = SystemTime::now().duration_since(self.stored.grant.obtained_at).unwrap_or_default();
+        self.is_unproven.load(Ordering::Relaxed) && age < TRIAL_PERIOD
     }
 }
 

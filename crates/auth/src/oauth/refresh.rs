@@ -32,19 +32,29 @@ pub(super) struct Refresher<'a> {
     pub(super) dpop: Option<&'a DpopKey>,
 }
 
+/// A grant to use after a refresh.
+pub(super) enum RefreshOutcome {
+    /// It was refreshed now.
+    Refreshed(StoredGrant),
+    /// Another process stored it; whether the server accepts it is not known here.
+    Adopted(StoredGrant),
+}
+
 impl Refresher<'_> {
     /// Refreshes a grant, or adopts one that another process has refreshed meanwhile.
     ///
     /// # Errors
     /// [`AuthError::NeedsLogin`] when the grant cannot be refreshed any more; other errors keep the grant as it is.
-    pub(super) async fn refresh(&self, seen: &StoredGrant) -> Result<StoredGrant, AuthError> {
+    pub(super) async fn refresh(&self, seen: &StoredGrant) -> Result<RefreshOutcome, AuthError> {
         let _lock = self.store.lock(&seen.key).await?;
         let Some(current) = self.store.find(self.account).await? else { return Err(AuthError::NeedsLogin) };
-        if let GrantState::NeedsLogin { .. } = current.grant.state {
+        if current.grant.needs_login() {
             return Err(AuthError::NeedsLogin);
         }
-        if is_newer(&current, seen) {
-            return Ok(current);
+        // A newer grant of the same login that is due again is refreshed at once: the lock and the key are the right ones.
+        let is_same_login = current.key == seen.key && current.grant.dpop_key == seen.grant.dpop_key;
+        if is_newer(&current, seen) && !(is_same_login && current.grant.is_due(SystemTime::now())) {
+            return Ok(RefreshOutcome::Adopted(current));
         }
         if let GrantState::MaybeRotated { since } = current.grant.state {
             let waited = SystemTime::now().duration_since(since).unwrap_or_default();
@@ -54,13 +64,13 @@ impl Refresher<'_> {
     }
 
     /// Presents the refresh token. The lock is held.
-    async fn send(&self, current: StoredGrant) -> Result<StoredGrant, AuthError> {
+    async fn send(&self, current: StoredGrant) -> Result<RefreshOutcome, AuthError> {
         let form = refresh_form(&current.grant).ok_or(AuthError::NeedsLogin)?;
         let mark = GrantState::MaybeRotated { since: SystemTime::now() };
         let marked = Grant { state: mark, ..current.grant.clone() };
         let generation = match self.write(&current, current.generation, marked).await? {
             Ok(generation) => generation,
-            Err(winner) => return Ok(winner),
+            Err(winner) => return Ok(RefreshOutcome::Adopted(winner)),
         };
         let answer = self.request(&current, form).await;
         let next = match answer {
@@ -68,8 +78,8 @@ impl Refresher<'_> {
             Err(error) => return self.handle_failure(&current, generation, error).await,
         };
         match self.write(&current, generation, next.clone()).await? {
-            Ok(generation) => Ok(StoredGrant::new(current.key, generation, next)),
-            Err(winner) => Ok(winner),
+            Ok(generation) => Ok(RefreshOutcome::Refreshed(StoredGrant::new(current.key, generation, next))),
+            Err(winner) => Ok(RefreshOutcome::Adopted(winner)),
         }
     }
 
@@ -79,7 +89,7 @@ impl Refresher<'_> {
         current: &StoredGrant,
         generation: Generation,
         error: AuthError,
-    ) -> Result<StoredGrant, AuthError> {
+    ) -> Result<RefreshOutcome, AuthError> {
         let state = match &error {
             AuthError::Endpoint { error, .. } if error.code == "invalid_grant" => {
                 GrantState::NeedsLogin { reason: error.to_string() }
@@ -97,9 +107,17 @@ impl Refresher<'_> {
         let needs_login = matches!(state, GrantState::NeedsLogin { .. });
         let next = Grant { state, ..current.grant.clone() };
         match self.write(current, generation, next).await? {
-            Err(winner) => Ok(winner),
-            Ok(_) if needs_login => Err(AuthError::NeedsLogin),
+            Err(winner) => Ok(RefreshOutcome::Adopted(winner)),
+            Ok(_) if needs_login => self.replacement().await,
             Ok(_) => Err(error),
+        }
+    }
+
+    /// Returns the grant of a login with another client that was made meanwhile, after the old grant was rejected.
+    async fn replacement(&self) -> Result<RefreshOutcome, AuthError> {
+        match self.store.find(self.account).await? {
+            Some(found) if !found.grant.needs_login() => Ok(RefreshOutcome::Adopted(found)),
+            _ => Err(AuthError::NeedsLogin),
         }
     }
 

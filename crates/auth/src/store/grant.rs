@@ -139,6 +139,11 @@ impl Grant {
         self.expires_at.is_some_and(|expires_at| expires_at <= now)
     }
 
+    /// Returns whether the server rejected the refresh token.
+    pub fn needs_login(&self) -> bool {
+        matches!(self.state, GrantState::NeedsLogin { .. })
+    }
+
     /// Returns the scopes that the token has, as far as known.
     pub fn scopes(&self) -> &Scopes {
         self.granted_scopes.as_ref().unwrap_or(&self.requested_scopes)
