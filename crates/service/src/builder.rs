@@ -140,7 +140,7 @@ impl ServiceBuilder {
         self.with(|options| options.layers.push(Arc::new(layer)))
     }
 
-    /// Whether log events contain arguments and results, which are often secret. Off by default.
+    /// Sets whether log events contain arguments and results, which are often secret. Off by default.
     #[must_use]
     pub fn log_payloads(self, yes: bool) -> Self {
         self.with(|options| options.log_payloads = yes)
@@ -164,7 +164,7 @@ impl ServiceBuilder {
         self.with(|options| options.argument_errors = Some(errors))
     }
 
-    /// Whether clients see the text of internal errors. Off by default.
+    /// Sets whether clients see the text of internal errors. Off by default.
     #[must_use]
     pub fn debug_errors(self, yes: bool) -> Self {
         self.with(|options| {
@@ -230,13 +230,13 @@ impl ServiceBuilder {
         self.with(|options| options.hints = Some(hints))
     }
 
-    /// Whether the server declares `listChanged`: by default, if there are [`Self::events`].
+    /// Sets whether the server declares `listChanged`: by default, if there are [`Self::events`].
     #[must_use]
     pub fn list_changed(self, yes: bool) -> Self {
         self.with(|options| options.list_changed = Some(yes))
     }
 
-    /// Whether a caller without the required scopes of an item receives an authorization error. By default, the item
+    /// Sets whether a caller without the required scopes of an item receives an authorization error. By default, the item
     /// appears not to exist.
     #[must_use]
     pub fn reveal_scopes(self, yes: bool) -> Self {
@@ -249,7 +249,7 @@ impl ServiceBuilder {
         self.with(|options| options.anonymous_scopes.extend(scopes.into_iter().map(Into::into)))
     }
 
-    /// Whether clients may publish events of the design to all listeners with `notify_<name>`.
+    /// Sets whether clients may publish events of the design to all listeners with `notify_<name>`.
     #[must_use]
     pub fn accept_notifications(self, yes: bool) -> Self {
         self.with(|options| options.accept_notifications = yes)

@@ -185,11 +185,11 @@ struct ChildDialer {
 impl Dial for ChildDialer {
     fn dial(
         &self,
-        rung: DialStep,
+        step: DialStep,
         previous: Option<Arc<dyn Link>>,
     ) -> BoxFuture<'_, Result<Arc<dyn Link>, LinkError>> {
         Box::pin(async move {
-            match (rung, previous) {
+            match (step, previous) {
                 (DialStep::Legacy, Some(link)) if link.ended().is_none() => Ok(link),
                 _ => {
                     let (link, child) = self.command.start()?;

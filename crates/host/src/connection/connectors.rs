@@ -90,15 +90,15 @@ impl Connectors {
     }
 }
 
-/// Starts a child process for the first rung; the legacy rung reuses it if it is still running.
+/// Starts a child process for the first step; the legacy step reuses it if it is still running.
 struct StdioDial {
     command: Stdio,
     child: Arc<ChildSlot>,
 }
 
 impl StdioDial {
-    fn link(&self, rung: DialStep, previous: Option<Arc<dyn Link>>) -> Result<Arc<dyn Link>, LinkError> {
-        match (rung, previous) {
+    fn link(&self, step: DialStep, previous: Option<Arc<dyn Link>>) -> Result<Arc<dyn Link>, LinkError> {
+        match (step, previous) {
             (DialStep::Legacy, Some(link)) if link.ended().is_none() => Ok(link),
             _ => {
                 let (link, child) = self.command.start()?;
@@ -112,10 +112,10 @@ impl StdioDial {
 impl Dial for StdioDial {
     fn dial(
         &self,
-        rung: DialStep,
+        step: DialStep,
         previous: Option<Arc<dyn Link>>,
     ) -> switchboard_session::link::BoxFuture<'_, Result<Arc<dyn Link>, LinkError>> {
-        Box::pin(async move { self.link(rung, previous) })
+        Box::pin(async move { self.link(step, previous) })
     }
 }
 

@@ -158,6 +158,7 @@ impl ToolListBuilder<'_> {
         self.finish(list)
     }
 
+    /// Creates the catalog entry of a tool: its qualified name, hashes, span name and validators.
     fn catalog_tool(
         &self,
         tool: Tool,

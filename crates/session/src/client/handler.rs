@@ -1,6 +1,6 @@
 //! The client's handler of requests from a server: input from the user, a completion from the application's model.
 //!
-//! The same for both eras: a handler is not told whether the server sent a request (legacy) or a result that requires input
+//! The same for both eras: a handler does not know whether the server sent a request (legacy) or a result that requires input
 //! (modern).
 
 use std::error::Error;

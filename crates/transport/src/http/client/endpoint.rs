@@ -247,10 +247,10 @@ impl Http {
 
     async fn link(
         &self,
-        rung: DialStep,
+        step: DialStep,
         previous: Option<Arc<dyn Link>>,
     ) -> Result<Arc<dyn Link>, LinkError> {
-        match (self.binding, rung, previous) {
+        match (self.binding, step, previous) {
             (HttpBinding::Sse, DialStep::Legacy, Some(previous)) if previous.ended().is_none() => {
                 Ok(previous)
             }
@@ -274,10 +274,10 @@ impl Dial for Http {
 
     fn dial(
         &self,
-        rung: DialStep,
+        step: DialStep,
         previous: Option<Arc<dyn Link>>,
     ) -> BoxFuture<'_, Result<Arc<dyn Link>, LinkError>> {
-        Box::pin(self.link(rung, previous))
+        Box::pin(self.link(step, previous))
     }
 }
 
