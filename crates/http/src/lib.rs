@@ -1,5 +1,7 @@
 //! An HTTP client in which every wait has a timeout, every body has a limit, and nothing is sent to an origin that the
-//! caller did not name. It knows no MCP; the HTTP bindings and the OAuth client are built on it.
+//! caller did not name.
+//!
+//! It knows no MCP; the HTTP bindings and the OAuth client are built on it.
 //!
 //! ```text
 //!   Address ──▶ Request ──▶ HttpClient ──▶ Response { status, headers, Body }

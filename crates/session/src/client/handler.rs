@@ -220,7 +220,7 @@ impl fmt::Display for RequestingServer {
     }
 }
 
-/// The error of a client handler that gave no answer. A user who declines has answered: that is a result, not an error.
+/// The error of a client handler that cannot answer. A user who declines has answered: that is a result, not an error.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HandlerError {
     reason: String,

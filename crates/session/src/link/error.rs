@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use switchboard_protocol::jsonrpc::MalformedMessage;
 
-/// A link could not carry a message. The variants differ in what the caller can do.
+/// The error of a link that could not carry a message. One variant for each way a caller can react.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum LinkError {

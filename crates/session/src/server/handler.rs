@@ -143,7 +143,7 @@ impl<H: Handler + ?Sized> Handler for Arc<H> {
     }
 }
 
-/// How a request is handled.
+/// The outcome of a request: a rejection, a reply that is ready, or the work that returns one.
 ///
 /// ```
 /// use switchboard::protocol::{CallToolResult, Content, RpcError, ServerResult};

@@ -90,7 +90,7 @@ pub struct Http {
     binding: HttpBinding,
 }
 
-/// Why an [`Http`] endpoint cannot be connected to as it is described.
+/// The error of an [`Http`] endpoint whose address or headers are invalid.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum EndpointError {
