@@ -82,7 +82,7 @@ pub enum ConfigErrorKind {
     /// The text is not JSON, or not TOML.
     #[error("{what}")]
     Syntax {
-        /// What the parser rejected.
+        /// The message of the parser.
         what: String,
     },
     /// The value has the wrong type.
@@ -124,7 +124,7 @@ pub enum ConfigErrorKind {
     /// The value is empty or has an invalid character.
     #[error("{what}")]
     InvalidValue {
-        /// What is wrong with it.
+        /// The requirement that the value violates.
         what: &'static str,
     },
     /// A number is out of range.
@@ -154,7 +154,7 @@ pub enum ConfigErrorKind {
     /// The address is invalid.
     #[error("{what}")]
     Address {
-        /// What is wrong with it, and what to write.
+        /// The error of the address, and what to write instead.
         what: String,
     },
     /// The file is too large.

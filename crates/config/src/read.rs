@@ -34,7 +34,7 @@ impl ServerConfig {
 }
 
 fn transport(fields: &mut FieldReader<'_>) -> Result<TransportConfig, ConfigError> {
-    let word = fields.take("type", text)?;
+    let word = fields.read("type", text)?;
     let word = match word.as_deref() {
         Some(word) => word,
         None => match (fields.has("command"), fields.has("url")) {
@@ -71,10 +71,10 @@ fn stdio(fields: &mut FieldReader<'_>) -> Result<TransportConfig, ConfigError> {
     fields.reject("stdio", &["url"])?;
     Ok(TransportConfig::Stdio {
         command: fields.require("stdio", "command")?,
-        args: fields.take("args", texts)?.unwrap_or_default(),
-        env: fields.take("env", secrets)?.unwrap_or_default(),
-        inherit_env: fields.take("inheritEnv", texts)?.unwrap_or_default(),
-        cwd: fields.take("cwd", text)?,
+        args: fields.read("args", texts)?.unwrap_or_default(),
+        env: fields.read("env", secrets)?.unwrap_or_default(),
+        inherit_env: fields.read("inheritEnv", texts)?.unwrap_or_default(),
+        cwd: fields.read("cwd", text)?,
     })
 }
 
@@ -86,23 +86,23 @@ fn http(
     fields.reject(word, &["command"])?;
     Ok(TransportConfig::Http {
         url: fields.require(word, "url")?,
-        headers: fields.take("headers", secrets)?.unwrap_or_default(),
+        headers: fields.read("headers", secrets)?.unwrap_or_default(),
         binding,
-        allow_http: fields.take("allowHttp", boolean)?.unwrap_or_default(),
+        allow_http: fields.read("allowHttp", boolean)?.unwrap_or_default(),
     })
 }
 
 fn settings(fields: &mut FieldReader<'_>) -> Result<Settings, ConfigError> {
     Ok(Settings {
-        disabled: fields.take("disabled", boolean)?.unwrap_or_default(),
-        required: fields.take("required", boolean)?.unwrap_or_default(),
-        lazy: fields.take("lazy", boolean)?.unwrap_or_default(),
-        trust: fields.take("trust", boolean)?.unwrap_or_default(),
-        timeout: fields.take("timeout", milliseconds)?,
-        startup_timeout: fields.take("startupTimeout", milliseconds)?,
-        restart: fields.take("restart", restart)?,
-        allow_tools: fields.take("allowTools", texts)?.unwrap_or_default(),
-        deny_tools: fields.take("denyTools", texts)?.unwrap_or_default(),
+        disabled: fields.read("disabled", boolean)?.unwrap_or_default(),
+        required: fields.read("required", boolean)?.unwrap_or_default(),
+        lazy: fields.read("lazy", boolean)?.unwrap_or_default(),
+        trust: fields.read("trust", boolean)?.unwrap_or_default(),
+        timeout: fields.read("timeout", milliseconds)?,
+        startup_timeout: fields.read("startupTimeout", milliseconds)?,
+        restart: fields.read("restart", restart)?,
+        allow_tools: fields.read("allowTools", texts)?.unwrap_or_default(),
+        deny_tools: fields.read("denyTools", texts)?.unwrap_or_default(),
     })
 }
 
@@ -149,7 +149,8 @@ impl<'a> FieldReader<'a> {
         (!self.text.is_empty()).then(|| Position::at_byte(self.text, byte))
     }
 
-    fn take<T>(
+    /// Reads an optional field and records its key as known. `null` counts as missing.
+    fn read<T>(
         &mut self,
         key: &'static str,
         read: fn(&Node) -> Result<T, FieldError>,
@@ -164,7 +165,7 @@ impl<'a> FieldReader<'a> {
 
     /// Reads a required string.
     fn require(&mut self, server_type: &'static str, key: &'static str) -> Result<String, ConfigError> {
-        let found = self.take(key, text)?;
+        let found = self.read(key, text)?;
         found.ok_or_else(|| self.error("", ConfigErrorKind::MissingField { server_type, needs: key }))
     }
 

@@ -80,7 +80,7 @@ pub enum Retry {
     GiveUp,
 }
 
-/// Why there are no credentials.
+/// The error of an authorizer.
 #[derive(Debug, Clone, thiserror::Error)]
 #[non_exhaustive]
 pub enum AuthorizeError {
@@ -90,9 +90,9 @@ pub enum AuthorizeError {
     /// Obtaining credentials failed.
     #[error("no credentials: {what}")]
     Failed {
-        /// What failed.
+        /// The step that failed, for display.
         what: String,
-        /// The error underneath.
+        /// The underlying error.
         source: Option<ErrorSource>,
     },
 }

@@ -36,7 +36,7 @@ fn translate(fields: &mut FieldTranslator, known: EditorVariables<'_>) {
     fields.rewrite(&|text| rewrite_editor(text, known));
 }
 
-/// The ids of the inputs and what they ask for.
+/// Returns the ids and prompts of the inputs.
 fn inputs(root: &Node) -> Vec<(String, String)> {
     let Some(Node { value: Value::List(inputs), .. }) = root.get("inputs") else { return Vec::new() };
     let text = |input: &Node, key: &str| input.get(key).and_then(Node::text).map(str::to_owned);

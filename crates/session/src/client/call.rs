@@ -71,7 +71,7 @@ pub(crate) struct CallOutcome {
     pub(crate) took_input: bool,
 }
 
-/// What has to be done after a response that is not the final result.
+/// The next step after a response that is not the final result.
 enum FollowUp<'a> {
     Round(BoxFuture<'a, Result<Round, CallError>>),
     Task(TaskTicket),

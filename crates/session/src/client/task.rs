@@ -111,7 +111,7 @@ impl LiveSession {
         .await
     }
 
-    /// The tasks extension: the state carries the result, and input requests are answered with `tasks/update`.
+    /// Follows a task of the tasks extension: the state carries the result, and `tasks/update` answers input requests.
     async fn follow_extension(
         &self,
         ticket: &TaskTicket,

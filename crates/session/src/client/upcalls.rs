@@ -219,8 +219,9 @@ impl UpcallTasks {
     }
 }
 
-/// Returns whether a browser would fetch this from a web server: `http` or `https`, with a host that is a name and nothing else.
-/// `javascript:`, `data:` and `file:` would run in, or read from, whatever opens them.
+/// Returns whether a URL is a web address: `http` or `https`, with a plain host.
+///
+/// `javascript:`, `data:` and `file:` would run code or read files in the program that opens them.
 pub fn is_web_address(url: &str) -> bool {
     let Some((scheme, rest)) = url.split_once("://") else { return false };
     let authority = rest.split(['/', '?', '#', '\\']).next().unwrap_or_default();

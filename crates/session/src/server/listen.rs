@@ -97,7 +97,7 @@ fn accept(
         accepted.resource_subscriptions = wanted.resource_subscriptions;
     }
     if !wanted.task_ids.is_empty() && server.capabilities().has_extension(TASKS_EXTENSION) {
-        era.requires_extension(TASKS_EXTENSION)?;
+        era.require_extension(TASKS_EXTENSION)?;
         accepted.task_ids = wanted.task_ids;
         accepted.task_ids.retain(|task| server.may_follow(task, owner));
     }

@@ -30,11 +30,11 @@ impl Stdio {
 impl Dial for Stdio {
     fn dial(
         &self,
-        rung: DialStep,
+        step: DialStep,
         previous: Option<Arc<dyn Link>>,
     ) -> BoxFuture<'_, Result<Arc<dyn Link>, LinkError>> {
         Box::pin(async move {
-            match (rung, previous) {
+            match (step, previous) {
                 (DialStep::Legacy, Some(link)) if link.ended().is_none() => Ok(link),
                 _ => self.start().map(|(peer, _)| peer as Arc<dyn Link>),
             }

@@ -79,7 +79,7 @@ fn processes() -> HashMap<i32, Stat> {
     numbers.filter_map(|pid| Some((pid, stat(pid)?))).collect()
 }
 
-/// A process, told apart from a later one with the same pid by its start time.
+/// A process, identified by its pid and its start time, so that a reused pid is not mistaken for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct ProcessIdentity {
     pub(crate) pid: Pid,

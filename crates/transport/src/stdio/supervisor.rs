@@ -220,9 +220,9 @@ struct EventSources {
     host: OwnedFd,
     /// Readable when asked to stop.
     stop: OwnedFd,
-    /// Readable when told to kill at once.
+    /// Readable when all processes must be killed at once.
     kill: OwnedFd,
-    /// Readable when told to stop the server without the host.
+    /// Readable when the server must be stopped without the host.
     stop_alone: OwnedFd,
     /// Readable when a child has ended.
     child: OwnedFd,

@@ -90,7 +90,7 @@ pub struct Http {
     binding: HttpBinding,
 }
 
-/// Why an [`Http`] endpoint cannot be connected to as it is described.
+/// The error of an [`Http`] endpoint whose address or headers are invalid.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum EndpointError {
@@ -247,10 +247,10 @@ impl Http {
 
     async fn link(
         &self,
-        rung: DialStep,
+        step: DialStep,
         previous: Option<Arc<dyn Link>>,
     ) -> Result<Arc<dyn Link>, LinkError> {
-        match (self.binding, rung, previous) {
+        match (self.binding, step, previous) {
             (HttpBinding::Sse, DialStep::Legacy, Some(previous)) if previous.ended().is_none() => {
                 Ok(previous)
             }
@@ -274,10 +274,10 @@ impl Dial for Http {
 
     fn dial(
         &self,
-        rung: DialStep,
+        step: DialStep,
         previous: Option<Arc<dyn Link>>,
     ) -> BoxFuture<'_, Result<Arc<dyn Link>, LinkError>> {
-        Box::pin(self.link(rung, previous))
+        Box::pin(self.link(step, previous))
     }
 }
 

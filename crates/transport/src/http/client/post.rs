@@ -189,7 +189,7 @@ pub(crate) enum StreamEvent {
     Message(Bytes),
     /// An event of another type, such as `endpoint` of the 2024 binding.
     Other(String, Bytes),
-    /// What could be recovered of a message that was too large.
+    /// The recovered parts of a message that was too large, and the error.
     Lost(RecoveredMessage, LinkError),
 }
 

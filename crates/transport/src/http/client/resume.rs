@@ -153,7 +153,7 @@ impl Session {
                     Some(events.retry().unwrap_or(DEFAULT_RETRY))
                 }
                 // The stream existed before, or the server was away: it has dropped the session.
-                Err(LinkError::Refused { status: 404, .. }) if listen_state.existed() && self.has_id() => {
+                Err(LinkError::Refused { status: 404, .. }) if listen_state.is_retry() && self.has_id() => {
                     if let Err(error) = self.renew(renewal).await {
                         return self.mark_lost(error);
                     }
@@ -254,8 +254,8 @@ impl ListenState {
         self.last = events.last_id().or(self.last.take());
     }
 
-    /// Returns whether the stream was open before, or the server was unreachable for a while.
-    fn existed(&self) -> bool {
+    /// Returns whether this is not the first attempt: the stream was open before, or the server was unreachable.
+    fn is_retry(&self) -> bool {
         self.was_open || self.failures > 0
     }
 }

@@ -1,4 +1,4 @@
-//! The legacy binding: a session with an id of the server, a listening stream, and resumable streams.
+//! The legacy binding: a session whose id the server assigns, a listening stream, and resumable streams.
 //!
 //! Notifications and responses are posted by one task, in order. Closing a connection does not cancel a request here, so a
 //! dropped exchange sends a cancellation.

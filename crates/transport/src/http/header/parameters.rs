@@ -51,11 +51,11 @@ pub struct MirroredParameter {
     pub path: Vec<String>,
 }
 
-/// Why the annotations of a schema are invalid. A client leaves out such a tool.
+/// The error of invalid header annotations in a schema. Clients leave out tools with such a schema.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct InvalidAnnotation {
-    /// What is wrong and where.
+    /// The error and its place in the schema, for display.
     pub reason: String,
 }
 

@@ -71,27 +71,27 @@ impl AuthRejection {
         Self { kind, scopes: Vec::new(), description: None }
     }
 
-    /// The request has no token and needs one: 401.
+    /// Rejects a request without a token: 401.
     pub fn no_token() -> Self {
         Self::new(RejectionReason::NoToken)
     }
 
-    /// The token is invalid or expired: 401.
+    /// Rejects an invalid or expired token: 401.
     pub fn invalid_token() -> Self {
         Self::new(RejectionReason::InvalidToken)
     }
 
-    /// The token lacks at least one of these required scopes: 403.
+    /// Rejects a token that lacks at least one of these required scopes: 403.
     pub fn insufficient_scope(scopes: impl IntoIterator<Item = impl Into<String>>) -> Self {
         Self::new(RejectionReason::InsufficientScope).with_scopes(scopes)
     }
 
-    /// The credentials cannot be parsed: 400.
+    /// Rejects credentials that cannot be parsed: 400.
     pub fn malformed() -> Self {
         Self::new(RejectionReason::Malformed)
     }
 
-    /// The token cannot be verified at the moment: 503.
+    /// Rejects a request whose token cannot be verified at the moment: 503.
     pub fn unavailable() -> Self {
         Self::new(RejectionReason::Unavailable)
     }

@@ -79,7 +79,7 @@ pub struct AddressRange {
 }
 
 impl AddressRange {
-    /// Whether an address is in the range.
+    /// Returns whether an address is in the range.
     pub fn contains(&self, address: IpAddr) -> bool {
         match (self.address, address.to_canonical()) {
             (IpAddr::V4(range), IpAddr::V4(address)) => {

@@ -132,14 +132,14 @@ impl HttpServerOptions {
         self
     }
 
-    /// The path of the endpoint.
+    /// Sets the path of the endpoint.
     #[must_use]
     pub fn with_path(mut self, path: impl Into<String>) -> Self {
         self.path = path.into();
         self
     }
 
-    /// Hosts that requests may name, each with or without a port.
+    /// Sets the hosts that requests may name, each with or without a port.
     #[must_use]
     pub fn with_allowed_hosts(mut self, hosts: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.allowed_hosts = hosts.into_iter().map(Into::into).collect();
@@ -158,7 +158,7 @@ impl HttpServerOptions {
         self
     }
 
-    /// How the reply format is selected from the `Accept` header.
+    /// Sets how the reply format is selected from the `Accept` header.
     #[must_use]
     pub fn with_accept(mut self, accept: AcceptPolicy) -> Self {
         self.accept = accept;

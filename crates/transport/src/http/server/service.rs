@@ -12,7 +12,7 @@ use http_body::Body;
 use switchboard_protocol::RpcError;
 use switchboard_protocol::jsonrpc::{self, Envelope, Message};
 use switchboard_session::link::BoxFuture;
-use switchboard_session::server::{Server, ServerSession, stands_alone};
+use switchboard_session::server::{Server, ServerSession, is_self_contained};
 
 use crate::http::header::{PROTOCOL_VERSION, SESSION_ID};
 use crate::http::server::accept::Accept;
@@ -159,7 +159,7 @@ impl Inner {
     /// Answers a request to the streamable endpoint that is no POST.
     async fn get_or_delete(self: &Arc<Self>, pending: &PendingRequest) -> Reply {
         match pending.head.method {
-            _ if !self.server.keeps_sessions() => reply::not_allowed("POST"),
+            _ if !self.server.supports_sessions() => reply::not_allowed("POST"),
             Method::GET => stateful::open_stream(self, pending).await,
             Method::DELETE => stateful::end_session(self, pending).await,
             _ => reply::not_allowed("GET, POST, DELETE"),
@@ -186,7 +186,7 @@ impl Inner {
                 reply::rpc_error(Some(&request.id), StatusCode::BAD_REQUEST, error)
             }
             Envelope::Request(request) => match self.server.classify(&request) {
-                class if class.alone().is_some() => {
+                class if class.self_contained_version().is_some() => {
                     stateless::answer(self, pending, accept, request, class).await
                 }
                 _ if names_stateless_revision(pending.headers()) => {
@@ -203,7 +203,7 @@ impl Inner {
             {
                 // Stateless requests are cancelled by closing the connection; only extensions have notifications.
                 if let Envelope::Notification(note) = &envelope {
-                    self.server.hear(note);
+                    self.server.handle_notification(note);
                 }
                 reply::status_response(StatusCode::ACCEPTED)
             }
@@ -229,7 +229,7 @@ impl Inner {
 /// Returns whether the headers name a revision without sessions.
 fn names_stateless_revision(headers: &HeaderMap) -> bool {
     let version = headers.get(PROTOCOL_VERSION).and_then(|version| version.to_str().ok());
-    version.is_some_and(|version| stands_alone(version.trim()))
+    version.is_some_and(|version| is_self_contained(version.trim()))
 }
 
 impl<B> tower_service::Service<Request<B>> for HttpService

@@ -218,7 +218,7 @@ impl Sessions {
 }
 
 impl SessionTable {
-    /// Counts one more use of a session.
+    /// Counts one more use of a session, which is not evicted until [`Self::release`]; `None` if it is gone.
     fn acquire(&mut self, key: EntryKey) -> Option<Arc<HttpSession>> {
         let session = Arc::clone(&self.lru.get_mut(key)?.session);
         if session.uses.fetch_add(1, Ordering::SeqCst) == 0 {

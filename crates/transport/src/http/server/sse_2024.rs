@@ -36,6 +36,7 @@ pub(crate) struct Streams {
     table: Mutex<HashMap<String, OpenStream>>,
 }
 
+/// One open stream: the sender of messages that the client posts, and the queue of events to the client.
 struct OpenStream {
     posts: mpsc::Sender<PostedMessage>,
     /// Limits the bytes of posted messages that wait to be processed.

@@ -6,7 +6,7 @@ use std::time::Instant;
 use http::{HeaderValue, StatusCode};
 use switchboard_protocol::jsonrpc::{Envelope, MalformedMessage, Notification, Request, Response};
 use switchboard_protocol::{CancelledParams, Raw, RequestId, RpcError};
-use switchboard_session::server::{Answered, MessageClass, Outcome, ReplyChannel};
+use switchboard_session::server::{AnswerOutcome, MessageClass, Outcome, ReplyChannel};
 use tokio::sync::oneshot;
 
 use crate::http::header::{LAST_EVENT_ID, PROTOCOL_VERSION, SESSION_ID};
@@ -32,7 +32,7 @@ async fn find_session(inner: &Inner, pending: &PendingRequest) -> Result<Session
         return Err(rejected(StatusCode::BAD_REQUEST, "Mcp-Session-Id is missing: send initialize first"));
     };
     if let Some(version) = headers.get(PROTOCOL_VERSION)
-        && !inner.server.speaks(version.to_str().unwrap_or_default().trim())
+        && !inner.server.supports_version(version.to_str().unwrap_or_default().trim())
     {
         return Err(rejected(
             StatusCode::BAD_REQUEST,
@@ -64,7 +64,7 @@ pub(crate) async fn answer(
     class: MessageClass,
 ) -> Reply {
     let begins = &*request.method == "initialize"
-        && !(inner.server.opens_once() && pending.headers().contains_key(SESSION_ID));
+        && !(inner.server.rejects_repeated_initialize() && pending.headers().contains_key(SESSION_ID));
     if &*request.method == "ping" && !pending.headers().contains_key(SESSION_ID) {
         // Allowed without a session, as a liveness check.
         return reply::answer(accept, StatusCode::OK, &request.id, &Ok(Raw::empty_object()));
@@ -135,16 +135,18 @@ async fn answer_in_session(
         class,
         Arc::clone(&reply_channel) as Arc<dyn ReplyChannel>,
     ) {
-        Answered::Refused(error) => reply_whole(inner, session, &reply_channel, accept, (&id, &Err(error))),
-        Answered::Now(outcome) if !wants_stream && reply_channel.close_unused().is_none() => {
+        AnswerOutcome::Refused(error) => {
+            reply_whole(inner, session, &reply_channel, accept, (&id, &Err(error)))
+        }
+        AnswerOutcome::Now(outcome) if !wants_stream && reply_channel.close_unused().is_none() => {
             message(inner, accept, &id, &outcome)
         }
-        Answered::Now(outcome) => {
+        AnswerOutcome::Now(outcome) => {
             let stream = reply_channel.open(session);
             finish_stream(session, &reply_channel, &id, &outcome);
             attach(session, stream)
         }
-        Answered::Later(answering) => {
+        AnswerOutcome::Later(response) => {
             let (outcome_sender, mut outcome_receiver) = oneshot::channel::<Outcome>();
             let (owner, key, back) = (session.clone(), id.clone(), Arc::clone(&reply_channel));
             let (start, started) = oneshot::channel::<()>();
@@ -152,7 +154,7 @@ async fn answer_in_session(
             let task = tokio::spawn(async move {
                 // It must not finish before it is registered.
                 let _ = started.await;
-                let outcome = await_with_maintenance(&owner, &back, answering).await;
+                let outcome = await_with_maintenance(&owner, &back, response).await;
                 owner.remove_request(&key);
                 if let Err(outcome) = outcome_sender.send(outcome) {
                     finish_stream(&owner, &back, &key, &outcome);
@@ -205,14 +207,14 @@ impl Drop for AbandonOnDrop<'_> {
 async fn await_with_maintenance<T>(
     session: &HttpSession,
     reply_channel: &SessionReplyChannel,
-    answering: impl Future<Output = T>,
+    response: impl Future<Output = T>,
 ) -> T {
-    let mut answering = std::pin::pin!(answering);
+    let mut response = std::pin::pin!(response);
     let mut tick = tokio::time::interval(session.maintenance_interval());
     loop {
         tokio::select! {
             biased;
-            outcome = &mut answering => return outcome,
+            outcome = &mut response => return outcome,
             _ = tick.tick() => if let Some(stream) = reply_channel.stream() {
                 session.maintain_stream(stream);
             },
@@ -344,7 +346,7 @@ fn dispatch_notification(inner: &Inner, session: &HttpSession, note: Notificatio
             session.cancel(&id);
         }
     } else {
-        inner.server.hear(&note);
+        inner.server.handle_notification(&note);
     }
 }
 
@@ -419,7 +421,7 @@ async fn batch_element_outcome(
         return Err(RpcError::invalid_request("a request that never ends cannot be part of a batch"));
     }
     let class = inner.server.classify(&request);
-    if class.alone().is_some() {
+    if class.self_contained_version().is_some() {
         return Err(RpcError::invalid_request("a request of this revision cannot be part of a batch"));
     }
     let reply_channel = SessionReplyChannel::new(session, false, Some(http_request));
@@ -429,8 +431,8 @@ async fn batch_element_outcome(
         class,
         Arc::new(reply_channel) as Arc<dyn ReplyChannel>,
     ) {
-        Answered::Refused(error) => Err(error),
-        Answered::Now(outcome) => outcome,
-        Answered::Later(answering) => answering.await,
+        AnswerOutcome::Refused(error) => Err(error),
+        AnswerOutcome::Now(outcome) => outcome,
+        AnswerOutcome::Later(response) => response.await,
     }
 }
