@@ -13,7 +13,7 @@ use crate::client::call::ClientCall;
 use crate::client::change_stream::Hub;
 use crate::client::deadline::Clock;
 use crate::client::handler::ClientHandler;
-use crate::client::lists::{Freshness, List, ListCache, ListEntry, ListKind, ListMethod, ListRetention};
+use crate::client::lists::{ListCache, ListKind, ListMethod, ListRetention};
 use crate::client::state::StateCell;
 use crate::client::subscriptions::ListenerCounts;
 use crate::client::timer_pool::TimerPool;
@@ -51,20 +51,7 @@ impl LiveSession {
         &self.config.limits
     }
 
-    /// Returns a list; an empty one when the server does not declare its capability.
-    pub(super) async fn list<T: ListEntry>(
-        &self,
-        cache: &ListCache<T>,
-        what: &ListMethod,
-        freshness: Freshness,
-    ) -> Result<Arc<List<T>>, CallError> {
-        if !self.offers_list(what.kind) {
-            return Ok(Arc::new(List::empty()));
-        }
-        cache.get(self, what, freshness).await
-    }
-
-    fn offers_list(&self, kind: ListKind) -> bool {
+    pub(super) fn offers_list(&self, kind: ListKind) -> bool {
         let offered = &self.info.capabilities;
         match kind {
             ListKind::Tools => offered.tools.is_some(),
