@@ -107,11 +107,11 @@ impl HttpService {
             Ok(pending) => pending,
             Err(rejection) => return rejection,
         };
-        match route {
+        reply::either(match route {
             Route::Streamable => self.inner.get_or_delete(&pending).await,
             Route::Stream2024 => self.inner.open_2024(&mut pending),
             Route::Message2024 => self.inner.post_2024(&pending, body).await,
-        }
+        })
     }
 
     /// Returns the path of the endpoint.
@@ -157,12 +157,12 @@ impl Inner {
     }
 
     /// Answers a request to the streamable endpoint that is no POST.
-    async fn get_or_delete(self: &Arc<Self>, pending: &PendingRequest) -> Reply {
+    async fn get_or_delete(self: &Arc<Self>, pending: &PendingRequest) -> Result<Reply, Reply> {
         match pending.head.method {
-            _ if !self.server.keeps_sessions() => reply::not_allowed("POST"),
+            _ if !self.server.keeps_sessions() => Err(reply::not_allowed("POST")),
             Method::GET => stateful::open_stream(self, pending).await,
             Method::DELETE => stateful::end_session(self, pending).await,
-            _ => reply::not_allowed("GET, POST, DELETE"),
+            _ => Err(reply::not_allowed("GET, POST, DELETE")),
         }
     }
 
@@ -174,7 +174,9 @@ impl Inner {
     ) -> Reply {
         let envelope = match jsonrpc::parse(frame) {
             Ok(Message::Single(envelope)) => envelope,
-            Ok(Message::Batch(elements)) => return stateful::batch(self, pending, elements).await,
+            Ok(Message::Batch(elements)) => {
+                return reply::either(stateful::batch(self, pending, elements).await);
+            }
             Err(malformed) => {
                 let (id, error) = reply::malformed_error(&malformed);
                 return reply::rpc_error(id.as_ref(), StatusCode::BAD_REQUEST, error);
@@ -207,8 +209,12 @@ impl Inner {
                 }
                 reply::status_response(StatusCode::ACCEPTED)
             }
-            Envelope::Notification(note) => stateful::handle_notification(self, pending, note).await,
-            Envelope::Response(response) => stateful::handle_response(self, pending, response).await,
+            Envelope::Notification(note) => {
+                reply::either(stateful::handle_notification(self, pending, note).await)
+            }
+            Envelope::Response(response) => {
+                reply::either(stateful::handle_response(self, pending, response).await)
+            }
         }
     }
 
