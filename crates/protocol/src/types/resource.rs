@@ -269,23 +269,25 @@ wire!(write EmbeddedResource:
     optional meta "_meta", with_meta(Meta);
 );
 
+/// An embedded resource as peers write it.
+struct EmbeddedResourceWire {
+    resource: AnnotatedContents,
+    annotations: Option<Annotations>,
+    meta: Option<Meta>,
+}
+
+wire!(read EmbeddedResourceWire:
+    required resource "resource";
+    optional annotations "annotations";
+    optional meta "_meta";
+);
+
 impl FromRaw for EmbeddedResource {
     fn read(reader: &mut RawReader<'_>) -> Result<Self, Mismatch> {
-        let start = reader.offset();
-        let (mut resource, mut annotations, mut meta) =
-            (RequiredSlot::<AnnotatedContents>(None), OptionalSlot(None), OptionalSlot(None));
-        read_members(
-            reader,
-            &mut [
-                MemberBinding::new("resource", &mut resource),
-                MemberBinding::new("annotations", &mut annotations),
-                MemberBinding::new("_meta", &mut meta),
-            ],
-        )?;
-        let read = resource.0.ok_or_else(|| Mismatch::missing(start, "resource"))?;
+        let EmbeddedResourceWire { resource, annotations, meta } = EmbeddedResourceWire::read(reader)?;
         // The schema puts annotations on the block; the specification's own examples put them inside.
-        let annotations = annotations.0.or(read.annotations);
-        Ok(Self { resource: read.contents, annotations, meta: meta.0 })
+        let annotations = annotations.or(resource.annotations);
+        Ok(Self { resource: resource.contents, annotations, meta })
     }
 }
 

@@ -152,14 +152,15 @@ pub(crate) fn answers_request(id: Option<&RequestId>, expected: &RequestId) -> b
 /// Logs a damaged event and goes on, or fails if it was the response to this request.
 pub(crate) fn skip_unless_answer(
     recovered: &RecoveredMessage,
-    expected: &RequestId,
+    expected: Option<&RequestId>,
     error: LinkError,
 ) -> Result<(), LinkError> {
-    let is_answer = match &recovered.id {
+    let is_answer = match (&recovered.id, expected) {
         _ if recovered.has_method => false,
-        Some(id) => answers_request(Some(id), expected),
+        (_, None) => false,
+        (Some(id), Some(expected)) => answers_request(Some(id), expected),
         // An oversized message may not have been read up to the telling member.
-        None => recovered.has_outcome || matches!(error, LinkError::TooLarge { .. }),
+        (None, Some(_)) => recovered.has_outcome || matches!(error, LinkError::TooLarge { .. }),
     };
     if is_answer {
         return Err(error);
@@ -184,10 +185,10 @@ async fn read_stream(mut events: EventStream, id: &RequestId, notes: &NoteSender
                 Ok(_) => {}
                 Err(malformed) => {
                     let recovered = malformed.recovered.clone();
-                    skip_unless_answer(&recovered, id, LinkError::Malformed(malformed))?;
+                    skip_unless_answer(&recovered, Some(id), LinkError::Malformed(malformed))?;
                 }
             },
-            Some(StreamEvent::Lost(recovered, error)) => skip_unless_answer(&recovered, id, error)?,
+            Some(StreamEvent::Lost(recovered, error)) => skip_unless_answer(&recovered, Some(id), error)?,
             Some(StreamEvent::Other(name, _)) => {
                 tracing::debug!(event = name, "skipped an event of an unknown type");
             }

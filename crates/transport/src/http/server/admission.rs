@@ -11,12 +11,10 @@ use http::{Method, Request, Response, StatusCode};
 use http_body::Body;
 use switchboard_session::server::Caller;
 
-use crate::http::server::accept::Accept;
-use crate::http::server::body::ReplyBody;
-use crate::http::server::options::HttpServerOptions;
-use crate::http::server::pending_request::{PendingRequest, RequestHead};
+use crate::http::server::pending_request::PendingRequest;
 use crate::http::server::reply::{self, Reply};
 use crate::http::server::request_checks::{self, LastAccepted};
+use crate::http::server::{Accept, HttpServerOptions, ReplyBody, RequestHead};
 
 /// Admits or rejects the requests of an endpoint.
 #[derive(Debug)]

@@ -8,10 +8,8 @@ use switchboard_protocol::{ErrorCode, RequestId, RpcError};
 use switchboard_session::server::Outcome;
 
 use crate::http::message::{before_result, response_text};
-use crate::http::server::accept::Accept;
-use crate::http::server::authenticate::AuthRejection;
-use crate::http::server::body::ReplyBody;
 use crate::http::server::request_checks::Rejection;
+use crate::http::server::{Accept, AuthRejection, ReplyBody};
 
 /// An HTTP response.
 pub(crate) type Reply = Response<ReplyBody>;

@@ -15,18 +15,16 @@ use switchboard_session::link::BoxFuture;
 use switchboard_session::server::{Server, ServerSession, stands_alone};
 
 use crate::http::header::{PROTOCOL_VERSION, SESSION_ID};
-use crate::http::server::accept::Accept;
-use crate::http::server::admission::{Admission, AdmittedRequest};
-use crate::http::server::body::ReplyBody;
 use crate::http::server::budget::Budget;
-use crate::http::server::options::HttpServerOptions;
 use crate::http::server::pending_request::PendingRequest;
 use crate::http::server::reply::{self, Reply};
 use crate::http::server::request_checks::Rejection;
 use crate::http::server::sessions::Sessions;
 use crate::http::server::sse_2024::Streams;
 use crate::http::server::stream_limit::{StreamLimit, StreamPermit};
-use crate::http::server::{stateful, stateless};
+use crate::http::server::{
+    Accept, Admission, AdmittedRequest, HttpServerOptions, ReplyBody, stateful, stateless,
+};
 
 /// Serves a server over HTTP. Cheap to clone.
 ///

@@ -16,9 +16,8 @@ use switchboard_session::server::{Caller, Server, ServerSession};
 use crate::http::server::budget::Budget;
 use crate::http::server::client_id::ClientId;
 use crate::http::server::lru::{EntryKey, WeightedLru};
-use crate::http::server::options::HttpServerOptions;
 use crate::http::server::session::{HttpSession, SessionBudgets, StreamLimits};
-use crate::http::server::store::SessionStore;
+use crate::http::server::{HttpServerOptions, SessionStore};
 
 /// Expired sessions removed with each new one, at most.
 const MAX_EXPIRED_PER_ADMISSION: usize = 8;

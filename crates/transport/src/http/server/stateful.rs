@@ -11,8 +11,6 @@ use tokio::sync::oneshot;
 
 use crate::http::header::{LAST_EVENT_ID, PROTOCOL_VERSION, SESSION_ID};
 use crate::http::message::response_text;
-use crate::http::server::accept::Accept;
-use crate::http::server::body::ReplyBody;
 use crate::http::server::event_queue::{Delivery, EventQueue};
 use crate::http::server::pending_request::{PendingRequest, RequestMetadata};
 use crate::http::server::reply::{self, Reply};
@@ -20,6 +18,7 @@ use crate::http::server::service::Inner;
 use crate::http::server::session::{HttpSession, STANDALONE, read_event_id};
 use crate::http::server::session_reply::SessionReplyChannel;
 use crate::http::server::sessions::{SessionUse, TooManySessions};
+use crate::http::server::{Accept, ReplyBody};
 
 /// Finds the session that a request names, or returns the response that rejects it.
 async fn find_session(inner: &Inner, pending: &PendingRequest) -> Result<SessionUse, Reply> {
