@@ -15,21 +15,18 @@ use switchboard_protocol::{
 use tokio::sync::watch;
 use tokio::task::AbortHandle;
 
-use crate::client::SessionState;
 use crate::client::cache::Cache;
 use crate::client::call::ClientCall;
-use crate::client::change_stream::{ChangeStream, Hub, Subscription};
+use crate::client::change_stream::Hub;
 use crate::client::deadline::Clock;
-use crate::client::handler::ClientHandler;
 use crate::client::lists::{
-    Freshness, List, ListCache, ListEntry, ListMethod, PROMPTS, RESOURCES, TEMPLATES, TOOLS,
+    Freshness, ListCache, ListEntry, ListMethod, PROMPTS, RESOURCES, TEMPLATES, TOOLS,
 };
 use crate::client::live_session::LiveSession;
-use crate::client::raw_call::RawCall;
 use crate::client::state::StateCell;
 use crate::client::timer_pool::TimerPool;
-use crate::client::tool_call::CallTool;
 use crate::client::upcalls::{self, UpcallTasks};
+use crate::client::{CallTool, ChangeStream, ClientHandler, List, RawCall, SessionState, Subscription};
 use crate::era::{self, EraHint, NegotiatedSession, SessionConfig, SessionInfo};
 use crate::link::{BoxFuture, CloseOutcome, Counts, Dial, Link, OneWayMessage};
 use crate::request::CallError;

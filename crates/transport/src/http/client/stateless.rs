@@ -155,13 +155,11 @@ pub(crate) fn skip_unless_answer(
     expected: Option<&RequestId>,
     error: LinkError,
 ) -> Result<(), LinkError> {
-    let is_answer = match (&recovered.id, expected) {
-        _ if recovered.has_method => false,
-        (_, None) => false,
-        (Some(id), Some(expected)) => answers_request(Some(id), expected),
+    let is_answer = expected.filter(|_| !recovered.has_method).is_some_and(|expected| match &recovered.id {
+        Some(id) => answers_request(Some(id), expected),
         // An oversized message may not have been read up to the telling member.
-        (None, Some(_)) => recovered.has_outcome || matches!(error, LinkError::TooLarge { .. }),
-    };
+        None => recovered.has_outcome || matches!(error, LinkError::TooLarge { .. }),
+    });
     if is_answer {
         return Err(error);
     }
