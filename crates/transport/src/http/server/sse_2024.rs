@@ -60,6 +60,7 @@ impl Streams {
 
 impl Inner {
     /// Opens a stream. Its first event names the endpoint for posts.
+    #[expect(clippy::result_large_err, reason = "both variants are the reply")]
     pub(crate) fn open_2024(self: &Arc<Self>, pending: &mut PendingRequest) -> Result<Reply, Reply> {
         if pending.head.method != Method::GET {
             return Err(reply::not_allowed("GET"));
