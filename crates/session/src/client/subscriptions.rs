@@ -58,7 +58,7 @@ impl LiveSession {
     /// Opens a listen stream, and reads it in a task of its own.
     async fn open_subscription(self: &Arc<Self>, filter: ListenFilter) -> Result<Subscription, CallError> {
         let (exchange, accepted) = self.open_listen_stream(&filter).await?;
-        self.count_listener(&accepted, CountChange::Up);
+        self.count_listener(&accepted, |count| count + 1);
         // Created before the task, so that the count is decremented even if the task never runs.
         let guard = StreamGuard { live: Arc::downgrade(self), wanted: filter, accepted: accepted.clone() };
         let (sender, receiver) = broadcast::channel(CHANNEL_CAPACITY);
@@ -94,13 +94,18 @@ impl LiveSession {
         was_last
     }
 
-    fn count_listener(&self, accepted: &ListenFilter, change: CountChange) {
+    fn count_listener(&self, accepted: &ListenFilter, change: impl Fn(usize) -> usize) {
         // Changes before the first listener and after the last one are not announced.
         self.invalidate_lists();
         let mut counts = self.listener_counts.lock();
-        counts.tools = change.count(counts.tools, accepted.tools_list_changed);
-        counts.prompts = change.count(counts.prompts, accepted.prompts_list_changed);
-        counts.resources = change.count(counts.resources, accepted.resources_list_changed);
+        let ListenerCounts { tools, prompts, resources } = &mut *counts;
+        for (count, is_counted) in [
+            (tools, accepted.tools_list_changed),
+            (prompts, accepted.prompts_list_changed),
+            (resources, accepted.resources_list_changed),
+        ] {
+            *count = if is_counted { change(*count) } else { *count };
+        }
     }
 }
 
@@ -110,22 +115,6 @@ pub(crate) struct ListenerCounts {
     pub(crate) tools: usize,
     pub(crate) prompts: usize,
     pub(crate) resources: usize,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum CountChange {
-    Up,
-    Down,
-}
-
-impl CountChange {
-    fn count(self, count: usize, is_counted: bool) -> usize {
-        match (is_counted, self) {
-            (false, _) => count,
-            (true, Self::Up) => count + 1,
-            (true, Self::Down) => count.saturating_sub(1),
-        }
-    }
 }
 
 async fn wait_for_acknowledgement(exchange: &mut Exchange) -> Result<Acknowledged, CallError> {
@@ -154,7 +143,7 @@ struct StreamGuard {
 impl Drop for StreamGuard {
     fn drop(&mut self) {
         if let Some(live) = self.live.upgrade() {
-            live.count_listener(&self.accepted, CountChange::Down);
+            live.count_listener(&self.accepted, |count| count.saturating_sub(1));
         }
     }
 }

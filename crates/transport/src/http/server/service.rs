@@ -197,14 +197,12 @@ impl Inner {
                 }
                 class => stateful::answer(self, pending, accept, request, class).await,
             },
-            ref envelope @ Envelope::Notification(_)
+            Envelope::Notification(note)
                 if names_stateless_revision(pending.headers())
                     || !pending.headers().contains_key(SESSION_ID) =>
             {
                 // Stateless requests are cancelled by closing the connection; only extensions have notifications.
-                if let Envelope::Notification(note) = &envelope {
-                    self.server.hear(note);
-                }
+                self.server.hear(&note);
                 reply::status_response(StatusCode::ACCEPTED)
             }
             Envelope::Notification(note) => {
