@@ -116,16 +116,12 @@ struct FieldReader<'a> {
 
 impl<'a> FieldReader<'a> {
     fn new(node: &'a Node, text: &'a str) -> Result<Self, ConfigError> {
-        let position = |span: usize| (!text.is_empty()).then(|| Position::at_byte(text, span));
-        let members = node.members().ok_or_else(|| {
-            let problem = ConfigErrorKind::Mismatch { expected: "an object", found: node.type_name() };
-            ConfigError::new("", problem).at(position(node.span.start))
-        })?;
+        let members = node.members().ok_or_else(|| ConfigError::not_an_object("", node, text))?;
         for (index, member) in members.iter().enumerate() {
             if members[..index].iter().any(|earlier| earlier.key == member.key) {
                 // Programs differ on which of the two wins, so one could be approved and the other run.
                 return Err(ConfigError::new(&member.key, ConfigErrorKind::DuplicateKey)
-                    .at(position(member.key_span.start)));
+                    .at(Position::in_text(text, member.key_span.start)));
             }
         }
         Ok(Self { members, read_keys: Vec::new(), whole: node, text })
@@ -142,11 +138,7 @@ impl<'a> FieldReader<'a> {
 
     fn error(&self, key: &str, problem: ConfigErrorKind) -> ConfigError {
         let span = self.find(key).map_or(&self.whole.span, |member| &member.key_span);
-        ConfigError::new(key, problem).at(self.position(span.start))
-    }
-
-    fn position(&self, byte: usize) -> Option<Position> {
-        (!self.text.is_empty()).then(|| Position::at_byte(self.text, byte))
+        ConfigError::new(key, problem).at(Position::in_text(self.text, span.start))
     }
 
     /// Reads an optional field and records its key as known. `null` counts as missing.
@@ -158,7 +150,8 @@ impl<'a> FieldReader<'a> {
         self.read_keys.push(key);
         let Some(member) = self.find(key) else { return Ok(None) };
         let read = read(&member.node).map_err(|error| {
-            ConfigError::new(format!("{key}{}", error.inside), error.problem).at(self.position(error.at))
+            ConfigError::new(format!("{key}{}", error.inside), error.problem)
+                .at(Position::in_text(self.text, error.at))
         })?;
         Ok(Some(read))
     }
@@ -187,7 +180,8 @@ impl<'a> FieldReader<'a> {
                 true => format!("a server of type `{server_type}` does not use this"),
                 false => "unknown field: kept, but not used".to_owned(),
             };
-            let warning = Warning::new(&member.key, text).at(self.position(member.key_span.start));
+            let warning =
+                Warning::new(&member.key, text).at(Position::in_text(self.text, member.key_span.start));
             ((member.key.clone(), member.node.to_json()), warning)
         })
         .unzip()

@@ -84,27 +84,19 @@ mod tunnel;
 )]
 mod url;
 
-#[cfg(feature = "client")]
-pub use authorize::{AuthorizeError, Authorizer, Bearer, BoxFuture, NoAuth, Retry, UnauthorizedResponse};
-#[cfg(feature = "client")]
-pub use body::{Body, BodyPrefix, ERROR_BODY_LIMIT};
-#[cfg(feature = "client")]
-pub use challenge::Challenge;
-#[cfg(feature = "client")]
-pub use client::HttpClient;
-#[cfg(feature = "client")]
-pub use error::{ConnectKind, HttpError, RedirectReason, TimeoutPhase, TlsReason};
-#[cfg(feature = "client")]
-pub use message::{Request, Response, Timeouts};
-#[cfg(feature = "client")]
-pub use options::HttpClientOptions;
-#[cfg(feature = "client")]
-pub use pool::{MAX_HEAD_BYTES, MAX_HEADERS};
-#[cfg(feature = "client")]
-pub use proxy::Proxies;
-#[cfg(feature = "client")]
-pub use redirect::MAX_REDIRECTS;
 pub use secret::Secret;
-#[cfg(feature = "client")]
-pub use source::ErrorSource;
 pub use url::{Address, AddressError, Origin, PlainHttp};
+#[cfg(feature = "client")]
+pub use {
+    authorize::{AuthorizeError, Authorizer, Bearer, BoxFuture, NoAuth, Retry, UnauthorizedResponse},
+    body::{Body, BodyPrefix, ERROR_BODY_LIMIT},
+    challenge::Challenge,
+    client::HttpClient,
+    error::{ConnectKind, HttpError, RedirectReason, TimeoutPhase, TlsReason},
+    message::{Request, Response, Timeouts},
+    options::HttpClientOptions,
+    pool::{MAX_HEAD_BYTES, MAX_HEADERS},
+    proxy::Proxies,
+    redirect::MAX_REDIRECTS,
+    source::ErrorSource,
+};

@@ -173,10 +173,7 @@ impl RequestEra {
 
     /// Returns whether detached work may send notifications after the response.
     pub(crate) fn allows_notes_after_answer(&self) -> bool {
-        match self {
-            Self::Legacy(_) => true,
-            Self::Modern(_) => false,
-        }
+        matches!(self, Self::Legacy(_))
     }
 
     /// Returns a unique key of the request's session.

@@ -77,10 +77,7 @@ impl Dial for SingleLink {
         previous: Option<Arc<dyn Link>>,
     ) -> BoxFuture<'_, Result<Arc<dyn Link>, LinkError>> {
         let link = match previous {
-            Some(link) => match link.ended() {
-                None => Ok(link),
-                Some(error) => Err(error),
-            },
+            Some(link) => link.ended().map_or(Ok(link), Err),
             None => self.0.lock().take().ok_or(LinkError::Closed),
         };
         Box::pin(async { link })

@@ -160,9 +160,7 @@ impl DirectLink {
         let class = self.server.classify(&request);
         Ok(self.server.answer(&self.session, request, class, Arc::clone(notes) as Arc<dyn ReplyChannel>))
     }
-}
 
-impl DirectLink {
     fn exchange(&self, state: ExchangeState, notes: Arc<NoteQueue>) -> DirectExchange {
         let mut close_signal = self.close_signal.state.lock();
         close_signal.next += 1;

@@ -10,9 +10,7 @@ use switchboard_session::ConnectionLimits;
 use switchboard_session::link::{StartError, Tap};
 
 use crate::stdio::child_slot::ChildSlot;
-use crate::stdio::line::DEFAULT_LINE_LIMIT;
-use crate::stdio::resolve;
-use crate::stdio::stop::StopTimeouts;
+use crate::stdio::{DEFAULT_LINE_LIMIT, StopTimeouts, resolve};
 
 /// Variables that a server inherits by default: user, locale, display, and network settings.
 const INHERITED: [&str; 32] = [

@@ -5,8 +5,7 @@ use std::sync::Arc;
 use switchboard_session::MuxLink;
 use switchboard_session::link::{BoxFuture, Dial, DialStep, Link, LinkError};
 
-use crate::stdio::child::{ChildHandle, spawn};
-use crate::stdio::command::Stdio;
+use crate::stdio::{ChildHandle, Stdio, spawn};
 
 impl Stdio {
     /// Starts the process and connects to it, with the tap, the slot and the connection limits that were set.

@@ -29,9 +29,7 @@ use rustix::process::{
 };
 use switchboard_session::link::ServerExit;
 
-use crate::stdio::command::{ChildLimits, Stdio};
-use crate::stdio::process_tree;
-use crate::stdio::stop::StopTimeouts;
+use crate::stdio::{ChildLimits, Stdio, StopTimeouts, process_tree};
 
 /// The first argument that requests supervisor mode.
 const MARKER: &str = "--switchboard-shim";

@@ -209,13 +209,10 @@ pub fn check_parameters(
                 check_value(headers, &one.header, true, |text| scalar.matches_text(text))?
             }
             // The argument is ambiguous, so no header can match it.
-            Lookup::Unreadable => {
+            Lookup::Other if !headers.contains_key(&one.header) => {}
+            Lookup::Other | Lookup::Unreadable => {
                 return Err(HeaderMismatch { header: one.header.clone(), fault: HeaderFault::Different });
             }
-            Lookup::Other if headers.contains_key(&one.header) => {
-                return Err(HeaderMismatch { header: one.header.clone(), fault: HeaderFault::Different });
-            }
-            Lookup::Other => {}
         }
     }
     Ok(())

@@ -7,7 +7,6 @@ use switchboard_session::link::BoxFuture;
 use switchboard_session::server::Caller;
 
 use crate::http::server::reply::{self, Reply};
-use crate::http::server::request_checks::Rejection;
 
 /// Authenticates requests. A function of the request head is enough; an authenticator that has to wait, for keys or
 /// for an authorization server, implements the trait.
@@ -167,7 +166,7 @@ impl AuthRejection {
             }
         };
         let reason = self.description.as_deref().unwrap_or(reason);
-        let mut reply = reply::rejected(Rejection::new(self.status(), reason));
+        let mut reply = reply::reject(self.status(), reason);
         if self.kind != RejectionReason::Unavailable {
             self.add_challenge(&mut reply, metadata);
         }

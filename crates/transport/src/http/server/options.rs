@@ -3,12 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::http::server::accept::AcceptPolicy;
-use crate::http::server::authenticate::Authenticate;
-use crate::http::server::budget::ByteBudget;
-use crate::http::server::client_id::{AddressRange, ForwardedHeader};
 use crate::http::server::pending_request::ForwardedExtension;
-use crate::http::server::store::{MemoryStore, SessionStore};
+use crate::http::server::{
+    AcceptPolicy, AddressRange, Authenticate, ByteBudget, ForwardedHeader, MemoryStore, SessionStore,
+};
 
 /// Options of the HTTP server. The defaults are safe.
 ///

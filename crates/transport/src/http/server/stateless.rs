@@ -15,14 +15,13 @@ use switchboard_session::server::{
 use tokio::sync::Notify;
 
 use crate::http::message::{note_text, response_text};
-use crate::http::server::accept::Accept;
-use crate::http::server::body::ReplyBody;
 use crate::http::server::budget::Budget;
 use crate::http::server::event_queue::{Delivery, EventQueue};
 use crate::http::server::mirror::check_mirror;
 use crate::http::server::pending_request::{PendingRequest, RequestMetadata};
 use crate::http::server::reply::{self, Reply, encode_message_event, status_of};
 use crate::http::server::service::Inner;
+use crate::http::server::{Accept, ReplyBody};
 
 /// Answers one request, with the checks in the order of the specification: envelope, headers, then the method.
 pub(crate) async fn answer(
