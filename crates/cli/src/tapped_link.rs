@@ -48,14 +48,14 @@ impl<D: Dial> Dial for TappedDialer<D> {
 
     fn dial(
         &self,
-        rung: DialStep,
+        step: DialStep,
         previous: Option<Arc<dyn Link>>,
     ) -> BoxFuture<'_, Result<Arc<dyn Link>, LinkError>> {
         Box::pin(async move {
             let reused = previous.clone();
             let link = self
                 .dial
-                .dial(rung, previous)
+                .dial(step, previous)
                 .await
                 .inspect_err(|error| observe_error(&self.observer, error))?;
             // A link that is returned again is already decorated.
@@ -73,6 +73,7 @@ impl<D: Dial> Dial for TappedDialer<D> {
     }
 }
 
+/// A link that shows every message to an observer.
 struct TappedLink {
     link: Arc<dyn Link>,
     observer: MessageObserver,

@@ -80,7 +80,7 @@ impl Approvals {
     /// When the file cannot be read, could have been written by others, or is not a file of approvals.
     pub fn open(path: impl Into<PathBuf>) -> Result<Self, ConfigError> {
         let path = path.into();
-        let projects = load(&path)?;
+        let projects = parse(&path, disk::read(&path, Owner::User, MAX_FILE_BYTES)?.as_deref())?;
         Ok(Self { path, projects })
     }
 
@@ -152,10 +152,6 @@ impl Approvals {
         })?;
         Ok(())
     }
-}
-
-fn load(path: &Path) -> Result<Projects, ConfigError> {
-    parse(path, disk::read(path, Owner::User, MAX_FILE_BYTES)?.as_deref())
 }
 
 fn parse(path: &Path, text: Option<&str>) -> Result<Projects, ConfigError> {

@@ -7,14 +7,14 @@
 //! be printed as they are.
 
 use std::collections::BTreeMap;
-use std::fmt::{self, Write};
+use std::fmt;
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use switchboard_http::Secret;
 
 use crate::canonical::to_hex;
-use crate::escape::is_invisible;
+use crate::escape::{is_invisible, push_escaped};
 use crate::json_lines::json_lines;
 use crate::mask::{MASK, is_secret_name, mask_literals};
 use crate::server_config::{ServerConfig, TransportConfig};
@@ -207,11 +207,7 @@ fn quoted(text: &str) -> String {
             '\n' => out.push_str("\\n"),
             '\r' => out.push_str("\\r"),
             '\t' => out.push_str("\\t"),
-            char if is_invisible(char) => {
-                // Writing to a string does not fail.
-                _ = write!(out, "\\u{{{:x}}}", char as u32);
-            }
-            char => out.push(char),
+            char => push_escaped(&mut out, char),
         }
     }
     out.push('"');

@@ -32,6 +32,14 @@ pub fn read(path: &Path, owner: Owner, max: u64) -> Result<Option<String>, Confi
     Ok(read_with_metadata(path, owner, max)?.map(|(text, _)| text))
 }
 
+/// Returns `None` when a file was not found.
+pub(crate) fn if_found<T>(result: io::Result<T>) -> io::Result<Option<T>> {
+    match result {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        other => other.map(Some),
+    }
+}
+
 /// As [`read`], with the metadata of the descriptor that was read.
 pub(crate) fn read_with_metadata(
     path: &Path,
@@ -42,11 +50,7 @@ pub(crate) fn read_with_metadata(
     // Non-blocking: the path may name a pipe.
     let file =
         OpenOptions::new().read(true).custom_flags(rustix::fs::OFlags::NONBLOCK.bits() as i32).open(path);
-    let file = match file {
-        Ok(file) => file,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(read_error(&error)),
-    };
+    let Some(file) = if_found(file).map_err(|error| read_error(&error))? else { return Ok(None) };
     let metadata = file.metadata().map_err(|error| read_error(&error))?;
     if !metadata.is_file() {
         return Err(io_error(path, "read it", &io::Error::other("it is not a regular file")));

@@ -41,6 +41,11 @@ impl Position {
             column: 1 + before[line_start..].chars().count(),
         }
     }
+
+    /// Returns the position of a byte offset, or `None` without a text.
+    pub(crate) fn in_text(text: &str, byte: usize) -> Option<Self> {
+        (!text.is_empty()).then(|| Self::at_byte(text, byte))
+    }
 }
 
 /// A value and its span in the text.
@@ -65,6 +70,12 @@ pub(crate) struct Member {
     pub(crate) key: String,
     pub(crate) key_span: Range<usize>,
     pub(crate) node: Node,
+}
+
+impl Member {
+    pub(crate) fn new(key: &str, key_span: Range<usize>, node: Node) -> Self {
+        Self { key: key.to_owned(), key_span, node }
+    }
 }
 
 impl Node {
@@ -92,16 +103,10 @@ impl Node {
             Json::Number(number) => Value::Number(number.clone()),
             Json::String(text) => Value::Text(text.clone()),
             Json::Array(items) => Value::List(items.iter().map(Self::from_json).collect()),
-            Json::Object(members) => Value::Object(
-                members
-                    .iter()
-                    .map(|(key, value)| Member {
-                        key: key.clone(),
-                        key_span: 0..0,
-                        node: Self::from_json(value),
-                    })
-                    .collect(),
-            ),
+            Json::Object(members) => {
+                let member = |(key, value): (&String, _)| Member::new(key, 0..0, Self::from_json(value));
+                Value::Object(members.iter().map(member).collect())
+            }
         };
         Self { span: 0..0, value }
     }

@@ -6,7 +6,7 @@
 use std::fmt;
 use std::path::Path;
 
-use crate::document::{ParseError, Position};
+use crate::document::{Node, ParseError, Position};
 use crate::source_location::SourceLocation;
 
 /// An error in a configuration, with its location.
@@ -26,6 +26,12 @@ impl ConfigError {
     pub(crate) fn not_json(text: &str, error: &ParseError) -> Self {
         let kind = ConfigErrorKind::Syntax { what: error.what.to_owned() };
         Self::new("", kind).at(Some(Position::at_byte(text, error.at)))
+    }
+
+    /// Creates the error for a value that must be an object.
+    pub(crate) fn not_an_object(field: &str, node: &Node, text: &str) -> Self {
+        let kind = ConfigErrorKind::Mismatch { expected: "an object", found: node.type_name() };
+        Self::new(field, kind).at(Position::in_text(text, node.span.start))
     }
 
     /// Sets the position, unless it is known already.
@@ -82,7 +88,7 @@ pub enum ConfigErrorKind {
     /// The text is not JSON, or not TOML.
     #[error("{what}")]
     Syntax {
-        /// What the parser rejected.
+        /// The message of the parser.
         what: String,
     },
     /// The value has the wrong type.
@@ -124,7 +130,7 @@ pub enum ConfigErrorKind {
     /// The value is empty or has an invalid character.
     #[error("{what}")]
     InvalidValue {
-        /// What is wrong with it.
+        /// The requirement that the value violates.
         what: &'static str,
     },
     /// A number is out of range.
@@ -154,7 +160,7 @@ pub enum ConfigErrorKind {
     /// The address is invalid.
     #[error("{what}")]
     Address {
-        /// What is wrong with it, and what to write.
+        /// The error of the address, and what to write instead.
         what: String,
     },
     /// The file is too large.

@@ -9,15 +9,17 @@ pub fn escape_invisible(text: &str) -> Cow<'_, str> {
         return Cow::Borrowed(text);
     }
     let mut out = String::with_capacity(text.len() + 8);
-    for char in text.chars() {
-        if is_invisible(char) {
-            // Writing to a string does not fail.
-            _ = write!(out, "\\u{{{:x}}}", char as u32);
-        } else {
-            out.push(char);
-        }
-    }
+    text.chars().for_each(|char| push_escaped(&mut out, char));
     Cow::Owned(out)
+}
+
+/// Appends a character, escaped if it is invisible.
+pub(crate) fn push_escaped(out: &mut String, char: char) {
+    match is_invisible(char) {
+        // Writing to a string does not fail.
+        true => _ = write!(out, "\\u{{{:x}}}", char as u32),
+        false => out.push(char),
+    }
 }
 
 /// Returns whether a terminal obeys this character, hides it, or shows it as another one: control and format characters, fillers,

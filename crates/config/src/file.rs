@@ -92,38 +92,26 @@ impl ConfigFile {
 
     fn parse(path: PathBuf, owner: Owner, stored: Option<&str>) -> Result<Self, ConfigError> {
         let text = stored.filter(|text| !text.trim().is_empty()).unwrap_or("{}\n").to_owned();
-        let file = Self {
-            path,
-            owner,
-            text: String::new(),
-            edits: Vec::new(),
-            root: Node::from_json(&json!({})),
-            servers: Vec::new(),
-            rules: Vec::new(),
-            warnings: Vec::new(),
-        };
-        file.with_text(text)
+        Self::from_text(path, owner, text, Vec::new())
+    }
+
+    fn from_text(path: PathBuf, owner: Owner, text: String, edits: Vec<Edit>) -> Result<Self, ConfigError> {
+        let in_file = |error: ConfigError| error.in_file(&path);
+        let root = Node::parse(&text, Syntax::Strict)
+            .map_err(|error| in_file(ConfigError::not_json(&text, &error)))?;
+        let FileContents { mut servers, rules, warnings } =
+            FileContents::read(&root, &text).map_err(in_file)?;
+        for server in &mut servers {
+            server.entry = server.entry.clone().map_err(in_file);
+        }
+        let warnings = warnings.into_iter().map(|warning| warning.in_file(&path)).collect();
+        Ok(Self { path, owner, text, edits, root, servers, rules, warnings })
     }
 
     /// Replaces the text and parses it.
-    fn with_text(mut self, text: String) -> Result<Self, ConfigError> {
-        let in_file = |error: ConfigError| error.in_file(&self.path);
-        let root = Node::parse(&text, Syntax::Strict)
-            .map_err(|error| in_file(ConfigError::not_json(&text, &error)))?;
-        let contents = FileContents::read(&root, &text).map_err(in_file)?;
-        self.servers = contents.servers;
-        self.rules = contents.rules;
-        for server in &mut self.servers {
-            server.entry = std::mem::replace(
-                &mut server.entry,
-                Err(ConfigError::new("", ConfigErrorKind::UnknownServer)),
-            )
-            .map_err(|error| error.in_file(&self.path));
-        }
-        self.warnings = contents.warnings.into_iter().map(|warning| warning.in_file(&self.path)).collect();
-        self.root = root;
-        self.text = text;
-        Ok(self)
+    fn set_text(&mut self, text: String) -> Result<(), ConfigError> {
+        *self = Self::from_text(self.path.clone(), self.owner, text, self.edits.clone())?;
+        Ok(())
     }
 
     /// Returns the path.
@@ -227,13 +215,13 @@ impl ConfigFile {
 
     fn change(&mut self, change: impl Fn(&str, &Node) -> Option<String>) -> Result<(), ConfigError> {
         if self.root.get(SERVERS).is_none() {
-            *self = self.clone().with_text(edit::set(&self.text, &self.root, SERVERS, &json!({})))?;
+            self.set_text(edit::set(&self.text, &self.root, SERVERS, &json!({})))?;
         }
         let servers = self.root.get(SERVERS);
-        if let Some(text) = servers.and_then(|servers| change(&self.text, servers)) {
-            *self = self.clone().with_text(text)?;
+        match servers.and_then(|servers| change(&self.text, servers)) {
+            Some(text) => self.set_text(text),
+            None => Ok(()),
         }
-        Ok(())
     }
 
     fn error(&self, name: &str, problem: ConfigErrorKind) -> ConfigError {
@@ -259,25 +247,22 @@ pub(crate) struct FileContents {
 
 impl FileContents {
     fn read(root: &Node, text: &str) -> Result<Self, ConfigError> {
-        let Some(members) = root.members() else {
-            let problem = ConfigErrorKind::Mismatch { expected: "an object", found: root.type_name() };
-            return Err(ConfigError::new("", problem).at(Some(Position::at_byte(text, root.span.start))));
-        };
+        let members = root.members().ok_or_else(|| ConfigError::not_an_object("", root, text))?;
         let mut warnings = Vec::new();
         let mut found = members.iter().filter(|member| member.key == SERVERS);
         let servers = match (found.next(), found.next()) {
             (Some(_), Some(duplicate)) => {
-                let position = Position::at_byte(text, duplicate.key_span.start);
-                return Err(ConfigError::new(SERVERS, ConfigErrorKind::DuplicateKey).at(Some(position)));
+                let position = Position::in_text(text, duplicate.key_span.start);
+                return Err(ConfigError::new(SERVERS, ConfigErrorKind::DuplicateKey).at(position));
             }
             (Some(member), None) => Self::entries(&member.node, text, &mut warnings)?,
             (None, _) => {
                 let foreign = members.iter().find(|member| FOREIGN.contains(&member.key.as_str()));
                 if let Some(member) = foreign {
-                    let position = Position::at_byte(text, member.key_span.start);
+                    let position = Position::in_text(text, member.key_span.start);
                     let text =
                         "servers belong under `mcpServers`; import the file if it is another program's";
-                    warnings.push(Warning::new(&member.key, text).at(Some(position)));
+                    warnings.push(Warning::new(&member.key, text).at(position));
                 }
                 Vec::new()
             }
@@ -291,7 +276,7 @@ impl FileContents {
         let mut rules = Vec::new();
         for member in root.get(PERMISSIONS).and_then(Node::members).unwrap_or_default() {
             let field = format!("{PERMISSIONS}.{}", member.key);
-            let position = Some(Position::at_byte(text, member.node.span.start));
+            let position = Position::in_text(text, member.node.span.start);
             let mut warn = |text: String| warnings.push(Warning::new(&field, text).at(position));
             let verdict = match member.key.as_str() {
                 "allow" => Verdict::Allow,
@@ -325,10 +310,7 @@ impl FileContents {
         text: &str,
         warnings: &mut Vec<Warning>,
     ) -> Result<Vec<ServerEntry>, ConfigError> {
-        let members = node.members().ok_or_else(|| {
-            let problem = ConfigErrorKind::Mismatch { expected: "an object", found: node.type_name() };
-            ConfigError::new(SERVERS, problem).at(Some(Position::at_byte(text, node.span.start)))
-        })?;
+        let members = node.members().ok_or_else(|| ConfigError::not_an_object(SERVERS, node, text))?;
         let mut servers: Vec<ServerEntry> = Vec::new();
         for member in members {
             let path = format!("{SERVERS}.{}", member.key);
@@ -341,9 +323,8 @@ impl FileContents {
             };
             match servers.iter_mut().find(|server| server.name == member.key) {
                 Some(first) => {
-                    let position = Position::at_byte(text, member.key_span.start);
-                    first.entry =
-                        Err(ConfigError::new(path, ConfigErrorKind::DuplicateKey).at(Some(position)));
+                    let position = Position::in_text(text, member.key_span.start);
+                    first.entry = Err(ConfigError::new(path, ConfigErrorKind::DuplicateKey).at(position));
                 }
                 None => servers.push(ServerEntry { name: member.key.clone(), entry }),
             }

@@ -7,11 +7,10 @@
 //! Not the pretty printer of `serde_json`: it prints a decoded value, which has lost duplicate members and the spelling
 //! of strings and numbers, and it does not break strings.
 
-use std::fmt::Write;
 use std::iter::Peekable;
 use std::str::Chars;
 
-use crate::escape::is_invisible;
+use crate::escape::push_escaped;
 
 /// The indentation limit: a line must not grow with the depth of a hostile text.
 const MAX_INDENT: usize = 64;
@@ -41,7 +40,7 @@ pub(crate) fn json_lines(text: &str) -> Vec<String> {
             }
             ':' => writer.line.push_str(": "),
             char if char.is_ascii_whitespace() => {}
-            char => writer.put(char),
+            char => push_escaped(&mut writer.line, char),
         }
     }
     writer.break_line(0);
@@ -69,12 +68,12 @@ impl LineWriter {
     fn put_string(&mut self, chars: &mut Peekable<Chars<'_>>) {
         self.line.push('"');
         while let Some(char) = chars.next() {
-            self.put(char);
+            push_escaped(&mut self.line, char);
             match char {
                 '"' => return,
                 '\\' => {
                     let Some(escaped) = chars.next() else { return };
-                    self.put(escaped);
+                    push_escaped(&mut self.line, escaped);
                     if escaped == 'n' && chars.peek().is_some_and(|next| *next != '"') {
                         self.line.push('"');
                         let depth = self.depth;
@@ -87,14 +86,6 @@ impl LineWriter {
             }
         }
     }
-
-    fn put(&mut self, char: char) {
-        match is_invisible(char) {
-            // Writing to a string does not fail.
-            true => _ = write!(self.line, "\\u{{{:x}}}", char as u32),
-            false => self.line.push(char),
-        }
-    }
 }
 
 #[cfg(test)]
@@ -102,6 +93,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::escape::is_invisible;
 
     #[test]
     fn s2_a_definition_has_one_member_per_line() {

@@ -123,9 +123,7 @@ fn expand_transport(
     match transport {
         TransportConfig::Stdio { command, args, env, inherit_env, cwd } => {
             reject_nul("command", command)?;
-            if command.trim().is_empty() {
-                return Err(invalid("command", "it is empty; name a program"));
-            }
+            ensure(!command.trim().is_empty(), "command", "it is empty; name a program")?;
             for (index, name) in inherit_env.iter().enumerate() {
                 check_variable_name(&format!("inheritEnv[{index}]"), name)?;
             }
@@ -150,14 +148,12 @@ fn expand_transport(
             let headers = expand_headers(headers, &expand_field)?;
             Ok(TransportConfig::Http { url, headers, binding: *binding, allow_http: *allow_http })
         }
-        TransportConfig::Sdk { name } if name.is_empty() => {
-            Err(invalid("name", "it is empty; name a registered server"))
-        }
-        TransportConfig::Sdk { name } => Ok(TransportConfig::Sdk { name: name.clone() }),
-        TransportConfig::Proxy { id, .. } if id.is_empty() => {
-            Err(invalid("id", "it is empty; name a connector"))
+        TransportConfig::Sdk { name } => {
+            ensure(!name.is_empty(), "name", "it is empty; name a registered server")?;
+            Ok(TransportConfig::Sdk { name: name.clone() })
         }
         TransportConfig::Proxy { url, id } => {
+            ensure(!id.is_empty(), "id", "it is empty; name a connector")?;
             let expanded = expand_field("url".into(), url)?.replace("{id}", &percent_encode(id));
             Ok(TransportConfig::Proxy { url: check_address(url, &expanded, false)?, id: id.clone() })
         }
@@ -186,17 +182,15 @@ fn expand_headers(
 ) -> Result<BTreeMap<String, Secret>, ConfigError> {
     let expanded = headers.iter().map(|(name, value)| {
         let field = format!("headers.{name}");
-        if HeaderName::try_from(name.as_str()).is_err() {
-            return Err(invalid(&field, "this is not a valid header name"));
-        }
+        let is_name = HeaderName::try_from(name.as_str()).is_ok();
+        ensure(is_name, &field, "this is not a valid header name")?;
         let value = expand_field(field.clone(), value.expose())?;
-        match HeaderValue::try_from(value.as_str()) {
-            Ok(_) => Ok((name.clone(), Secret::new(value))),
-            Err(_) => Err(invalid(
-                &field,
-                "the value has a line break or another character that is invalid in a header; does the variable end with one?",
-            )),
-        }
+        ensure(
+            HeaderValue::try_from(value.as_str()).is_ok(),
+            &field,
+            "the value has a line break or another character that is invalid in a header; does the variable end with one?",
+        )?;
+        Ok((name.clone(), Secret::new(value)))
     });
     expanded.collect()
 }
@@ -204,10 +198,8 @@ fn expand_headers(
 fn expand_directory(cwd: &str, expand_field: &ExpandField<'_>) -> Result<String, ConfigError> {
     let expanded = expand_field("cwd".into(), cwd)?;
     reject_nul("cwd", &expanded)?;
-    match expanded.is_empty() {
-        true => Err(invalid("cwd", "it is empty; name a directory, or remove it")),
-        false => Ok(expanded),
-    }
+    ensure(!expanded.is_empty(), "cwd", "it is empty; name a directory, or remove it")?;
+    Ok(expanded)
 }
 
 fn check_address(written: &str, expanded: &str, allow_http: bool) -> Result<String, ConfigError> {
@@ -245,19 +237,16 @@ fn percent_encode(id: &str) -> String {
 }
 
 fn check_variable_name(field: &str, name: &str) -> Result<(), ConfigError> {
-    match name.is_empty() || name.contains(['=', '\0']) {
-        true => Err(invalid(field, "this is not a valid variable name")),
-        false => Ok(()),
-    }
+    ensure(!name.is_empty() && !name.contains(['=', '\0']), field, "this is not a valid variable name")
 }
 
 fn reject_nul(field: &str, text: &str) -> Result<(), ConfigError> {
-    match text.contains('\0') {
-        true => Err(invalid(field, "it has a zero byte, which a process cannot receive")),
-        false => Ok(()),
-    }
+    ensure(!text.contains('\0'), field, "it has a zero byte, which a process cannot receive")
 }
 
-fn invalid(field: &str, what: &'static str) -> ConfigError {
-    ConfigError::new(field, ConfigErrorKind::InvalidValue { what })
+fn ensure(is_valid: bool, field: &str, what: &'static str) -> Result<(), ConfigError> {
+    match is_valid {
+        true => Ok(()),
+        false => Err(ConfigError::new(field, ConfigErrorKind::InvalidValue { what })),
+    }
 }

@@ -34,7 +34,7 @@ impl ServerConfig {
 }
 
 fn transport(fields: &mut FieldReader<'_>) -> Result<TransportConfig, ConfigError> {
-    let word = fields.take("type", text)?;
+    let word = fields.read("type", text)?;
     let word = match word.as_deref() {
         Some(word) => word,
         None => match (fields.has("command"), fields.has("url")) {
@@ -71,10 +71,10 @@ fn stdio(fields: &mut FieldReader<'_>) -> Result<TransportConfig, ConfigError> {
     fields.reject("stdio", &["url"])?;
     Ok(TransportConfig::Stdio {
         command: fields.require("stdio", "command")?,
-        args: fields.take("args", texts)?.unwrap_or_default(),
-        env: fields.take("env", secrets)?.unwrap_or_default(),
-        inherit_env: fields.take("inheritEnv", texts)?.unwrap_or_default(),
-        cwd: fields.take("cwd", text)?,
+        args: fields.read("args", texts)?.unwrap_or_default(),
+        env: fields.read("env", secrets)?.unwrap_or_default(),
+        inherit_env: fields.read("inheritEnv", texts)?.unwrap_or_default(),
+        cwd: fields.read("cwd", text)?,
     })
 }
 
@@ -86,23 +86,23 @@ fn http(
     fields.reject(word, &["command"])?;
     Ok(TransportConfig::Http {
         url: fields.require(word, "url")?,
-        headers: fields.take("headers", secrets)?.unwrap_or_default(),
+        headers: fields.read("headers", secrets)?.unwrap_or_default(),
         binding,
-        allow_http: fields.take("allowHttp", boolean)?.unwrap_or_default(),
+        allow_http: fields.read("allowHttp", boolean)?.unwrap_or_default(),
     })
 }
 
 fn settings(fields: &mut FieldReader<'_>) -> Result<Settings, ConfigError> {
     Ok(Settings {
-        disabled: fields.take("disabled", boolean)?.unwrap_or_default(),
-        required: fields.take("required", boolean)?.unwrap_or_default(),
-        lazy: fields.take("lazy", boolean)?.unwrap_or_default(),
-        trust: fields.take("trust", boolean)?.unwrap_or_default(),
-        timeout: fields.take("timeout", milliseconds)?,
-        startup_timeout: fields.take("startupTimeout", milliseconds)?,
-        restart: fields.take("restart", restart)?,
-        allow_tools: fields.take("allowTools", texts)?.unwrap_or_default(),
-        deny_tools: fields.take("denyTools", texts)?.unwrap_or_default(),
+        disabled: fields.read("disabled", boolean)?.unwrap_or_default(),
+        required: fields.read("required", boolean)?.unwrap_or_default(),
+        lazy: fields.read("lazy", boolean)?.unwrap_or_default(),
+        trust: fields.read("trust", boolean)?.unwrap_or_default(),
+        timeout: fields.read("timeout", milliseconds)?,
+        startup_timeout: fields.read("startupTimeout", milliseconds)?,
+        restart: fields.read("restart", restart)?,
+        allow_tools: fields.read("allowTools", texts)?.unwrap_or_default(),
+        deny_tools: fields.read("denyTools", texts)?.unwrap_or_default(),
     })
 }
 
@@ -116,16 +116,12 @@ struct FieldReader<'a> {
 
 impl<'a> FieldReader<'a> {
     fn new(node: &'a Node, text: &'a str) -> Result<Self, ConfigError> {
-        let position = |span: usize| (!text.is_empty()).then(|| Position::at_byte(text, span));
-        let members = node.members().ok_or_else(|| {
-            let problem = ConfigErrorKind::Mismatch { expected: "an object", found: node.type_name() };
-            ConfigError::new("", problem).at(position(node.span.start))
-        })?;
+        let members = node.members().ok_or_else(|| ConfigError::not_an_object("", node, text))?;
         for (index, member) in members.iter().enumerate() {
             if members[..index].iter().any(|earlier| earlier.key == member.key) {
                 // Programs differ on which of the two wins, so one could be approved and the other run.
                 return Err(ConfigError::new(&member.key, ConfigErrorKind::DuplicateKey)
-                    .at(position(member.key_span.start)));
+                    .at(Position::in_text(text, member.key_span.start)));
             }
         }
         Ok(Self { members, read_keys: Vec::new(), whole: node, text })
@@ -142,14 +138,11 @@ impl<'a> FieldReader<'a> {
 
     fn error(&self, key: &str, problem: ConfigErrorKind) -> ConfigError {
         let span = self.find(key).map_or(&self.whole.span, |member| &member.key_span);
-        ConfigError::new(key, problem).at(self.position(span.start))
+        ConfigError::new(key, problem).at(Position::in_text(self.text, span.start))
     }
 
-    fn position(&self, byte: usize) -> Option<Position> {
-        (!self.text.is_empty()).then(|| Position::at_byte(self.text, byte))
-    }
-
-    fn take<T>(
+    /// Reads an optional field and records its key as known. `null` counts as missing.
+    fn read<T>(
         &mut self,
         key: &'static str,
         read: fn(&Node) -> Result<T, FieldError>,
@@ -157,14 +150,15 @@ impl<'a> FieldReader<'a> {
         self.read_keys.push(key);
         let Some(member) = self.find(key) else { return Ok(None) };
         let read = read(&member.node).map_err(|error| {
-            ConfigError::new(format!("{key}{}", error.inside), error.problem).at(self.position(error.at))
+            ConfigError::new(format!("{key}{}", error.inside), error.problem)
+                .at(Position::in_text(self.text, error.at))
         })?;
         Ok(Some(read))
     }
 
     /// Reads a required string.
     fn require(&mut self, server_type: &'static str, key: &'static str) -> Result<String, ConfigError> {
-        let found = self.take(key, text)?;
+        let found = self.read(key, text)?;
         found.ok_or_else(|| self.error("", ConfigErrorKind::MissingField { server_type, needs: key }))
     }
 
@@ -186,7 +180,8 @@ impl<'a> FieldReader<'a> {
                 true => format!("a server of type `{server_type}` does not use this"),
                 false => "unknown field: kept, but not used".to_owned(),
             };
-            let warning = Warning::new(&member.key, text).at(self.position(member.key_span.start));
+            let warning =
+                Warning::new(&member.key, text).at(Position::in_text(self.text, member.key_span.start));
             ((member.key.clone(), member.node.to_json()), warning)
         })
         .unzip()

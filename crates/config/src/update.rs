@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 
 use rustix::fs::OFlags;
 
-use crate::disk::{Owner, io_error, read_with_metadata};
+use crate::disk::{Owner, if_found, io_error, read_with_metadata};
 use crate::error::{ConfigError, ConfigErrorKind};
 
 /// The timeout for the lock. Each holder keeps it for the time of two syncs.
@@ -109,19 +109,12 @@ impl UpdateTarget {
 
     /// Returns the current generation of the file.
     fn generation(&self) -> io::Result<Option<Generation>> {
-        match fs::metadata(&self.file) {
-            Ok(metadata) => Ok(Some(Generation::of(&metadata))),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(error),
-        }
+        Ok(if_found(fs::metadata(&self.file))?.as_ref().map(Generation::of))
     }
 
     /// Writes and syncs the draft. Only the holder of the lock has one.
     fn write_draft(&self, text: &str) -> io::Result<()> {
-        match fs::remove_file(&self.draft) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-            _ => {}
-        }
+        if_found(fs::remove_file(&self.draft))?;
         let mode = match (self.owner, fs::metadata(&self.file)) {
             (Owner::User, _) => 0o600,
             (Owner::Shared, Ok(metadata)) => metadata.mode() & 0o777,
@@ -227,11 +220,8 @@ impl Drop for FileLock {
 /// Returns whether the path still names this file.
 fn is_at(file: &File, path: &Path) -> io::Result<bool> {
     let ours = file.metadata()?;
-    match fs::symlink_metadata(path) {
-        Ok(there) => Ok((there.dev(), there.ino()) == (ours.dev(), ours.ino())),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
-        Err(error) => Err(error),
-    }
+    let there = if_found(fs::symlink_metadata(path))?;
+    Ok(there.is_some_and(|there| (there.dev(), there.ino()) == (ours.dev(), ours.ino())))
 }
 
 #[cfg(test)]

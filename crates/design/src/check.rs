@@ -18,7 +18,7 @@ use crate::uri::PatternError;
 pub struct DesignError {
     /// The item that has the error.
     pub location: DesignLocation,
-    /// What is wrong with it.
+    /// The kind of error.
     pub kind: DesignErrorKind,
 }
 
@@ -53,7 +53,7 @@ pub enum ItemKind {
     Type,
 }
 
-/// What is wrong with an item.
+/// The kind of an error in a design.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum DesignErrorKind {
@@ -89,7 +89,7 @@ pub enum DesignErrorKind {
     BadUri {
         /// The URI.
         uri: String,
-        /// What is wrong with it.
+        /// The error of the pattern.
         reason: PatternError,
     },
     /// Another resource has a pattern that matches the same URIs.

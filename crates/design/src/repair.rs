@@ -35,7 +35,7 @@ impl Issue {
         Self { pointer: pointer.into(), message: message.into(), expected: None }
     }
 
-    /// Creates an issue with a top-level member.
+    /// Creates an issue at a top-level member.
     pub fn for_member(name: &str, message: impl Into<String>) -> Self {
         Self::new(format!("/{}", name.replace('~', "~0").replace('/', "~1")), message)
     }

@@ -19,6 +19,7 @@ pub(crate) struct ConnectAttempt {
     kind: AttemptKind,
 }
 
+/// How the server of an attempt relates to the host's set of servers.
 enum AttemptKind {
     /// The set has this server already, with the same spec.
     Existing,

@@ -7,8 +7,9 @@
 //!                   registry ──▶ Catalog ──▶ call: resolve, validate, decide, send, spill
 //! ```
 //!
-//! A server is described by a [`ServerSpec`], converted from a `Stdio`, an `Http`, an `InProcess` server or a
-//! [`config::ServerConfig`]. Its connection task connects and reconnects it; its tools are published in the [`Catalog`]; a
+//! A server is described by a [`ServerSpec`], converted from a [`Stdio`](switchboard_transport::stdio::Stdio), an
+//! [`Http`](switchboard_transport::http::client::Http), an [`InProcess`](switchboard_session::server::InProcess) server or
+//! a [`config::ServerConfig`]. Its connection task connects and reconnects it; its tools are published in the [`Catalog`]; a
 //! call is resolved there, checked against the policy, and sent over the session of the slot.
 //!
 //! **Invariants.** Operations on one server never wait for another. Reading a status does not contact the server. A catalog
@@ -16,8 +17,7 @@
 //! idempotent and the replay policy allows it. Arguments and results are never logged.
 //!
 //! ```
-//! use switchboard::host::Host;
-//! use switchboard::InProcess;
+//! use switchboard::{Host, InProcess};
 //! # use switchboard::protocol::{CallToolResult, Content, Implementation, ListCapability, ListToolsResult, RpcError, ServerCapabilities, Tool};
 //! # use switchboard::server::{Handler, HandlerOutcome, RequestContext, ServerRequest};
 //! # use switchboard::Server;

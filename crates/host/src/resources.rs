@@ -36,7 +36,7 @@ pub struct MergedList<T> {
     pub errors: Vec<(Arc<str>, HostError)>,
 }
 
-/// An item of a server.
+/// An item and the name of its server.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct FromServer<T> {

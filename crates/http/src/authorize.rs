@@ -163,7 +163,7 @@ pub enum Retry {
     GiveUp,
 }
 
-/// Why there are no credentials.
+/// The error of an authorizer.
 #[derive(Debug, Clone, thiserror::Error)]
 #[non_exhaustive]
 pub enum AuthorizeError {
@@ -185,9 +185,9 @@ pub enum AuthorizeError {
     /// Obtaining credentials failed.
     #[error("no credentials: {what}")]
     Failed {
-        /// What failed.
+        /// The step that failed, for display.
         what: String,
-        /// The error underneath.
+        /// The underlying error.
         source: Option<ErrorSource>,
     },
 }

@@ -23,7 +23,7 @@ use crate::gzip::{Gunzip, GunzipStep};
 use crate::pool::Lease;
 use crate::sanitize::printable;
 
-/// How much of the body of an error response is read.
+/// The maximum number of bytes read from the body of an error response.
 pub const ERROR_BODY_LIMIT: usize = 64 * 1024;
 
 /// The body of a response.

@@ -5,7 +5,7 @@
 
 use http::header::{HeaderMap, WWW_AUTHENTICATE};
 
-/// How much of the headers is read.
+/// The maximum number of header bytes that are parsed.
 const MAX_BYTES: usize = 16 * 1024;
 const MAX_CHALLENGES: usize = 16;
 const MAX_PARAMETERS: usize = 32;
@@ -28,15 +28,15 @@ const MAX_PARAMETERS: usize = 32;
 pub struct Challenge {
     /// The scheme as written, like `Bearer`.
     pub scheme: String,
-    /// What is protected.
+    /// The protection space.
     pub realm: Option<String>,
-    /// Where the metadata of the protected resource is. Not checked: it is what the server wrote.
+    /// The URL of the metadata of the protected resource (RFC 9728). As the server sent it, not validated.
     pub resource_metadata: Option<String>,
-    /// The scopes that are needed, with blanks between.
+    /// The required scopes, separated by spaces.
     pub scope: Option<String>,
     /// The error code, like `invalid_token` or `insufficient_scope`.
     pub error: Option<String>,
-    /// The error in words.
+    /// The description of the error.
     pub error_description: Option<String>,
 }
 
@@ -48,13 +48,13 @@ impl Challenge {
         for value in headers.get_all(WWW_AUTHENTICATE) {
             let bytes = &value.as_bytes()[..value.len().min(room)];
             room -= bytes.len();
-            // Bytes outside ASCII stand in quoted strings only; what matters is ASCII.
+            // Non-ASCII bytes are valid in quoted strings only; all names are ASCII.
             ChallengeParser { rest: &String::from_utf8_lossy(bytes) }.parse_into(&mut challenges);
         }
         challenges
     }
 
-    /// Whether it asks for a bearer token.
+    /// Returns whether the scheme is `Bearer`.
     pub fn is_bearer(&self) -> bool {
         self.scheme.eq_ignore_ascii_case("bearer")
     }
@@ -68,7 +68,7 @@ impl Challenge {
         Self { scheme: scheme.to_owned(), ..Self::default() }
     }
 
-    /// The first of several parameters with one name counts.
+    /// Sets a parameter. The first of several with one name counts.
     fn set(&mut self, name: &str, value: String) {
         let field = match name.to_ascii_lowercase().as_str() {
             "realm" => &mut self.realm,

@@ -11,7 +11,6 @@ use std::time::Duration;
 
 use http::Uri;
 use http::uri::Scheme;
-use hyper::rt::{Read, ReadBufCursor, Write};
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::client::legacy::connect::dns::{GaiAddrs, GaiFuture, GaiResolver, Name};
 use hyper_util::rt::TokioIo;
@@ -157,50 +156,14 @@ impl Future for ResolveFuture {
     }
 }
 
-trait IoStream: AsyncRead + AsyncWrite + Send + Unpin {}
+pub(crate) trait IoStream: AsyncRead + AsyncWrite + Send + Unpin {}
 impl<S: AsyncRead + AsyncWrite + Send + Unpin> IoStream for S {}
 
 /// A dialed connection.
 pub(crate) struct Connection {
-    io: TokioIo<Box<dyn IoStream>>,
+    pub(crate) io: TokioIo<Box<dyn IoStream>>,
     /// Whether requests go to a proxy, with the whole address in the request line.
     pub(crate) proxied: bool,
     /// Whether the server has chosen HTTP/2.
     pub(crate) h2: bool,
-}
-
-impl Read for Connection {
-    fn poll_read(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        into: ReadBufCursor<'_>,
-    ) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.io).poll_read(cx, into)
-    }
-}
-
-impl Write for Connection {
-    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, from: &[u8]) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.io).poll_write(cx, from)
-    }
-
-    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.io).poll_flush(cx)
-    }
-
-    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.io).poll_shutdown(cx)
-    }
-
-    fn is_write_vectored(&self) -> bool {
-        self.io.is_write_vectored()
-    }
-
-    fn poll_write_vectored(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        from: &[io::IoSlice<'_>],
-    ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.io).poll_write_vectored(cx, from)
-    }
 }

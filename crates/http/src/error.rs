@@ -1,4 +1,4 @@
-//! What goes wrong with a request, by what the caller can do about it.
+//! Errors of a request, one variant for each way a caller can react.
 //!
 //! Invariants: nothing here holds a header value, a body or a query, so every error may be logged; foreign errors are
 //! kept as a source and never named in a signature. An HTTP status is not an error: it is part of the response.
@@ -12,65 +12,65 @@ use crate::authorize::AuthorizeError;
 use crate::source::ErrorSource;
 use crate::url::AddressError;
 
-/// Why a request brought no response, or a body did not arrive.
+/// The error of a request without a response, or of a response whose body could not be read.
 #[derive(Debug, Clone, thiserror::Error)]
 #[non_exhaustive]
 pub enum HttpError {
-    /// The address is no good; nothing was connected.
+    /// The address is invalid; no connection was opened.
     #[error(transparent)]
     Address(#[from] AddressError),
-    /// A header was given that the client writes itself.
+    /// The request sets a header that is reserved for the client.
     #[error("the header `{name}` is written by the client and cannot be set")]
     Header {
-        /// Its name.
+        /// The name of the header.
         name: HeaderName,
     },
-    /// A certificate that was to be trusted cannot be read.
+    /// An extra root certificate cannot be read.
     #[error("the extra root certificates cannot be read: {reason}")]
     Roots {
-        /// What is wrong.
+        /// The reason, for display.
         reason: String,
     },
-    /// No connection; the request was not sent.
+    /// The connection could not be opened; the request was not sent.
     #[error("cannot connect to {host}: {kind}")]
     Connect {
-        /// The host, or the proxy, that was called.
+        /// The host or proxy to connect to.
         host: String,
-        /// What happened.
+        /// The cause.
         kind: ConnectKind,
-        /// The error underneath.
+        /// The underlying error.
         source: Option<ErrorSource>,
     },
-    /// The two ends could not agree on a secure connection; the request was not sent.
+    /// The TLS handshake failed; the request was not sent.
     #[error("no secure connection to {host}: {reason}")]
     Tls {
         /// The host.
         host: String,
-        /// What is wrong.
+        /// The cause.
         reason: TlsReason,
-        /// The error underneath.
+        /// The underlying error.
         source: Option<ErrorSource>,
     },
-    /// Nothing came for too long.
+    /// A timeout expired.
     #[error("no {phase} within {after:?}")]
     Timeout {
-        /// What was waited for.
+        /// The phase that timed out.
         phase: TimeoutPhase,
-        /// How long.
+        /// The duration of the timeout.
         after: Duration,
     },
-    /// The body is larger than the caller takes.
+    /// The body exceeds the limit of the caller.
     #[error("the response is larger than {limit} bytes")]
     TooLarge {
         /// The limit, counted after decompression.
         limit: usize,
     },
-    /// The server points elsewhere, and that is not followed.
+    /// The server sent a redirect that is not followed.
     #[error("{status} to {to} is not followed: {reason}")]
     Redirect {
         /// The status.
         status: StatusCode,
-        /// Where it points, without its query.
+        /// The target, without its query.
         to: String,
         /// Why it is not followed.
         reason: RedirectReason,
@@ -80,99 +80,99 @@ pub enum HttpError {
     Broken {
         /// Whether the server may have seen the request. When not, it is safe to send again.
         sent: bool,
-        /// The error underneath.
+        /// The underlying error.
         source: Option<ErrorSource>,
     },
-    /// The server does not speak HTTP as it should.
+    /// The server violated the HTTP protocol.
     #[error("the server broke the protocol: {reason}")]
     Protocol {
-        /// What is wrong.
+        /// The reason, for display.
         reason: String,
-        /// The error underneath.
+        /// The underlying error.
         source: Option<ErrorSource>,
     },
-    /// No credentials could be had; the request was not sent.
+    /// The authorizer failed; the request was not sent.
     #[error(transparent)]
     Authorize(#[from] AuthorizeError),
 }
 
-/// Why there is no connection.
+/// Why a connection could not be opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ConnectKind {
-    /// Nobody listens there.
+    /// The connection was refused: no process listens on the port.
     #[error("connection refused")]
     Refused,
-    /// The name is not known.
+    /// The host name cannot be resolved.
     #[error("the name cannot be resolved")]
     Dns,
-    /// Nobody answered in time.
+    /// The connect timeout expired.
     #[error("no answer in time")]
     Timeout,
-    /// There is no way there.
+    /// The network or host is unreachable.
     #[error("the network cannot be reached")]
     Unreachable,
-    /// The proxy wants other credentials.
+    /// The proxy requires credentials, or rejected them (407).
     #[error("the proxy asks for credentials (407)")]
     ProxyCredentials,
     /// The proxy did not open a connection.
     #[error("the proxy did not connect")]
     Proxy,
-    /// The proxy named in the environment is of a kind that is not supported.
+    /// The proxy configured in the environment has an unsupported scheme.
     #[error("only http:// proxies are supported")]
     ProxyKind,
-    /// Something else.
+    /// Any other cause.
     #[error("the connection failed")]
     Other,
 }
 
-/// Why there is no secure connection.
+/// Why a TLS handshake failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TlsReason {
-    /// The certificate's time is over.
+    /// The certificate has expired.
     #[error("its certificate has expired")]
     Expired,
-    /// The certificate's time has not come.
+    /// The certificate is not valid yet.
     #[error("its certificate is not valid yet; is the clock right?")]
     NotYetValid,
-    /// The certificate is of another host.
+    /// The certificate is for another host.
     #[error("its certificate is for another name")]
     WrongHost,
-    /// Nobody trusted has signed the certificate.
+    /// The issuer of the certificate is not trusted.
     #[error("its certificate is signed by nobody we trust; add its root certificate if it is yours")]
     UnknownIssuer,
-    /// The certificate was called back.
+    /// The certificate is revoked.
     #[error("its certificate is revoked")]
     Revoked,
-    /// The certificate is wrong in another way.
+    /// The certificate is invalid in another way.
     #[error("its certificate is not acceptable")]
     BadCertificate,
-    /// There is no version or cipher that both ends take.
+    /// Client and server share no TLS version or cipher suite.
     #[error("it offers no TLS version or cipher that we take (TLS 1.2 and later)")]
     Version,
-    /// What answers does not speak TLS.
+    /// The server does not speak TLS.
     #[error("it does not answer in TLS")]
     NotTls,
-    /// The other end gave up.
+    /// The server aborted the handshake.
     #[error("it ended the handshake")]
     Ended,
-    /// Something else.
+    /// Any other cause.
     #[error("the handshake failed")]
     Other,
 }
 
-/// What was waited for.
+/// The phase of a request that can time out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TimeoutPhase {
     /// The TLS handshake.
     #[error("TLS handshake")]
     Tls,
-    /// The head of the response.
+    /// Waiting for the head of the response.
     #[error("response")]
     Headers,
-    /// The next bytes of the body.
+    /// Waiting for the next bytes of the body.
     #[error("further bytes of the response")]
     Body,
 }
@@ -181,22 +181,22 @@ pub enum TimeoutPhase {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RedirectReason {
-    /// 301, 302 and 303 may turn a POST into a GET.
+    /// The status is 301, 302 or 303, which may change the method to GET.
     #[error("only 307 and 308 keep the request as it is")]
     Method,
-    /// It leaves the scheme, the host or the port.
+    /// The target has another scheme, host or port.
     #[error("it leads to another origin")]
     OtherOrigin,
-    /// There were too many already.
+    /// The limit of consecutive redirects is exceeded.
     #[error("there were too many in a row")]
     TooMany,
-    /// There is no address in it, or none that can be read.
+    /// The `Location` header is missing or invalid.
     #[error("it names no address that can be used")]
     NoAddress,
 }
 
 impl HttpError {
-    /// Whether the server has certainly not seen the request, so that sending it again cannot do anything twice.
+    /// Returns whether the request certainly did not reach the server, so that it is safe to send it again.
     pub fn is_unsent(&self) -> bool {
         match self {
             Self::Address(_) | Self::Header { .. } | Self::Roots { .. } | Self::Authorize(_) => true,

@@ -1,18 +1,20 @@
-//! One HTTP request, bounded: a client whose every wait and every body has a limit, and that sends nothing where the
-//! caller did not say. It knows no MCP; the bindings and the OAuth client are built on it.
+//! An HTTP client in which every wait has a timeout, every body has a limit, and nothing is sent to an origin that the
+//! caller did not name.
+//!
+//! It knows no MCP; the HTTP bindings and the OAuth client are built on it.
 //!
 //! ```text
 //!   Address ──▶ Request ──▶ HttpClient ──▶ Response { status, headers, Body }
 //!   (checked)               │  pool ─▶ dial: TCP ─▶ proxy ─▶ TLS      │
-//!                           │  redirect: same origin, 307 and 308      └─ chunks, unpacked, limited
+//!                           │  redirect: same origin, 307 and 308      └─ chunks, decompressed, limited
 //!                           └─ Authorizer ◀─ Challenge (401, 403)
 //! ```
 //!
 //! # Invariants
-//! - An address is checked before anything is connected, and what was checked is what is connected to.
+//! - An address is validated before a connection is opened, and the validated form is the one that is used.
 //! - No header and no byte of a body reaches an origin the caller did not name.
-//! - Every wait ends, and the error says which one it was and whether the server can have seen the request.
-//! - Limits count unpacked bytes and hold before memory is used.
+//! - Every wait has a timeout; the error names the phase and says whether the request may have reached the server.
+//! - Limits count decompressed bytes and are checked before memory is allocated.
 //! - A request is never sent twice when the server may have acted on the first, unless its method is safe.
 //! - Secrets print as dots; no error and no `Debug` holds a header value, a query or a body.
 //!
@@ -82,30 +84,22 @@ mod tunnel;
 )]
 mod url;
 
-#[cfg(feature = "client")]
-pub use authorize::{
-    AuthorizeError, Authorizer, Bearer, BoxFuture, Credentials, MAX_AUTHORIZED_ATTEMPTS, NoAuth,
-    RequestTarget, Retry, UnauthorizedResponse,
-};
-#[cfg(feature = "client")]
-pub use body::{Body, BodyPrefix, ERROR_BODY_LIMIT};
-#[cfg(feature = "client")]
-pub use challenge::Challenge;
-#[cfg(feature = "client")]
-pub use client::HttpClient;
-#[cfg(feature = "client")]
-pub use error::{ConnectKind, HttpError, RedirectReason, TimeoutPhase, TlsReason};
-#[cfg(feature = "client")]
-pub use message::{Request, Response, Timeouts};
-#[cfg(feature = "client")]
-pub use options::HttpClientOptions;
-#[cfg(feature = "client")]
-pub use pool::{MAX_HEAD_BYTES, MAX_HEADERS};
-#[cfg(feature = "client")]
-pub use proxy::Proxies;
-#[cfg(feature = "client")]
-pub use redirect::MAX_REDIRECTS;
 pub use secret::Secret;
-#[cfg(feature = "client")]
-pub use source::ErrorSource;
 pub use url::{Address, AddressError, Origin, PlainHttp};
+#[cfg(feature = "client")]
+pub use {
+    authorize::{
+        AuthorizeError, Authorizer, Bearer, BoxFuture, Credentials, MAX_AUTHORIZED_ATTEMPTS, NoAuth,
+        RequestTarget, Retry, UnauthorizedResponse,
+    },
+    body::{Body, BodyPrefix, ERROR_BODY_LIMIT},
+    challenge::Challenge,
+    client::HttpClient,
+    error::{ConnectKind, HttpError, RedirectReason, TimeoutPhase, TlsReason},
+    message::{Request, Response, Timeouts},
+    options::HttpClientOptions,
+    pool::{MAX_HEAD_BYTES, MAX_HEADERS},
+    proxy::Proxies,
+    redirect::MAX_REDIRECTS,
+    source::ErrorSource,
+};

@@ -1,6 +1,6 @@
-//! A request and a response, as the caller holds them.
+//! HTTP requests and responses.
 //!
-//! Invariant: printing either shows no header value, no query and no body.
+//! Invariant: `Debug` prints no header value, no query and no body.
 
 use std::fmt;
 use std::time::Duration;
@@ -12,51 +12,51 @@ use http::{Method, StatusCode, Version};
 use crate::body::Body;
 use crate::url::Address;
 
-/// A request: where, what, and how long to wait.
+/// An HTTP request with its timeouts.
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct Request {
     /// The method.
     pub method: Method,
-    /// Where it goes.
+    /// The address.
     pub address: Address,
-    /// Its headers, without those the client writes itself.
+    /// The headers, without those that the client sets itself.
     pub headers: HeaderMap,
-    /// Its body, which may be empty.
+    /// The body; may be empty.
     pub body: Bytes,
-    /// How long to wait.
+    /// The timeouts.
     pub timeouts: Timeouts,
 }
 
-/// How long to wait for a response; none waits for ever.
+/// Timeouts of a response. `None` waits forever.
 ///
-/// Connections have limits of their own, see [`HttpClientOptions`](crate::HttpClientOptions).
+/// The timeouts of a connection are in [`HttpClientOptions`](crate::HttpClientOptions).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Timeouts {
-    /// For the head of the response, from the call on, connecting included. 60 s by default.
+    /// The time until the head of the response, including the time to connect. 60 s by default.
     pub headers: Option<Duration>,
-    /// For the next bytes of the body, while they are asked for. 30 s by default.
+    /// The time until the next bytes of the body, while the caller reads. 30 s by default.
     pub idle: Option<Duration>,
 }
 
-/// A response: its head, and its body as it comes.
+/// An HTTP response: its head, and its body as a stream.
 #[non_exhaustive]
 pub struct Response {
     /// The status.
     pub status: StatusCode,
-    /// HTTP/1.1 or HTTP/2.
+    /// The protocol version: HTTP/1.1 or HTTP/2.
     pub version: Version,
     /// The headers.
     pub headers: HeaderMap,
-    /// Where it came from, after redirects.
+    /// The address of the response, after redirects.
     pub address: Address,
     /// The body.
     pub body: Body,
 }
 
 impl Request {
-    /// A request without headers and body.
+    /// Creates a request without headers and body.
     pub fn new(method: Method, address: Address) -> Self {
         Self { method, address, headers: HeaderMap::new(), body: Bytes::new(), timeouts: Timeouts::default() }
     }
@@ -75,7 +75,7 @@ impl Request {
         self
     }
 
-    /// Sets how long to wait.
+    /// Sets the timeouts.
     #[must_use]
     pub fn with_timeouts(mut self, timeouts: Timeouts) -> Self {
         self.timeouts = timeouts;
@@ -90,14 +90,14 @@ impl Default for Timeouts {
 }
 
 impl Timeouts {
-    /// Waits this long for the head of the response.
+    /// Sets the timeout of the response head.
     #[must_use]
     pub fn with_headers(mut self, headers: Option<Duration>) -> Self {
         self.headers = headers;
         self
     }
 
-    /// Waits this long for the next bytes of the body.
+    /// Sets the idle timeout of the body.
     #[must_use]
     pub fn with_idle(mut self, idle: Option<Duration>) -> Self {
         self.idle = idle;

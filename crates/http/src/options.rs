@@ -19,7 +19,8 @@ pub struct HttpClientOptions {
 }
 
 impl Default for HttpClientOptions {
-    /// 10 s to connect and 10 s for TLS, idle connections kept for 60 s, the system's roots, no proxy.
+    /// Returns the defaults: 10 s to connect, 10 s for TLS, 60 s until an idle connection is closed, the system's root
+    /// certificates, no proxy.
     fn default() -> Self {
         Self {
             connect_timeout: Duration::from_secs(10),
@@ -33,7 +34,7 @@ impl Default for HttpClientOptions {
 }
 
 impl HttpClientOptions {
-    /// The defaults, and the proxies that the variables of this process name.
+    /// Returns the defaults with the proxies from the environment variables.
     pub fn from_environment() -> Self {
         Self::default().with_proxies(Proxies::from_environment())
     }

@@ -17,7 +17,7 @@ use hyper::body::Incoming;
 use hyper::client::conn::{TrySendError, http1, http2};
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 
-use crate::dial::Dialer;
+use crate::dial::{Connection, Dialer};
 use crate::error::HttpError;
 use crate::source::find;
 use crate::url::Address;
@@ -173,15 +173,14 @@ impl Inner {
 
     /// Dials a connection, or returns the shared one that another task has dialed meanwhile.
     async fn open(self: &Arc<Self>, address: &Address) -> Result<RequestSender, HttpError> {
-        let dialed = self.dialer.dial(address).await?;
-        let proxied = dialed.proxied;
-        if !dialed.h2 {
+        let Connection { io, proxied, h2 } = self.dialer.dial(address).await?;
+        if !h2 {
             let mut builder = http1::Builder::new();
             // Not `max_headers`: it has the same default, and setting it makes hyper allocate a table per response. A test
             // checks the default.
             builder.max_buf_size(MAX_HEAD_BYTES);
             let (mut sender, connection) =
-                builder.handshake(dialed).await.map_err(|error| http_error(error, false))?;
+                builder.handshake(io).await.map_err(|error| http_error(error, false))?;
             tokio::spawn(connection);
             sender.ready().await.map_err(|error| http_error(error, false))?;
             return Ok(RequestSender { sender: VersionedSender::Http1(sender), proxied });
@@ -193,7 +192,7 @@ impl Inner {
             .keep_alive_interval(H2_PING.0)
             .keep_alive_timeout(H2_PING.1);
         let (mut sender, connection) =
-            builder.handshake(dialed).await.map_err(|error| http_error(error, false))?;
+            builder.handshake(io).await.map_err(|error| http_error(error, false))?;
         tokio::spawn(connection);
         sender.ready().await.map_err(|error| http_error(error, false))?;
         let mut state = self.state();

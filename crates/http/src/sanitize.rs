@@ -1,6 +1,6 @@
 //! Makes text from outside safe to print in an error: one line, limited length, no control or invisible characters.
 
-/// A foreign text as it may be printable: one short line without control characters.
+/// Returns a foreign text as one short line without control characters.
 pub(crate) fn printable(text: &str) -> String {
     const LONGEST: usize = 200;
     let mut printable: String = text

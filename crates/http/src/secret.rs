@@ -1,4 +1,4 @@
-//! A text that must not be seen: tokens, passwords.
+//! Secrets: tokens and passwords that must not be printed or logged.
 //!
 //! Invariants: it prints as dots, has no `Display`, is overwritten when dropped, compares in constant time, and
 //! leaves through [`Secret::expose`] only, which is easy to search for.
@@ -8,7 +8,7 @@ use std::fmt;
 use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
-/// A text that must not be seen.
+/// A secret text, such as a token or a password. `Debug` prints dots.
 ///
 /// ```
 /// use switchboard::transport::http_client::Secret;
@@ -21,7 +21,7 @@ use zeroize::Zeroizing;
 pub struct Secret(Zeroizing<Box<str>>);
 
 impl Secret {
-    /// Takes the text.
+    /// Creates a secret from this text.
     pub fn new(text: impl Into<String>) -> Self {
         let mut text = Zeroizing::new(text.into());
         // A boxed str has no spare room; making one from a String may move it and leave the old bytes behind.
@@ -32,7 +32,7 @@ impl Secret {
         }
     }
 
-    /// The text itself. Keep the places that call this few.
+    /// Returns the text. Call it in as few places as possible.
     pub fn expose(&self) -> &str {
         &self.0
     }

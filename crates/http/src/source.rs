@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::sync::Arc;
 
-/// The error underneath.
+/// The source of an error, shared so that errors can be cloned.
 pub type ErrorSource = Arc<dyn Error + Send + Sync>;
 
 /// Returns the first error of a type in a chain of sources.

@@ -16,10 +16,10 @@ use http::{HeaderValue, Uri};
 
 use crate::sanitize::printable;
 
-/// The longest address that is taken.
+/// The length limit of an address.
 const MAX_ADDRESS: usize = 64 * 1024;
 
-/// Where plain http may go.
+/// The hosts that may be addressed with plain http.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum PlainHttp {
     /// To this machine only: `localhost`, 127.0.0.0/8 and `[::1]`.
@@ -79,66 +79,66 @@ pub struct Origin {
     port: u16,
 }
 
-/// What is wrong with an address.
+/// The error of an invalid address.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum AddressError {
-    /// It is empty, or has no scheme.
+    /// The address is empty or has no scheme.
     #[error("`{text}` is not an address; write it in full, like https://example.com/mcp")]
     NoScheme {
-        /// What was written.
+        /// The address as written.
         text: String,
     },
-    /// It is not http or https.
+    /// The scheme is not http or https.
     #[error("the scheme `{scheme}` is not supported; use https, or http on this machine")]
     Scheme {
         /// The scheme as written.
         scheme: String,
     },
-    /// It has no host, or one that cannot be.
+    /// The host is missing or invalid.
     #[error("`{host}` is not a host name or IP address; write names outside ASCII in their xn-- form")]
     Host {
         /// The host as written.
         host: String,
     },
-    /// Its port is not a number from 1 to 65535.
+    /// The port is not a number from 1 to 65535.
     #[error("`{port}` is not a port; use a number from 1 to 65535, or leave it out")]
     Port {
         /// The port as written.
         port: String,
     },
-    /// It carries a user name or password.
+    /// The address contains a user name or password.
     #[error("the address carries a user name or password; take them out and send a header instead")]
     UserInfo,
-    /// It has a fragment.
+    /// The address has a fragment.
     #[error("the address has a fragment (#…), which is never sent; take it out")]
     Fragment,
-    /// It has a character that no address has.
+    /// The address has an invalid character.
     #[error("the address holds {character:?} at byte {at}; percent-encode it")]
     Character {
         /// The character.
         character: char,
-        /// Where it stands.
+        /// The byte offset of the character.
         at: usize,
     },
-    /// It is longer than any address.
+    /// The address exceeds the length limit.
     #[error("the address is {length} bytes long; {MAX_ADDRESS} are the most")]
     TooLong {
-        /// How long it is.
+        /// The length in bytes.
         length: usize,
     },
-    /// It is plain http to another machine.
+    /// The address is plain http to another machine, which was not allowed.
     #[error("plain http to {host} would send everything in the open; use https, or allow it for this server")]
     Plain {
         /// The host.
         host: String,
     },
-    /// A reference leads to another origin.
+    /// A reference resolves to another origin.
     #[error("{to} is not at {from}; only addresses of the same scheme, host and port are followed")]
     OtherOrigin {
-        /// The origin one must stay at.
+        /// The required origin.
         from: Origin,
-        /// The origin it leads to.
+        /// The origin of the resolved reference.
         to: Origin,
     },
 }
@@ -147,7 +147,7 @@ impl Address {
     /// Parses and checks an address.
     ///
     /// # Errors
-    /// Names what is wrong and what to write instead.
+    /// When the address is invalid; the message says what to write instead.
     pub fn parse(text: &str, plain: PlainHttp) -> Result<Self, AddressError> {
         let address = Self::parse_any(text)?;
         if plain == PlainHttp::LoopbackOnly && !address.is_secure() && !address.is_loopback() {
@@ -214,7 +214,7 @@ impl Address {
         self.parts.text.get(..self.parts.origin_len).unwrap_or_default()
     }
 
-    /// Path and query.
+    /// Returns path and query.
     pub(crate) fn target(&self) -> &Uri {
         &self.parts.target
     }
@@ -224,17 +224,17 @@ impl Address {
         &self.parts.host
     }
 
-    /// Whether it is https.
+    /// Returns whether the scheme is https.
     pub fn is_secure(&self) -> bool {
         self.parts.uri.scheme() == Some(&Scheme::HTTPS)
     }
 
-    /// The host, in lower case; an IPv6 address in brackets.
+    /// Returns the host, in lower case; an IPv6 address in brackets.
     pub fn host(&self) -> &str {
         self.parts.uri.host().unwrap_or_default()
     }
 
-    /// The port, also when it is the scheme's own.
+    /// Returns the port, also if it is the default of the scheme.
     pub fn port(&self) -> u16 {
         self.parts.uri.port_u16().unwrap_or(default_port(self.is_secure()))
     }
@@ -244,12 +244,12 @@ impl Address {
         is_loopback(self.host())
     }
 
-    /// Scheme, host and port.
+    /// Returns scheme, host and port.
     pub fn origin(&self) -> Origin {
         Origin { secure: self.is_secure(), host: self.host().to_owned(), port: self.port() }
     }
 
-    /// Resolves a reference that must stay at this origin, as RFC 3986 section 5.2 says. Its fragment is dropped.
+    /// Resolves a reference that must stay at this origin (RFC 3986, 5.2). Its fragment is dropped.
     ///
     /// # Errors
     /// When it has another origin, or is not a valid reference.

@@ -11,6 +11,7 @@ use crate::limits::MAX_NODES;
 use crate::raw::Raw;
 use crate::scan::Cursor;
 use crate::syntax::SyntaxError;
+use crate::unescape::split_unicode_escape;
 use crate::{special_bytes, write};
 
 impl Raw {
@@ -176,31 +177,19 @@ fn canonical_string(inner: &str) -> String {
             b'n' => out.push_str(r"\n"),
             b'r' => out.push_str(r"\r"),
             b't' => out.push_str(r"\t"),
-            b'u' => rest = push_unicode_escape(rest, &mut out),
+            b'u' => {
+                let (character, after) = split_unicode_escape(rest);
+                match character {
+                    Ok(character) => write::write_escaped(&mut out, character.encode_utf8(&mut [0; 4])),
+                    Err(surrogate) => out.push_str(&format!(r"\u{surrogate:04x}")),
+                }
+                rest = after;
+            }
             other => write::write_escaped(&mut out, char::from(other).encode_utf8(&mut [0; 4])),
         }
     }
     out.push('"');
     out
-}
-
-/// Appends the character of the `\u` escape whose digits `text` starts with, and returns the rest of the text. A
-/// surrogate pair of two escapes is one character.
-fn push_unicode_escape<'a>(text: &'a str, out: &mut String) -> &'a str {
-    let unit = |text: &str| text.get(..4).and_then(|digits| u16::from_str_radix(digits, 16).ok());
-    let (first, rest) = (unit(text).unwrap_or_default(), &text[4..]);
-    let second = rest.strip_prefix(r"\u").and_then(unit);
-    match char::decode_utf16([first].into_iter().chain(second)).next() {
-        Some(Ok(character)) => {
-            write::write_escaped(out, character.encode_utf8(&mut [0; 4]));
-            if character.len_utf16() == 2 { &rest[6..] } else { rest }
-        }
-        _ => {
-            out.push_str(r"\u");
-            out.push_str(&format!("{first:04x}"));
-            rest
-        }
-    }
 }
 
 #[cfg(test)]

@@ -56,12 +56,12 @@ impl<V> OrderedMap<V> {
         self.0.retain_mut(|(key, value)| keep(key, value));
     }
 
-    /// How many entries there are.
+    /// Returns the number of entries.
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Whether there are none.
+    /// Returns whether the map is empty.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

@@ -4,9 +4,6 @@ use std::borrow::Cow;
 
 use crate::special_bytes::plain_prefix_len;
 
-/// The replacement for a lone surrogate.
-const REPLACEMENT: char = char::REPLACEMENT_CHARACTER;
-
 /// Decodes a string literal, given with its quotes. Borrows if the literal has no escapes.
 ///
 /// Returns `None` if the text is not a string literal, or contains a lone surrogate, which could not be written back.
@@ -42,36 +39,24 @@ pub(crate) fn unescape(inner: &str) -> String {
             b'r' => '\r',
             b't' => '\t',
             b'u' => {
-                let (character, len) = decode_unicode_escape(bytes, at);
-                at += len;
-                character
+                let (character, rest) = split_unicode_escape(&inner[at..]);
+                at = inner.len() - rest.len();
+                character.unwrap_or(char::REPLACEMENT_CHARACTER)
             }
             other => char::from(other),
         });
     }
 }
 
-/// Decodes the `\u` escape whose digits begin at `at`. Returns the character and the number of bytes consumed,
-/// including those of the second escape of a surrogate pair.
-fn decode_unicode_escape(bytes: &[u8], at: usize) -> (char, usize) {
-    let first = hex_code_unit(bytes, at).unwrap_or_default();
-    if !(0xd800..0xe000).contains(&first) {
-        return (char::from_u32(first).unwrap_or(REPLACEMENT), 4);
+/// Decodes the `\u` escape whose digits `text` starts with. Returns its character, or the lone surrogate, and the rest of
+/// the text. A surrogate pair of two escapes is one character.
+pub(crate) fn split_unicode_escape(text: &str) -> (Result<char, u16>, &str) {
+    let unit = |text: &str| u16::from_str_radix(text.get(..4)?, 16).ok();
+    let (first, rest) = (unit(text).unwrap_or_default(), text.get(4..).unwrap_or_default());
+    let second = rest.strip_prefix(r"\u").and_then(unit);
+    match char::decode_utf16([first].into_iter().chain(second)).next() {
+        Some(Ok(character)) if character.len_utf16() == 2 => (Ok(character), &rest[6..]),
+        Some(Ok(character)) => (Ok(character), rest),
+        _ => (Err(first), rest),
     }
-    let second = match bytes.get(at + 4..at + 6) {
-        Some(b"\\u") => hex_code_unit(bytes, at + 6),
-        _ => None,
-    };
-    match second {
-        Some(second) if first < 0xdc00 && (0xdc00..0xe000).contains(&second) => {
-            let code = 0x10000 + ((first - 0xd800) << 10) + (second - 0xdc00);
-            (char::from_u32(code).unwrap_or(REPLACEMENT), 10)
-        }
-        _ => (REPLACEMENT, 4),
-    }
-}
-
-fn hex_code_unit(bytes: &[u8], at: usize) -> Option<u32> {
-    let digits = bytes.get(at..at + 4)?;
-    digits.iter().try_fold(0, |value, &digit| Some(value << 4 | char::from(digit).to_digit(16)?))
 }

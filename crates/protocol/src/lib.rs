@@ -14,7 +14,8 @@
 //! ```
 //! use switchboard::protocol::{CallToolResult, Content, Revision, ServerResult};
 //!
-//! let mut result = ServerResult::from(CallToolResult::new([Content::audio("UklGRg==", "audio/wav")]));
+//! let audio = Content::audio("UklGRg==", "audio/wav");
+//! let mut result = ServerResult::from(CallToolResult::new([audio]));
 //! result.lower(Revision::V2024_11_05); // which has no audio content
 //! assert!(serde_json::to_string(&result)?.contains(r#""blob":"UklGRg==""#));
 //! # Ok::<(), serde_json::Error>(())

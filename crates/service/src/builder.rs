@@ -136,7 +136,7 @@ impl ServiceBuilder {
         self.with(|options| options.layers.push(Arc::new(layer)))
     }
 
-    /// Whether log events contain arguments and results, which are often secret. Off by default.
+    /// Sets whether log events contain arguments and results, which are often secret. Off by default.
     pub fn log_payloads(self, yes: bool) -> Self {
         self.with(|options| options.log_payloads = yes)
     }
@@ -156,7 +156,7 @@ impl ServiceBuilder {
         self.with(|options| options.argument_errors = Some(errors))
     }
 
-    /// Whether clients see the text of internal errors. Off by default.
+    /// Sets whether clients see the text of internal errors. Off by default.
     pub fn debug_errors(self, yes: bool) -> Self {
         self.with(|options| {
             options.rules.details = if yes { ErrorDetails::Shown } else { ErrorDetails::Hidden }
@@ -212,12 +212,12 @@ impl ServiceBuilder {
         self.with(|options| options.hints = Some(hints))
     }
 
-    /// Whether the server declares `listChanged`: by default, if there are [`Self::events`].
+    /// Sets whether the server declares `listChanged`: by default, if there are [`Self::events`].
     pub fn list_changed(self, yes: bool) -> Self {
         self.with(|options| options.list_changed = Some(yes))
     }
 
-    /// Whether a caller without the required scopes of an item receives an authorization error. By default, the item
+    /// Sets whether a caller without the required scopes of an item receives an authorization error. By default, the item
     /// appears not to exist.
     pub fn reveal_scopes(self, yes: bool) -> Self {
         self.with(|options| options.reveal_scopes = yes)
@@ -228,7 +228,7 @@ impl ServiceBuilder {
         self.with(|options| options.anonymous_scopes.extend(scopes.into_iter().map(Into::into)))
     }
 
-    /// Whether clients may publish events of the design to all listeners with `notify_<name>`.
+    /// Sets whether clients may publish events of the design to all listeners with `notify_<name>`.
     pub fn accept_notifications(self, yes: bool) -> Self {
         self.with(|options| options.accept_notifications = yes)
     }

@@ -143,12 +143,12 @@ impl JsonSchema for Bytes {
 
 const SCHEMA_ID: &str = "switchboard::service::Bytes";
 
-/// Whether a type is [`Bytes`].
+/// Returns whether a type is [`Bytes`].
 pub(crate) fn is_bytes<T: JsonSchema>() -> bool {
     T::schema_id() == SCHEMA_ID
 }
 
-/// Whether a schema describes bytes as base64.
+/// Returns whether a schema describes bytes as base64.
 pub(crate) fn is_base64(schema: &Value) -> bool {
     schema.get("contentEncoding").is_some_and(|encoding| encoding == "base64")
 }

@@ -65,6 +65,7 @@ pub struct Cx {
     deadline: Option<Instant>,
 }
 
+/// The origin of a context: a served request, a client's call, or background work.
 #[derive(Clone)]
 enum CallSide {
     /// A request that is served.
@@ -210,7 +211,7 @@ impl Cx {
         }
     }
 
-    /// Whether the client supports form elicitation.
+    /// Returns whether the client supports form elicitation.
     pub fn can_elicit(&self) -> bool {
         match &self.side {
             CallSide::Server(cx) => cx.can_elicit(),
@@ -372,7 +373,7 @@ impl Cx {
         }
     }
 
-    /// Whether the call was cancelled, for work that runs elsewhere.
+    /// Returns whether the call was cancelled, for work that runs elsewhere.
     pub fn is_cancelled(&self) -> bool {
         self.request_context().is_some_and(server::RequestContext::is_cancelled)
     }

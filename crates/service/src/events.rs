@@ -165,6 +165,7 @@ pub struct Events<T> {
     target: EventTarget<T>,
 }
 
+/// The receiver of events: a client over the wire, or a channel in this process.
 enum EventTarget<T> {
     Wire { sink: EventSink, json: StreamJson, _event: PhantomData<fn(T)> },
     Channel(LossySender<T>),

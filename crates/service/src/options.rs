@@ -104,12 +104,12 @@ pub(crate) struct BuilderOptions {
 }
 
 impl BuilderOptions {
-    /// The access log, with payloads if they are logged.
+    /// Returns the access log, with payloads if they are logged.
     pub(crate) fn access_log(&self) -> Option<AccessLog> {
         self.access_log.clone().map(|log| log.with_payloads(self.log_payloads))
     }
 
-    /// Whether anything can publish events of the service. If not, a listener would wait forever.
+    /// Returns whether anything can publish events of the service. If not, a listener would wait forever.
     pub(crate) fn publishes_events(&self) -> bool {
         !self.feeds.is_empty() || self.accept_notifications
     }

@@ -132,7 +132,7 @@ impl<T: Serialize + JsonSchema + Send> IntoOutput for T {
     }
 }
 
-/// Whether a string schema describes free text, neither an enum nor base64.
+/// Returns whether a string schema describes free text, neither an enum nor base64.
 fn is_plain_text(schema: &Value) -> bool {
     schema.get("enum").is_none() && !is_base64(schema)
 }

@@ -96,7 +96,7 @@ impl ServiceBuilder {
         let listener = HttpListener::bind(address).await?.with_limits(limits);
         #[cfg(feature = "rpc")]
         if self.design().rpc.is_some() {
-            listener.serve(crate::rpc::Mounted::of(&self, options)?).await;
+            listener.serve(crate::rpc::CombinedService::from_builder(&self, options)?).await;
             return Ok(());
         }
         listener.serve(HttpService::new(&self.build()?, options)).await;

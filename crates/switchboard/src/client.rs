@@ -1,13 +1,13 @@
 //! The client side: one session with one server.
 //!
 //! [`Client::connect`] opens a [`ClientSession`] over any transport and negotiates the protocol revision. The session
-//! lists and calls tools, reads resources, gets prompts and subscribes to changes. A [`ClientHandler`] answers what the
-//! server asks: elicitation, sampling, roots. For many servers at once there is [`Host`](crate::host).
+//! lists and calls tools, reads resources, gets prompts and subscribes to changes. A [`ClientHandler`] answers requests of
+//! the server: elicitation and sampling. For many servers at once there is [`Host`](crate::host).
 //!
 //! ```no_run
 //! use std::time::Duration;
 //!
-//! use switchboard::client::{Client, Limits, RevisionPolicy};
+//! use switchboard::client::{Client, RevisionPolicy};
 //! use switchboard::protocol::Revision;
 //! use switchboard::{CallError, Http, json};
 //!
@@ -16,8 +16,9 @@
 //!     .with_revisions(RevisionPolicy::Only(Revision::V2025_11_25))
 //!     .connect(Http::new("https://example.org/mcp"))
 //!     .await?;
-//! let call = session.call_tool("search", json!({ "query": "rust" })).timeout(Duration::from_secs(20));
-//! println!("{}", call.await?.text()); // dropping the call cancels it
+//! let call = session.call_tool("search", json!({ "query": "rust" }));
+//! let result = call.timeout(Duration::from_secs(20)).await?; // dropping the future cancels the call
+//! println!("{}", result.text());
 //! # Ok(()) }
 //! ```
 

@@ -7,7 +7,7 @@
 //! | connect to one server | [`Client`], [`client`] | [A client](#a-client) |
 //! | connect to many servers and offer their tools to a model | [`Host`], [`host`] | [A host](#a-host) |
 //! | answer requests with a handler of your own | [`Server`], [`mod@server`] | [A server](#a-server) |
-//! | have a server, a typed client and a command line from a trait | [`macro@service`], [`mod@service`] | [A service](#a-service) |
+//! | have a server, a typed client and a command line from a trait | [`#[service]`](macro@service), [`service`](mod@service) | [A service](#a-service) |
 //! | choose or write a transport | [`Stdio`], [`Http`], [`InProcess`], [`transport`] | [`transport`] |
 //! | read and write messages | [`protocol`] | [`protocol`] |
 //!
@@ -59,8 +59,11 @@
 //!
 //! # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
 //! let host = Host::new();
-//! host.connect("sums", InProcess::new(&server)).await?; // fails if the server cannot be reached
-//! host.add("files", Stdio::new("npx").args(["-y", "@modelcontextprotocol/server-filesystem", "/tmp"])); // keeps trying
+//! // Fails if the server cannot be reached.
+//! host.connect("sums", InProcess::new(&server)).await?;
+//! // Returns at once and keeps trying.
+//! let files = Stdio::new("npx").args(["-y", "@modelcontextprotocol/server-filesystem", "/tmp"]);
+//! host.add("files", files);
 //!
 //! for tool in host.all_tools() {
 //!     println!("{}", tool.name());
@@ -80,7 +83,8 @@
 //!
 //! ```
 //! use switchboard::protocol::{
-//!     CallToolResult, Content, Implementation, ListCapability, ListToolsResult, RpcError, ServerCapabilities, Tool,
+//!     CallToolResult, Content, Implementation, ListCapability, ListToolsResult, RpcError,
+//!     ServerCapabilities, Tool,
 //! };
 //! use switchboard::server::{Handler, HandlerOutcome, RequestContext, ServerRequest};
 //! use switchboard::{Client, InProcess, Server, json};
@@ -91,10 +95,13 @@
 //!     fn handle(&self, request: ServerRequest, _: RequestContext) -> HandlerOutcome {
 //!         match request {
 //!             ServerRequest::ListTools(_) => {
-//!                 let tool = Tool::new("now", json!({ "type": "object" })).with_description("Returns the time.");
+//!                 let schema = json!({ "type": "object" });
+//!                 let tool = Tool::new("now", schema).with_description("Returns the time.");
 //!                 HandlerOutcome::now(ListToolsResult::new([tool]))
 //!             }
-//!             ServerRequest::CallTool(_) => HandlerOutcome::now(CallToolResult::new([Content::text("10:30")])),
+//!             ServerRequest::CallTool(_) => {
+//!                 HandlerOutcome::now(CallToolResult::new([Content::text("10:30")]))
+//!             }
 //!             other => HandlerOutcome::error(RpcError::method_not_found(other.method())),
 //!         }
 //!     }
@@ -136,7 +143,8 @@
 //! }
 //!
 //! # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
-//! let clock = ClockClient::new(ClockServer::builder(HalfPastTen).connect().await?); // in this program
+//! let session = ClockServer::builder(HalfPastTen).connect().await?; // a server in this program
+//! let clock = ClockClient::new(session);
 //! assert_eq!(clock.now("Oslo".into()).await?, "10:30 in Oslo"); // the same trait, over MCP
 //! # Ok::<(), Box<dyn std::error::Error>>(()) })?;
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -156,7 +164,7 @@
 //! |---|---|
 //! | `client` | [`client`] |
 //! | `server` | [`mod@server`], [`serve_stdio`] |
-//! | `http-client`, `http-server` | [`Http`] and `server::HttpListener` |
+//! | `http-client`, `http-server` | [`Http`], [`HttpListener`](server::HttpListener) |
 //! | `oauth` | [`auth`]: logging in to servers |
 //! | `host` | [`host`] |
 //! | `service`, `service-client`, `service-rpc`, `service-validate` | [`mod@service`], its typed client, its plain JSON-RPC endpoint, checks of `pattern` and `format` |
@@ -170,11 +178,14 @@
 //! `switchboard` command.
 
 #[cfg(feature = "oauth")]
+#[doc(inline)]
 pub use switchboard_auth as auth;
 #[cfg(feature = "client")]
 pub mod client;
 #[cfg(feature = "host")]
+#[doc(inline)]
 pub use switchboard_host as host;
+#[doc(inline)]
 pub use switchboard_protocol as protocol;
 #[cfg(feature = "server")]
 pub mod server;
@@ -185,6 +196,7 @@ pub mod transport;
 #[cfg(feature = "client")]
 pub use self::client::{CallError, Client};
 #[cfg(feature = "server")]
+#[doc(inline)]
 pub use self::server::{InProcess, Server, serve_stdio};
 /// Builds JSON in place: arguments, schemas, log data.
 pub use serde_json::json;
@@ -209,4 +221,7 @@ mod documents {
     struct Readme;
     #[doc = include_str!("../../../docs/services.md")]
     struct Services;
+    #[cfg(feature = "oauth")]
+    #[doc = include_str!("../../../docs/login.md")]
+    struct Login;
 }

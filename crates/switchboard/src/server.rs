@@ -6,15 +6,22 @@
 //! [service](mod@crate::service).
 //!
 //! ```no_run
-//! use switchboard::protocol::{CallToolResult, Content, Implementation, ListCapability, RpcError, ServerCapabilities};
-//! use switchboard::server::{Handler, HandlerOutcome, HttpListener, HttpServerOptions, HttpService, RequestContext, Server, ServerRequest};
+//! use switchboard::protocol::{
+//!     CallToolResult, Content, Implementation, ListCapability, RpcError, ServerCapabilities,
+//! };
+//! use switchboard::server::{
+//!     Handler, HandlerOutcome, HttpListener, HttpServerOptions, HttpService, RequestContext, Server,
+//!     ServerRequest,
+//! };
 //!
 //! struct Greeter;
 //!
 //! impl Handler for Greeter {
 //!     fn handle(&self, request: ServerRequest, _: RequestContext) -> HandlerOutcome {
 //!         match request {
-//!             ServerRequest::CallTool(call) => HandlerOutcome::now(CallToolResult::new([Content::text(call.name)])),
+//!             ServerRequest::CallTool(call) => {
+//!                 HandlerOutcome::now(CallToolResult::new([Content::text(call.name)]))
+//!             }
 //!             other => HandlerOutcome::error(RpcError::method_not_found(other.method())),
 //!         }
 //!     }
@@ -22,7 +29,8 @@
 //!
 //! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
 //! let capabilities = ServerCapabilities::new().with_tools(ListCapability::new());
-//! let server = Server::builder(Implementation::new("greeter", "1.0.0"), capabilities).build(Greeter);
+//! let identity = Implementation::new("greeter", "1.0.0");
+//! let server = Server::builder(identity, capabilities).build(Greeter);
 //! let listener = HttpListener::bind(([127, 0, 0, 1], 8080).into()).await?;
 //! listener.serve(HttpService::new(&server, HttpServerOptions::default())).await;
 //! # Ok(()) }

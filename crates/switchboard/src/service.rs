@@ -1,6 +1,6 @@
 //! Services: a Rust trait is the design of a server.
 //!
-//! The attribute [`macro@crate::service`] turns a trait into a server, a typed client and a [`Design`]. This module holds
+//! The attribute [`service`](macro@crate::service) turns a trait into a server, a typed client and a [`Design`]. This module holds
 //! the types that the methods of a service use.
 //!
 //! ```
@@ -27,11 +27,13 @@
 //!     }
 //! }
 //!
-//! let server = CalculatorServer::builder(Exact).build()?; // or .serve_stdio(), .serve_http(address), .connect()
+//! // Instead of `build`: `serve_stdio`, `serve_http`, or `connect` for a session in this program.
+//! let server = CalculatorServer::builder(Exact).build()?;
 //! # drop(server);
 //! # Ok::<(), switchboard::service::BuildError>(())
 //! ```
 
+#[doc(inline)]
 pub use switchboard_design as design;
 pub use switchboard_macros::{Form, FormChoice, ServiceError};
 #[cfg(feature = "http-server")]

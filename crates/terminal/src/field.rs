@@ -226,6 +226,7 @@ fn find_option<'a>(options: &'a [ChoiceOption], text: &str) -> Result<&'a str, S
     }
 }
 
+/// Encodes the distinct choices as an array; an error if there are too few or too many.
 fn encode_choices(field: &MultiChoiceField, mut chosen: Vec<&str>) -> Result<Raw, String> {
     let mut seen = std::collections::HashSet::new();
     chosen.retain(|one| seen.insert(*one));

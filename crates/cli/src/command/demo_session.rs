@@ -17,6 +17,7 @@ pub(crate) async fn run(args: &DemoArgs) -> Result<(), CommandError> {
     with_connection(&target, run_steps).await
 }
 
+/// Prints each command of the demonstration and its output, all over one session.
 async fn run_steps(connection: &CommandSession) -> Result<(), CommandError> {
     let out = &connection.out;
     let command = |text: &str| format!("\n{} {}\n", out.green("$"), out.bold(text));

@@ -62,7 +62,7 @@ fn apply(hosted: &HostedServers, files: &ResolvedConfig, changes: &mut JoinSet<(
     changes.spawn(async move { drop(host.set_servers(servers).await) });
 }
 
-/// What was printed last.
+/// The view that was printed last.
 #[derive(Default)]
 struct StatusView {
     /// Number of lines on the terminal.

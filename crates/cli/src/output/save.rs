@@ -23,7 +23,7 @@ const BASE64: GeneralPurpose = GeneralPurpose::new(
 /// Maximum length of a file name derived from server text.
 const MAX_NAME: usize = 80;
 
-/// One part of a result.
+/// One part of a result as a file: its bytes, and a name derived from the server's text.
 #[derive(Debug)]
 pub(crate) struct ResultPart {
     /// File name without extension.

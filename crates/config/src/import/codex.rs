@@ -5,7 +5,7 @@ use serde_json::json;
 use crate::document::{Node, Position, Value};
 use crate::error::{ConfigError, ConfigErrorKind};
 use crate::import::field_translator::FieldTranslator;
-use crate::import::imported_file::{ForeignFile, ServerGroup};
+use crate::import::imported_file::ForeignFile;
 
 pub(crate) fn read(source: &mut ForeignFile<'_>) -> Result<(), ConfigError> {
     let root: toml::Table = toml::from_str(source.text).map_err(|error| {
@@ -14,12 +14,9 @@ pub(crate) fn read(source: &mut ForeignFile<'_>) -> Result<(), ConfigError> {
         let what = error.message().lines().next().unwrap_or("this is not TOML").to_owned();
         ConfigError::new("", ConfigErrorKind::Syntax { what }).at(position)
     })?;
-    let servers = root.get("mcp_servers").map(json);
+    let servers = root.get("mcp_servers").map(|servers| Node::from_json(&json(servers)));
     let project = source.project_of_folder(".codex");
-    source.read_servers(
-        servers.as_ref().map(Node::from_json).as_ref(),
-        &ServerGroup { at: "mcp_servers", project, translate: &translate },
-    )
+    source.read_servers(servers.as_ref(), "mcp_servers", project.as_deref(), &translate)
 }
 
 fn translate(fields: &mut FieldTranslator) {

@@ -2,7 +2,7 @@
 
 use crate::error::ConfigError;
 use crate::import::field_translator::FieldTranslator;
-use crate::import::imported_file::{ForeignFile, ServerGroup};
+use crate::import::imported_file::ForeignFile;
 use crate::import::reference::{EditorVariables, rewrite_editor};
 
 pub(crate) fn read(source: &mut ForeignFile<'_>) -> Result<(), ConfigError> {
@@ -10,10 +10,7 @@ pub(crate) fn read(source: &mut ForeignFile<'_>) -> Result<(), ConfigError> {
     let project = source.project_of_folder(".cursor");
     let known = EditorVariables { workspace: project.as_deref(), inputs: &[] };
     let translate = |fields: &mut FieldTranslator| translate(fields, known);
-    source.read_servers(
-        root.get("mcpServers"),
-        &ServerGroup { at: "mcpServers", project: project.clone(), translate: &translate },
-    )
+    source.read_servers(root.get("mcpServers"), "mcpServers", project.as_deref(), &translate)
 }
 
 fn translate(fields: &mut FieldTranslator, known: EditorVariables<'_>) {

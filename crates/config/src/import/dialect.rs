@@ -44,31 +44,26 @@ impl Dialect {
 
     /// Returns the name of the program.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::ClaudeDesktop => "Claude Desktop",
-            Self::ClaudeCode => "Claude Code",
-            Self::VsCode => "VS Code",
-            Self::Cursor => "Cursor",
-            Self::Codex => "Codex",
-            Self::Gemini => "Gemini CLI",
-            Self::Zed => "Zed",
-            Self::OpenCode => "opencode",
-            Self::Windsurf => "Windsurf",
-        }
+        self.names().0
     }
 
     /// Returns the name of the program for command lines.
     pub fn id(self) -> &'static str {
+        self.names().1
+    }
+
+    /// Returns the name of the program, and its name for command lines.
+    fn names(self) -> (&'static str, &'static str) {
         match self {
-            Self::ClaudeDesktop => "claude-desktop",
-            Self::ClaudeCode => "claude-code",
-            Self::VsCode => "vscode",
-            Self::Cursor => "cursor",
-            Self::Codex => "codex",
-            Self::Gemini => "gemini",
-            Self::Zed => "zed",
-            Self::OpenCode => "opencode",
-            Self::Windsurf => "windsurf",
+            Self::ClaudeDesktop => ("Claude Desktop", "claude-desktop"),
+            Self::ClaudeCode => ("Claude Code", "claude-code"),
+            Self::VsCode => ("VS Code", "vscode"),
+            Self::Cursor => ("Cursor", "cursor"),
+            Self::Codex => ("Codex", "codex"),
+            Self::Gemini => ("Gemini CLI", "gemini"),
+            Self::Zed => ("Zed", "zed"),
+            Self::OpenCode => ("opencode", "opencode"),
+            Self::Windsurf => ("Windsurf", "windsurf"),
         }
     }
 

@@ -58,8 +58,7 @@ impl FieldTranslator {
 
     /// Adds a field of translated.
     pub(crate) fn put(&mut self, key: &str, value: &serde_json::Value) {
-        let node = Node::from_json(value);
-        self.translated.push(Member { key: key.to_owned(), key_span: self.original.span.clone(), node });
+        self.translated.push(Member::new(key, self.original.span.clone(), Node::from_json(value)));
     }
 
     /// Copies fields unchanged.
@@ -131,8 +130,7 @@ impl FieldTranslator {
         let found = self.translated.iter_mut().find(|member| member.key == object);
         if let Some(Member { node: Node { value: Value::Object(members), .. }, .. }) = found {
             members.retain(|member| member.key != key);
-            let node = Node::from_json(&json!(text));
-            members.push(Member { key: key.to_owned(), key_span: original, node });
+            members.push(Member::new(key, original, Node::from_json(&json!(text))));
         }
     }
 

@@ -5,7 +5,7 @@ use serde_json::json;
 use crate::document::{Node, Value};
 use crate::error::ConfigError;
 use crate::import::field_translator::FieldTranslator;
-use crate::import::imported_file::{ForeignFile, ServerGroup};
+use crate::import::imported_file::ForeignFile;
 use crate::import::reference::rewrite_dollar;
 
 pub(crate) fn read(source: &mut ForeignFile<'_>) -> Result<(), ConfigError> {
@@ -16,10 +16,7 @@ pub(crate) fn read(source: &mut ForeignFile<'_>) -> Result<(), ConfigError> {
         }
     }
     let project = source.project_of_folder(".gemini");
-    source.read_servers(
-        root.get("mcpServers"),
-        &ServerGroup { at: "mcpServers", project, translate: &translate },
-    )
+    source.read_servers(root.get("mcpServers"), "mcpServers", project.as_deref(), &translate)
 }
 
 fn translate(fields: &mut FieldTranslator) {

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::disk::{self, Owner};
-use crate::document::{Node, Position, Syntax};
+use crate::document::{Node, Syntax};
 use crate::error::{ConfigError, ConfigErrorKind};
 use crate::import::dialect::Dialect;
 use crate::import::field_translator::FieldTranslator;
@@ -108,16 +108,6 @@ pub(crate) struct ForeignFile<'a> {
     warnings: Vec<Warning>,
 }
 
-/// An object of servers in a file, and how each is translated.
-pub(crate) struct ServerGroup<'a> {
-    /// The path of the object, for errors.
-    pub(crate) at: &'a str,
-    /// The project of its servers.
-    pub(crate) project: Option<PathBuf>,
-    /// Translates one server.
-    pub(crate) translate: &'a dyn Fn(&mut FieldTranslator),
-}
-
 impl ForeignFile<'_> {
     /// Parses the text as JSON with comments.
     pub(crate) fn json(&self) -> Result<Node, ConfigError> {
@@ -143,24 +133,22 @@ impl ForeignFile<'_> {
         (Some(folder) != self.home && !folder.as_os_str().is_empty()).then(|| folder.to_owned())
     }
 
-    /// Reads an object of servers; does nothing without one.
+    /// Reads an object of servers of a project; does nothing without one. `at` is the path of the object, for errors.
     pub(crate) fn read_servers(
         &mut self,
         servers: Option<&Node>,
-        group: &ServerGroup<'_>,
+        at: &str,
+        project: Option<&Path>,
+        translate: &dyn Fn(&mut FieldTranslator),
     ) -> Result<(), ConfigError> {
         let Some(node) = servers else { return Ok(()) };
         // A tree that came from TOML has no positions.
         let text = if node.span.is_empty() { "" } else { self.text };
-        let members = node.members().ok_or_else(|| {
-            let position = (!text.is_empty()).then(|| Position::at_byte(text, node.span.start));
-            let problem = ConfigErrorKind::Mismatch { expected: "an object", found: node.type_name() };
-            ConfigError::new(group.at, problem).at(position)
-        })?;
+        let members = node.members().ok_or_else(|| ConfigError::not_an_object(at, node, text))?;
         for member in members {
-            let path = format!("{}.{}", group.at, member.key);
+            let path = format!("{at}.{}", member.key);
             let mut fields = FieldTranslator::new(&member.node);
-            (group.translate)(&mut fields);
+            translate(&mut fields);
             let translated = fields.finish();
             self.warnings.extend(translated.warnings.into_iter().map(|warning| warning.under(&path)));
             if translated.is_skipped {
@@ -170,7 +158,7 @@ impl ForeignFile<'_> {
             self.servers.push(ImportedServer {
                 name: member.key.clone(),
                 entry: entry.map_err(|error| error.under(&path).in_file(self.path)),
-                project: group.project.clone(),
+                project: project.map(Path::to_owned),
                 needs: translated.needs,
             });
         }

@@ -5,7 +5,7 @@ use serde_json::json;
 use crate::document::{Node, Value};
 use crate::error::ConfigError;
 use crate::import::field_translator::FieldTranslator;
-use crate::import::imported_file::{ForeignFile, ServerGroup};
+use crate::import::imported_file::ForeignFile;
 use crate::import::reference::rewrite_braces;
 
 pub(crate) fn read(source: &mut ForeignFile<'_>) -> Result<(), ConfigError> {
@@ -18,7 +18,7 @@ pub(crate) fn read(source: &mut ForeignFile<'_>) -> Result<(), ConfigError> {
         None => (mcp, "mcp"),
     };
     let project = source.project_of_root().filter(|folder| !folder.ends_with("opencode"));
-    source.read_servers(servers, &ServerGroup { at, project, translate: &translate })
+    source.read_servers(servers, at, project.as_deref(), &translate)
 }
 
 fn translate(fields: &mut FieldTranslator) {

@@ -3,7 +3,7 @@
 use crate::document::{Node, Value};
 use crate::error::ConfigError;
 use crate::import::field_translator::FieldTranslator;
-use crate::import::imported_file::{ForeignFile, ServerGroup};
+use crate::import::imported_file::ForeignFile;
 use crate::import::reference::{EditorVariables, rewrite_editor};
 
 pub(crate) fn read(source: &mut ForeignFile<'_>) -> Result<(), ConfigError> {
@@ -19,10 +19,7 @@ pub(crate) fn read(source: &mut ForeignFile<'_>) -> Result<(), ConfigError> {
         source.warn("sandbox", "not imported: servers are not sandboxed here");
     }
     let translate = |fields: &mut FieldTranslator| translate(fields, known);
-    source.read_servers(
-        root.get("servers"),
-        &ServerGroup { at, project: project.clone(), translate: &translate },
-    )
+    source.read_servers(root.get("servers"), at, project.as_deref(), &translate)
 }
 
 fn translate(fields: &mut FieldTranslator, known: EditorVariables<'_>) {
@@ -36,7 +33,7 @@ fn translate(fields: &mut FieldTranslator, known: EditorVariables<'_>) {
     fields.rewrite(&|text| rewrite_editor(text, known));
 }
 
-/// The ids of the inputs and what they ask for.
+/// Returns the ids and prompts of the inputs.
 fn inputs(root: &Node) -> Vec<(String, String)> {
     let Some(Node { value: Value::List(inputs), .. }) = root.get("inputs") else { return Vec::new() };
     let text = |input: &Node, key: &str| input.get(key).and_then(Node::text).map(str::to_owned);

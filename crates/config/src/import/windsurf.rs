@@ -2,15 +2,12 @@
 
 use crate::error::ConfigError;
 use crate::import::field_translator::FieldTranslator;
-use crate::import::imported_file::{ForeignFile, ServerGroup};
+use crate::import::imported_file::ForeignFile;
 use crate::import::reference::{EditorVariables, rewrite_editor};
 
 pub(crate) fn read(source: &mut ForeignFile<'_>) -> Result<(), ConfigError> {
     let root = source.json()?;
-    source.read_servers(
-        root.get("mcpServers"),
-        &ServerGroup { at: "mcpServers", project: None, translate: &translate },
-    )
+    source.read_servers(root.get("mcpServers"), "mcpServers", None, &translate)
 }
 
 fn translate(fields: &mut FieldTranslator) {

@@ -3,15 +3,12 @@
 use crate::document::{Member, Node, Value};
 use crate::error::ConfigError;
 use crate::import::field_translator::FieldTranslator;
-use crate::import::imported_file::{ForeignFile, ServerGroup};
+use crate::import::imported_file::ForeignFile;
 
 pub(crate) fn read(source: &mut ForeignFile<'_>) -> Result<(), ConfigError> {
     let root = source.json()?;
     let project = source.project_of_folder(".zed");
-    source.read_servers(
-        root.get("context_servers"),
-        &ServerGroup { at: "context_servers", project, translate: &translate },
-    )
+    source.read_servers(root.get("context_servers"), "context_servers", project.as_deref(), &translate)
 }
 
 fn translate(fields: &mut FieldTranslator) {

@@ -19,7 +19,7 @@ const ROOT_DEFINITION: &str = "Whole";
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("arguments must be an object, but the schema describes {found}")]
 pub struct NotAnObjectError {
-    /// What the schema describes.
+    /// The type that the schema describes.
     pub found: String,
 }
 

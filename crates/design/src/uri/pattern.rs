@@ -282,7 +282,7 @@ impl UriPattern {
     }
 }
 
-/// Normalizes the text between expressions.
+/// Normalizes the percent-escapes of the text between expressions; rejects whitespace, `?` and `#`.
 fn normalize_literal(text: &str) -> Result<String, PatternError> {
     let refused =
         |letter: &char| letter.is_control() || letter.is_whitespace() || matches!(letter, '?' | '#');

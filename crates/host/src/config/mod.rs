@@ -1,4 +1,4 @@
-//! Configuration files, from the crate `switchboard_config`, and [`ConfigWatcher`], which rereads them when they change.
+//! Configuration files, and [`ConfigWatcher`], which rereads them when they change.
 //!
 //! A server is written as a [`ServerConfig`]; [`ResolvedConfig`] is the merged set of all files; a
 //! [`ServerSpec`](crate::ServerSpec) is created from the [`ServerPlan`] of each server.

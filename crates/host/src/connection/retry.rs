@@ -26,7 +26,7 @@ pub(crate) struct RetryState {
     early_exit: Option<(Option<i32>, Option<i32>)>,
 }
 
-/// What follows a failure.
+/// Whether and when to reconnect after a failure.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum RetryDecision {
     /// Another attempt after this pause.

@@ -35,6 +35,7 @@ pub(crate) async fn run(slot: Arc<Slot>, shared: Arc<SharedState>) {
     ConnectionTask { slot, shared, desired, era_hint: None, lost_at: None, opened: 0 }.run().await;
 }
 
+/// Connects one server, serves its session, and reconnects when it is lost, as the desired state of the slot requires.
 struct ConnectionTask {
     slot: Arc<Slot>,
     shared: Arc<SharedState>,

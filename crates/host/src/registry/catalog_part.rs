@@ -157,6 +157,7 @@ impl ToolListBuilder<'_> {
         self.rules.decide(&tool.name).or_else(drifted).or_else(full)
     }
 
+    /// Creates the catalog entry of a tool: its qualified name, hashes, span name and validators.
     fn catalog_tool(
         &self,
         tool: Tool,

@@ -38,7 +38,7 @@ pub enum ToolExplanation {
     Rejected {
         /// Its server.
         server: Arc<str>,
-        /// What is wrong.
+        /// The error in the definition.
         reason: String,
     },
     /// No connected server lists it.

@@ -334,23 +334,27 @@ fn is_unchanged(old: &ToolList, new: &ToolList) -> bool {
 
 /// Returns the visible difference between two versions of a part.
 fn diff_parts(old: Option<&Arc<CatalogPart>>, new: Option<&Arc<CatalogPart>>) -> Option<ToolsChanged> {
-    fn shown(part: Option<&Arc<CatalogPart>>) -> impl Iterator<Item = &Arc<CatalogTool>> {
+    fn visible_tools(part: Option<&Arc<CatalogPart>>) -> impl Iterator<Item = &Arc<CatalogTool>> {
         let on = part.filter(|part| part.switch == Switch::On);
         on.into_iter().flat_map(|part| &part.list.tools).filter(|listed| listed.withheld.is_none())
     }
     let before: HashMap<&str, &Arc<CatalogTool>> =
-        shown(old).map(|listed| (listed.tool.name.as_str(), listed)).collect();
+        visible_tools(old).map(|listed| (listed.tool.name.as_str(), listed)).collect();
     let after: HashMap<&str, &Arc<CatalogTool>> =
-        shown(new).map(|listed| (listed.tool.name.as_str(), listed)).collect();
+        visible_tools(new).map(|listed| (listed.tool.name.as_str(), listed)).collect();
     let name = |listed: &Arc<CatalogTool>| Arc::clone(&listed.qualified);
-    let added =
-        shown(new).filter(|listed| !before.contains_key(listed.tool.name.as_str())).map(name).collect();
-    let removed =
-        shown(old).filter(|listed| !after.contains_key(listed.tool.name.as_str())).map(name).collect();
+    let added = visible_tools(new)
+        .filter(|listed| !before.contains_key(listed.tool.name.as_str()))
+        .map(name)
+        .collect();
+    let removed = visible_tools(old)
+        .filter(|listed| !after.contains_key(listed.tool.name.as_str()))
+        .map(name)
+        .collect();
     let is_other = |listed: &&Arc<CatalogTool>| {
         before.get(listed.tool.name.as_str()).is_some_and(|before| before.digest != listed.digest)
     };
-    let changed = shown(new).filter(is_other).map(name).collect();
+    let changed = visible_tools(new).filter(is_other).map(name).collect();
     let server = Arc::clone(&new.or(old)?.server);
     let change = ToolsChanged { revision: 0, server, added, removed, changed };
     let is_any = !change.added.is_empty() || !change.removed.is_empty() || !change.changed.is_empty();

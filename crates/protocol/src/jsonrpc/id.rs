@@ -4,8 +4,10 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-use serde_core::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_core::{Serialize, Serializer};
 use switchboard_json::{FromRaw, Mismatch, RawReader, decode_string};
+
+use crate::wire::impl_deserialize;
 
 /// The maximum length of a string id, in bytes.
 pub const MAX_ID_BYTES: usize = 128;
@@ -114,35 +116,7 @@ impl FromRaw for RequestId {
     }
 }
 
-impl<'de> Deserialize<'de> for RequestId {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct RequestIdVisitor;
-        impl serde_core::de::Visitor<'_> for RequestIdVisitor {
-            type Value = RequestId;
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                write!(f, "an integer or a string of at most {MAX_ID_BYTES} bytes")
-            }
-            fn visit_i64<E: serde_core::de::Error>(self, number: i64) -> Result<RequestId, E> {
-                Ok(RequestId::Number(number))
-            }
-            fn visit_u64<E: serde_core::de::Error>(self, number: u64) -> Result<RequestId, E> {
-                i64::try_from(number).map(RequestId::Number).map_err(E::custom)
-            }
-            fn visit_f64<E: serde_core::de::Error>(self, number: f64) -> Result<RequestId, E> {
-                integral(&number.to_string())
-                    .map(RequestId::Number)
-                    .ok_or_else(|| E::custom("not an integer"))
-            }
-            fn visit_str<E: serde_core::de::Error>(self, text: &str) -> Result<RequestId, E> {
-                if text.len() > MAX_ID_BYTES {
-                    return Err(E::invalid_length(text.len(), &self));
-                }
-                Ok(RequestId::String(text.into()))
-            }
-        }
-        deserializer.deserialize_any(RequestIdVisitor)
-    }
-}
+impl_deserialize!(RequestId);
 
 #[cfg(test)]
 mod tests {

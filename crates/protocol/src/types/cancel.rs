@@ -1,7 +1,6 @@
 //! Cancellation of a request.
 
 use crate::jsonrpc::RequestId;
-use crate::setter::setters;
 use crate::types::meta::Meta;
 use crate::wire::wire;
 
@@ -19,8 +18,8 @@ pub struct CancelledParams {
 
 wire!(CancelledParams:
     optional request_id "requestId";
-    optional reason "reason";
-    optional meta "_meta";
+    optional reason "reason", with_reason(String);
+    optional meta "_meta", with_meta(Meta);
 );
 
 impl CancelledParams {
@@ -29,5 +28,3 @@ impl CancelledParams {
         Self { request_id: Some(request), reason: None, meta: None }
     }
 }
-
-setters!(CancelledParams: some with_reason reason String; some with_meta meta Meta;);

@@ -13,9 +13,11 @@ use crate::wire::{CapabilitySlot, Detach, MemberBinding, impl_deserialize, read_
 /// An object with keys that the specification does not define.
 pub type Settings = OrderedMap<Raw>;
 
-/// Declares objects of optional fields that preserve unknown keys.
+/// Declares objects of optional fields, each with its setter, that preserve unknown keys.
 macro_rules! open_objects {
-    ($($(#[$doc:meta])* $name:ident { $($(#[$field_doc:meta])* $field:ident: $type:ty = $key:literal,)* })+) => {$(
+    ($($(#[$doc:meta])* $name:ident {
+        $($(#[$field_doc:meta])* $field:ident: $type:ty = $key:literal, $setter:ident;)+
+    })+) => {$(
         $(#[$doc])*
         #[derive(Debug, Clone, Default, PartialEq, Eq)]
         #[non_exhaustive]
@@ -66,6 +68,8 @@ macro_rules! open_objects {
                 Self::default()
             }
         }
+
+        setters!($name: $(some $setter $field $type;)+);
     )+};
 }
 
@@ -73,17 +77,17 @@ open_objects! {
     /// The capabilities of a client.
     ClientCapabilities {
         /// Non-standard capabilities.
-        experimental: Settings = "experimental",
+        experimental: Settings = "experimental", with_experimental;
         /// Lists roots.
-        roots: RootsCapability = "roots",
+        roots: RootsCapability = "roots", with_roots;
         /// Samples from a model.
-        sampling: SamplingCapability = "sampling",
+        sampling: SamplingCapability = "sampling", with_sampling;
         /// Asks the user (from 2025-06-18).
-        elicitation: ElicitationCapability = "elicitation",
+        elicitation: ElicitationCapability = "elicitation", with_elicitation;
         /// Runs sampling and elicitation as tasks (2025-11-25 only).
-        tasks: TasksCapability = "tasks",
+        tasks: TasksCapability = "tasks", with_tasks;
         /// Extensions by id, with their settings (from 2026-07-28; used earlier too).
-        extensions: Settings = "extensions",
+        extensions: Settings = "extensions", with_extensions;
     }
 
     /// The capabilities of a server.
@@ -100,116 +104,79 @@ open_objects! {
     /// ```
     ServerCapabilities {
         /// Non-standard capabilities.
-        experimental: Settings = "experimental",
+        experimental: Settings = "experimental", with_experimental;
         /// Sends log messages.
-        logging: Settings = "logging",
+        logging: Settings = "logging", with_logging;
         /// Completes arguments (from 2025-03-26).
-        completions: Settings = "completions",
+        completions: Settings = "completions", with_completions;
         /// Has prompts.
-        prompts: ListCapability = "prompts",
+        prompts: ListCapability = "prompts", with_prompts;
         /// Has resources.
-        resources: ResourcesCapability = "resources",
+        resources: ResourcesCapability = "resources", with_resources;
         /// Has tools.
-        tools: ListCapability = "tools",
+        tools: ListCapability = "tools", with_tools;
         /// Runs tool calls as tasks (2025-11-25 only).
-        tasks: TasksCapability = "tasks",
+        tasks: TasksCapability = "tasks", with_tasks;
         /// Extensions by id, with their settings (from 2026-07-28; used earlier too).
-        extensions: Settings = "extensions",
+        extensions: Settings = "extensions", with_extensions;
     }
 
     /// The roots capability of a client.
     RootsCapability {
         /// Notifies of changes (until 2025-11-25).
-        list_changed: bool = "listChanged",
+        list_changed: bool = "listChanged", with_list_changed;
     }
 
     /// The sampling capability of a client.
     SamplingCapability {
         /// Supports `includeContext` (from 2025-11-25).
-        context: Settings = "context",
+        context: Settings = "context", with_context;
         /// Supports `tools` (from 2025-11-25).
-        tools: Settings = "tools",
+        tools: Settings = "tools", with_tools;
     }
 
     /// The elicitation capability of a client. Without modes it means forms only.
     ElicitationCapability {
         /// Shows forms (declared explicitly from 2025-11-25).
-        form: Settings = "form",
+        form: Settings = "form", with_form;
         /// Opens URLs (from 2025-11-25).
-        url: Settings = "url",
+        url: Settings = "url", with_url;
     }
 
     /// The capability of a server to offer a list, such as tools or prompts.
     ListCapability {
         /// Notifies of changes of the list.
-        list_changed: bool = "listChanged",
+        list_changed: bool = "listChanged", with_list_changed;
     }
 
     /// The resources capability of a server.
     ResourcesCapability {
         /// Notifies of changes of a subscribed resource.
-        subscribe: bool = "subscribe",
+        subscribe: bool = "subscribe", with_subscribe;
         /// Notifies of changes of the list.
-        list_changed: bool = "listChanged",
+        list_changed: bool = "listChanged", with_list_changed;
     }
 
     /// The tasks capability (2025-11-25 only).
     TasksCapability {
         /// Lists tasks.
-        list: Settings = "list",
+        list: Settings = "list", with_list;
         /// Cancels tasks.
-        cancel: Settings = "cancel",
+        cancel: Settings = "cancel", with_cancel;
         /// The requests that may run as tasks.
-        requests: TaskRequests = "requests",
+        requests: TaskRequests = "requests", with_requests;
     }
 
     /// The requests that may run as tasks (2025-11-25 only).
     TaskRequests {
         /// Tool requests: `call`.
-        tools: Settings = "tools",
+        tools: Settings = "tools", with_tools;
         /// Sampling requests: `createMessage`.
-        sampling: Settings = "sampling",
+        sampling: Settings = "sampling", with_sampling;
         /// Elicitation requests: `create`.
-        elicitation: Settings = "elicitation",
+        elicitation: Settings = "elicitation", with_elicitation;
     }
 }
-
-setters!(ClientCapabilities:
-    some with_experimental experimental Settings;
-    some with_roots roots RootsCapability;
-    some with_sampling sampling SamplingCapability;
-    some with_elicitation elicitation ElicitationCapability;
-    some with_tasks tasks TasksCapability;
-    some with_extensions extensions Settings;
-);
-setters!(ServerCapabilities:
-    some with_experimental experimental Settings;
-    some with_logging logging Settings;
-    some with_completions completions Settings;
-    some with_prompts prompts ListCapability;
-    some with_resources resources ResourcesCapability;
-    some with_tools tools ListCapability;
-    some with_tasks tasks TasksCapability;
-    some with_extensions extensions Settings;
-);
-setters!(RootsCapability: some with_list_changed list_changed bool;);
-setters!(SamplingCapability: some with_context context Settings; some with_tools tools Settings;);
-setters!(ElicitationCapability: some with_form form Settings; some with_url url Settings;);
-setters!(ListCapability: some with_list_changed list_changed bool;);
-setters!(ResourcesCapability:
-    some with_subscribe subscribe bool;
-    some with_list_changed list_changed bool;
-);
-setters!(TasksCapability:
-    some with_list list Settings;
-    some with_cancel cancel Settings;
-    some with_requests requests TaskRequests;
-);
-setters!(TaskRequests:
-    some with_tools tools Settings;
-    some with_sampling sampling Settings;
-    some with_elicitation elicitation Settings;
-);
 
 impl ElicitationCapability {
     /// Returns whether forms are supported: declared, or no mode declared at all.

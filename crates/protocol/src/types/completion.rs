@@ -4,7 +4,6 @@ use serde_core::ser::SerializeStruct;
 use serde_core::{Serialize, Serializer};
 use switchboard_json::{FromRaw, Mismatch, OrderedMap, RawReader};
 
-use crate::setter::setters;
 use crate::types::meta::Meta;
 use crate::wire::{impl_deserialize, wire};
 
@@ -33,7 +32,7 @@ wire!(CompleteParams:
     required reference "ref";
     required argument "argument";
     optional context "context";
-    optional meta "_meta";
+    optional meta "_meta", with_meta(Meta);
 );
 
 impl CompleteParams {
@@ -50,8 +49,6 @@ impl CompleteParams {
         self
     }
 }
-
-setters!(CompleteParams: some with_meta meta Meta;);
 
 /// The argument to complete.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -166,7 +163,7 @@ pub struct CompleteResult {
     pub meta: Option<Meta>,
 }
 
-wire!(CompleteResult: required completion "completion"; optional meta "_meta";);
+wire!(CompleteResult: required completion "completion"; optional meta "_meta", with_meta(Meta););
 
 impl CompleteResult {
     /// Creates a result.
@@ -174,8 +171,6 @@ impl CompleteResult {
         Self { completion, meta: None }
     }
 }
-
-setters!(CompleteResult: some with_meta meta Meta;);
 
 /// The suggested values.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -191,8 +186,8 @@ pub struct Completion {
 
 wire!(Completion:
     required values "values";
-    whole_number total "total";
-    optional has_more "hasMore";
+    whole_number total "total", with_total(u64);
+    optional has_more "hasMore", with_has_more(bool);
 );
 
 impl Completion {
@@ -208,5 +203,3 @@ impl Completion {
         Self { values, total: cut.then_some(total as u64), has_more: cut.then_some(true) }
     }
 }
-
-setters!(Completion: some with_total total u64; some with_has_more has_more bool;);

@@ -6,7 +6,6 @@ use serde_core::ser::SerializeStruct;
 use serde_core::{Serialize, Serializer};
 use switchboard_json::{FromRaw, Mismatch, Raw, RawReader};
 
-use crate::setter::setters;
 use crate::types::meta::Meta;
 use crate::types::resource::{EmbeddedResource, Resource, ResourceContents};
 use crate::wire::{WireObject, impl_deserialize, string_enum, wire};
@@ -35,9 +34,9 @@ pub struct Annotations {
 }
 
 wire!(Annotations:
-    optional audience "audience";
-    compact_number priority "priority";
-    optional last_modified "lastModified";
+    optional audience "audience", with_audience(Vec<Role>);
+    compact_number priority "priority", with_priority(f64);
+    optional last_modified "lastModified", with_last_modified(String);
 );
 
 impl Annotations {
@@ -46,12 +45,6 @@ impl Annotations {
         Self::default()
     }
 }
-
-setters!(Annotations:
-    some with_audience audience Vec<Role>;
-    some with_priority priority f64;
-    some with_last_modified last_modified String;
-);
 
 /// One block of content.
 ///
@@ -156,8 +149,8 @@ pub struct TextContent {
 
 wire!(TextContent:
     required text "text";
-    optional annotations "annotations";
-    optional meta "_meta";
+    optional annotations "annotations", with_annotations(Annotations);
+    optional meta "_meta", with_meta(Meta);
 );
 
 impl TextContent {
@@ -166,8 +159,6 @@ impl TextContent {
         Self { text: text.into(), annotations: None, meta: None }
     }
 }
-
-setters!(TextContent: some with_annotations annotations Annotations; some with_meta meta Meta;);
 
 /// An image or audio block.
 #[derive(Debug, Clone, PartialEq)]
@@ -186,8 +177,8 @@ pub struct MediaContent {
 wire!(MediaContent:
     required data "data";
     required mime_type "mimeType";
-    optional annotations "annotations";
-    optional meta "_meta";
+    optional annotations "annotations", with_annotations(Annotations);
+    optional meta "_meta", with_meta(Meta);
 );
 
 impl MediaContent {
@@ -196,8 +187,6 @@ impl MediaContent {
         Self { data: data.into(), mime_type: mime_type.into(), annotations: None, meta: None }
     }
 }
-
-setters!(MediaContent: some with_annotations annotations Annotations; some with_meta meta Meta;);
 
 /// A tool call of the model.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -217,7 +206,7 @@ wire!(ToolUseContent:
     required id "id";
     required name "name";
     required input "input";
-    optional meta "_meta";
+    optional meta "_meta", with_meta(Meta);
 );
 
 impl ToolUseContent {
@@ -226,8 +215,6 @@ impl ToolUseContent {
         Self { id: id.into(), name: name.into(), input: input.into(), meta: None }
     }
 }
-
-setters!(ToolUseContent: some with_meta meta Meta;);
 
 /// The result of a tool call.
 #[derive(Debug, Clone, PartialEq)]
@@ -248,9 +235,9 @@ pub struct ToolResultContent {
 wire!(ToolResultContent:
     required tool_use_id "toolUseId";
     or_default content "content";
-    optional structured_content "structuredContent";
-    or_false is_error "isError";
-    optional meta "_meta";
+    optional structured_content "structuredContent", with_structured_content(Raw);
+    or_false is_error "isError", with_is_error(bool);
+    optional meta "_meta", with_meta(Meta);
 );
 
 impl ToolResultContent {
@@ -265,12 +252,6 @@ impl ToolResultContent {
         }
     }
 }
-
-setters!(ToolResultContent:
-    some with_structured_content structured_content Raw;
-    set with_is_error is_error bool;
-    some with_meta meta Meta;
-);
 
 impl Serialize for Content {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

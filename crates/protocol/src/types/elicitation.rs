@@ -5,7 +5,6 @@ use serde_core::ser::SerializeStruct;
 use serde_core::{Serialize, Serializer};
 use switchboard_json::{DecodeError, FromRaw, Mismatch, OrderedMap, Raw, RawReader};
 
-use crate::setter::setters;
 use crate::types::form::FormSchema;
 use crate::types::meta::Meta;
 use crate::types::task::TaskParams;
@@ -84,11 +83,9 @@ impl FormParams {
 wire!(write FormParams:
     required message "message";
     required requested_schema "requestedSchema";
-    optional task "task";
-    optional meta "_meta";
+    optional task "task", with_task(TaskParams);
+    optional meta "_meta", with_meta(Meta);
 );
-
-setters!(FormParams: some with_task task TaskParams; some with_meta meta Meta;);
 
 /// The parameters of a URL elicitation.
 #[derive(Debug, Clone, PartialEq)]
@@ -116,15 +113,9 @@ impl UrlParams {
 wire!(write UrlParams:
     required message "message";
     required url "url";
-    optional elicitation_id "elicitationId";
-    optional task "task";
-    optional meta "_meta";
-);
-
-setters!(UrlParams:
-    some with_elicitation_id elicitation_id String;
-    some with_task task TaskParams;
-    some with_meta meta Meta;
+    optional elicitation_id "elicitationId", with_elicitation_id(String);
+    optional task "task", with_task(TaskParams);
+    optional meta "_meta", with_meta(Meta);
 );
 
 /// The wire form of both modes; a missing mode means a form.
@@ -229,8 +220,8 @@ pub struct ElicitResult {
 
 wire!(ElicitResult:
     required action "action";
-    optional content "content";
-    optional meta "_meta";
+    optional content "content", with_content(OrderedMap<Raw>);
+    optional meta "_meta", with_meta(Meta);
 );
 
 impl ElicitResult {
@@ -256,8 +247,6 @@ impl ElicitResult {
     }
 }
 
-setters!(ElicitResult: some with_content content OrderedMap<Raw>; some with_meta meta Meta;);
-
 /// The parameters of `notifications/elicitation/complete` (2025-11-25 only).
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
@@ -268,7 +257,10 @@ pub struct ElicitationComplete {
     pub meta: Option<Meta>,
 }
 
-wire!(ElicitationComplete: required elicitation_id "elicitationId"; optional meta "_meta";);
+wire!(ElicitationComplete:
+    required elicitation_id "elicitationId";
+    optional meta "_meta", with_meta(Meta);
+);
 
 impl ElicitationComplete {
     /// Creates the notification for an elicitation.
@@ -276,5 +268,3 @@ impl ElicitationComplete {
         Self { elicitation_id: elicitation_id.into(), meta: None }
     }
 }
-
-setters!(ElicitationComplete: some with_meta meta Meta;);

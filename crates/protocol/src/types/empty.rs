@@ -1,6 +1,5 @@
 //! Parameters and results without members other than `_meta`.
 
-use crate::setter::setters;
 use crate::types::meta::Meta;
 use crate::wire::wire;
 
@@ -12,7 +11,7 @@ pub struct EmptyParams {
     pub meta: Option<Meta>,
 }
 
-wire!(EmptyParams: optional meta "_meta";);
+wire!(EmptyParams: optional meta "_meta", with_meta(Meta););
 
 /// The result of a method without a value.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -22,7 +21,7 @@ pub struct EmptyResult {
     pub meta: Option<Meta>,
 }
 
-wire!(EmptyResult: optional meta "_meta";);
+wire!(EmptyResult: optional meta "_meta", with_meta(Meta););
 
 impl EmptyParams {
     /// Creates the value without `_meta`.
@@ -37,6 +36,3 @@ impl EmptyResult {
         Self { meta: None }
     }
 }
-
-setters!(EmptyParams: some with_meta meta Meta;);
-setters!(EmptyResult: some with_meta meta Meta;);

@@ -2,7 +2,6 @@
 //!
 //! Versions are strings, so that unknown ones survive. The session chooses the version.
 
-use crate::setter::setters;
 use crate::types::cache::{CacheHints, CacheScope, cacheable};
 use crate::types::capability::{ClientCapabilities, ServerCapabilities};
 use crate::types::icon::Icon;
@@ -36,11 +35,11 @@ pub struct Implementation {
 
 wire!(Implementation:
     required name "name";
-    optional title "title";
+    optional title "title", with_title(String);
     or_default version "version";
-    optional description "description";
-    optional website_url "websiteUrl";
-    optional icons "icons";
+    optional description "description", with_description(String);
+    optional website_url "websiteUrl", with_website_url(String);
+    optional icons "icons", with_icons(Vec<Icon>);
 );
 
 impl Implementation {
@@ -56,13 +55,6 @@ impl Implementation {
         }
     }
 }
-
-setters!(Implementation:
-    some with_title title String;
-    some with_description description String;
-    some with_website_url website_url String;
-    some with_icons icons Vec<Icon>;
-);
 
 /// The parameters of `initialize`.
 #[derive(Debug, Clone, PartialEq)]
@@ -82,7 +74,7 @@ wire!(InitializeParams:
     required protocol_version "protocolVersion";
     or_default capabilities "capabilities";
     required client_info "clientInfo";
-    optional meta "_meta";
+    optional meta "_meta", with_meta(Meta);
 );
 
 impl InitializeParams {
@@ -91,8 +83,6 @@ impl InitializeParams {
         Self { protocol_version: version.into(), capabilities, client_info: client, meta: None }
     }
 }
-
-setters!(InitializeParams: some with_meta meta Meta;);
 
 /// The result of `initialize`.
 #[derive(Debug, Clone, PartialEq)]
@@ -114,8 +104,8 @@ wire!(InitializeResult:
     required protocol_version "protocolVersion";
     or_default capabilities "capabilities";
     required server_info "serverInfo";
-    optional instructions "instructions";
-    optional meta "_meta";
+    optional instructions "instructions", with_instructions(String);
+    optional meta "_meta", with_meta(Meta);
 );
 
 impl InitializeResult {
@@ -125,11 +115,6 @@ impl InitializeResult {
         Self { protocol_version, capabilities, server_info: server, instructions: None, meta: None }
     }
 }
-
-setters!(InitializeResult:
-    some with_instructions instructions String;
-    some with_meta meta Meta;
-);
 
 /// The parameters of `server/discover`: only `_meta`.
 pub type DiscoverParams = crate::types::empty::EmptyParams;
@@ -158,11 +143,11 @@ pub struct DiscoverResult {
 wire!(DiscoverResult:
     required supported_versions "supportedVersions";
     or_default capabilities "capabilities";
-    optional instructions "instructions";
+    optional instructions "instructions", with_instructions(String);
     whole_number ttl_ms "ttlMs";
     lenient cache_scope "cacheScope";
     read_only body_server_info "serverInfo";
-    optional meta "_meta";
+    optional meta "_meta", with_meta(Meta);
 );
 
 impl DiscoverResult {
@@ -188,8 +173,4 @@ impl DiscoverResult {
     }
 }
 
-setters!(DiscoverResult:
-    some with_instructions instructions String;
-    some with_meta meta Meta;
-);
 cacheable!(DiscoverResult);

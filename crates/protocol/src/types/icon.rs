@@ -2,7 +2,6 @@
 //!
 //! The application that displays an icon must check its origin.
 
-use crate::setter::setters;
 use crate::wire::wire;
 
 /// An icon of a server, tool, resource or prompt.
@@ -21,9 +20,9 @@ pub struct Icon {
 
 wire!(Icon:
     required src "src";
-    optional mime_type "mimeType";
-    optional sizes "sizes";
-    optional theme "theme";
+    optional mime_type "mimeType", with_mime_type(String);
+    optional sizes "sizes", with_sizes(Vec<String>);
+    optional theme "theme", with_theme(String);
 );
 
 impl Icon {
@@ -32,9 +31,3 @@ impl Icon {
         Self { src: src.into(), mime_type: None, sizes: None, theme: None }
     }
 }
-
-setters!(Icon:
-    some with_mime_type mime_type String;
-    some with_sizes sizes Vec<String>;
-    some with_theme theme String;
-);

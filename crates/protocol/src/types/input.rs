@@ -8,7 +8,6 @@ use serde_core::ser::SerializeStruct;
 use serde_core::{Serialize, Serializer};
 use switchboard_json::{DecodeError, EncodeError, FromRaw, Mismatch, OrderedMap, Raw, RawReader};
 
-use crate::setter::setters;
 use crate::types::elicitation::ElicitParams;
 use crate::types::meta::Meta;
 use crate::types::roots::ListRootsParams;
@@ -195,8 +194,8 @@ pub struct InputRequired {
 wire!(InputRequired:
     or_default result_type "resultType";
     optional input_requests "inputRequests";
-    optional request_state "requestState";
-    optional meta "_meta";
+    optional request_state "requestState", with_request_state(String);
+    optional meta "_meta", with_meta(Meta);
 );
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -218,5 +217,3 @@ impl InputRequired {
         Self { request_state: Some(state.into()), ..Self::default() }
     }
 }
-
-setters!(InputRequired: some with_request_state request_state String; some with_meta meta Meta;);

@@ -5,7 +5,6 @@ use std::str::FromStr;
 
 use switchboard_json::Raw;
 
-use crate::setter::setters;
 use crate::types::meta::Meta;
 use crate::wire::{string_enum, wire};
 
@@ -104,7 +103,7 @@ pub struct SetLevelParams {
     pub meta: Option<Meta>,
 }
 
-wire!(SetLevelParams: required level "level"; optional meta "_meta";);
+wire!(SetLevelParams: required level "level"; optional meta "_meta", with_meta(Meta););
 
 impl SetLevelParams {
     /// Creates the parameters for a minimum level.
@@ -112,8 +111,6 @@ impl SetLevelParams {
         Self { level, meta: None }
     }
 }
-
-setters!(SetLevelParams: some with_meta meta Meta;);
 
 /// The parameters of `notifications/message`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -131,9 +128,9 @@ pub struct LogMessage {
 
 wire!(LogMessage:
     required level "level";
-    optional logger "logger";
+    optional logger "logger", with_logger(String);
     or_default data "data";
-    optional meta "_meta";
+    optional meta "_meta", with_meta(Meta);
 );
 
 impl LogMessage {
@@ -142,8 +139,6 @@ impl LogMessage {
         Self { level, logger: None, data: data.into(), meta: None }
     }
 }
-
-setters!(LogMessage: some with_logger logger String; some with_meta meta Meta;);
 
 #[cfg(test)]
 mod tests {

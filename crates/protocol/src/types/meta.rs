@@ -208,7 +208,7 @@ pub fn is_reserved_meta_key(key: &str) -> bool {
     matches!(prefix.split('.').nth(1), Some("modelcontextprotocol" | "mcp"))
 }
 
-/// A letter first, a letter or digit last, hyphens only inside.
+/// Returns whether a label starts with a letter, ends with a letter or digit, and has hyphens only inside.
 fn is_label(label: &str) -> bool {
     let bytes = label.as_bytes();
     bytes.first().is_some_and(u8::is_ascii_alphabetic)

@@ -5,7 +5,6 @@
 
 use switchboard_json::{DecodeError, FromRaw, MAX_NODES, Mismatch, Raw, RawReader};
 
-use crate::setter::setters;
 use crate::types::cache::CacheHints;
 use crate::types::meta::Meta;
 use crate::wire::{LenientSlot, MemberSlot as _, OptionalSlot, WholeNumberSlot, wire};
@@ -20,7 +19,10 @@ pub struct PageParams {
     pub meta: Option<Meta>,
 }
 
-wire!(PageParams: optional cursor "cursor"; optional meta "_meta";);
+wire!(PageParams:
+    optional cursor "cursor", with_cursor(String);
+    optional meta "_meta", with_meta(Meta);
+);
 
 impl PageParams {
     /// Creates the parameters for the first page.
@@ -28,8 +30,6 @@ impl PageParams {
         Self { cursor: None, meta: None }
     }
 }
-
-setters!(PageParams: some with_cursor cursor String; some with_meta meta Meta;);
 
 /// One page of a list, with valid and rejected entries.
 #[derive(Debug, Clone, PartialEq)]

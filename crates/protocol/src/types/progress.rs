@@ -1,7 +1,6 @@
 //! Progress notifications of a running request.
 
 use crate::jsonrpc::RequestId;
-use crate::setter::setters;
 use crate::types::meta::Meta;
 use crate::wire::wire;
 
@@ -24,9 +23,9 @@ pub struct ProgressParams {
 wire!(ProgressParams:
     required progress_token "progressToken";
     required_number progress "progress";
-    compact_number total "total";
-    optional message "message";
-    optional meta "_meta";
+    compact_number total "total", with_total(f64);
+    optional message "message", with_message(String);
+    optional meta "_meta", with_meta(Meta);
 );
 
 impl ProgressParams {
@@ -35,9 +34,3 @@ impl ProgressParams {
         Self { progress_token: token, progress, total: None, message: None, meta: None }
     }
 }
-
-setters!(ProgressParams:
-    some with_total total f64;
-    some with_message message String;
-    some with_meta meta Meta;
-);

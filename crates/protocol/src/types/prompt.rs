@@ -2,7 +2,6 @@
 
 use switchboard_json::OrderedMap;
 
-use crate::setter::setters;
 use crate::types::cache::{CacheScope, cacheable};
 use crate::types::content::{Content, Role};
 use crate::types::icon::Icon;
@@ -39,11 +38,11 @@ pub struct Prompt {
 
 wire!(Prompt:
     required name "name";
-    optional title "title";
-    optional description "description";
-    optional arguments "arguments";
-    optional icons "icons";
-    optional meta "_meta";
+    optional title "title", with_title(String);
+    optional description "description", with_description(String);
+    optional arguments "arguments", with_arguments(Vec<PromptArgument>);
+    optional icons "icons", with_icons(Vec<Icon>);
+    optional meta "_meta", with_meta(Meta);
 );
 
 impl Prompt {
@@ -52,14 +51,6 @@ impl Prompt {
         Self { name: name.into(), title: None, description: None, arguments: None, icons: None, meta: None }
     }
 }
-
-setters!(Prompt:
-    some with_title title String;
-    some with_description description String;
-    some with_arguments arguments Vec<PromptArgument>;
-    some with_icons icons Vec<Icon>;
-    some with_meta meta Meta;
-);
 
 /// An argument of a prompt. Its value is always a string.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -77,9 +68,9 @@ pub struct PromptArgument {
 
 wire!(PromptArgument:
     required name "name";
-    optional title "title";
-    optional description "description";
-    optional required "required";
+    optional title "title", with_title(String);
+    optional description "description", with_description(String);
+    optional required "required", with_required(bool);
 );
 
 impl PromptArgument {
@@ -88,12 +79,6 @@ impl PromptArgument {
         Self { name: name.into(), title: None, description: None, required: None }
     }
 }
-
-setters!(PromptArgument:
-    some with_title title String;
-    some with_description description String;
-    some with_required required bool;
-);
 
 /// One page of prompts.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -113,10 +98,10 @@ pub struct ListPromptsResult {
 
 wire!(ListPromptsResult:
     required prompts "prompts";
-    optional next_cursor "nextCursor";
+    optional next_cursor "nextCursor", with_next_cursor(String);
     whole_number ttl_ms "ttlMs";
     lenient cache_scope "cacheScope";
-    optional meta "_meta";
+    optional meta "_meta", with_meta(Meta);
 );
 
 impl ListPromptsResult {
@@ -126,7 +111,6 @@ impl ListPromptsResult {
     }
 }
 
-setters!(ListPromptsResult: some with_next_cursor next_cursor String; some with_meta meta Meta;);
 cacheable!(ListPromptsResult);
 
 /// The parameters of `prompts/get`.
@@ -147,10 +131,10 @@ pub struct GetPromptParams {
 
 wire!(GetPromptParams:
     required name "name";
-    optional arguments "arguments";
-    optional input_responses "inputResponses";
-    optional request_state "requestState";
-    optional meta "_meta";
+    optional arguments "arguments", with_arguments(OrderedMap<String>);
+    optional input_responses "inputResponses", with_input_responses(InputResponses);
+    optional request_state "requestState", with_request_state(String);
+    optional meta "_meta", with_meta(Meta);
 );
 
 impl GetPromptParams {
@@ -159,13 +143,6 @@ impl GetPromptParams {
         Self { name: name.into(), arguments: None, input_responses: None, request_state: None, meta: None }
     }
 }
-
-setters!(GetPromptParams:
-    some with_arguments arguments OrderedMap<String>;
-    some with_input_responses input_responses InputResponses;
-    some with_request_state request_state String;
-    some with_meta meta Meta;
-);
 
 /// The result of `prompts/get`.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -180,9 +157,9 @@ pub struct GetPromptResult {
 }
 
 wire!(GetPromptResult:
-    optional description "description";
+    optional description "description", with_description(String);
     required messages "messages";
-    optional meta "_meta";
+    optional meta "_meta", with_meta(Meta);
 );
 
 impl GetPromptResult {
@@ -191,8 +168,6 @@ impl GetPromptResult {
         Self { messages: messages.into(), ..Self::default() }
     }
 }
-
-setters!(GetPromptResult: some with_description description String; some with_meta meta Meta;);
 
 /// One message of a prompt.
 ///

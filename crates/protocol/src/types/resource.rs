@@ -50,13 +50,13 @@ pub struct Resource {
 wire!(Resource:
     required uri "uri";
     required name "name";
-    optional title "title";
-    optional description "description";
-    optional mime_type "mimeType";
-    optional annotations "annotations";
-    whole_number size "size";
-    optional icons "icons";
-    optional meta "_meta";
+    optional title "title", with_title(String);
+    optional description "description", with_description(String);
+    optional mime_type "mimeType", with_mime_type(String);
+    optional annotations "annotations", with_annotations(Annotations);
+    whole_number size "size", with_size(u64);
+    optional icons "icons", with_icons(Vec<Icon>);
+    optional meta "_meta", with_meta(Meta);
 );
 
 impl Resource {
@@ -75,16 +75,6 @@ impl Resource {
         }
     }
 }
-
-setters!(Resource:
-    some with_title title String;
-    some with_description description String;
-    some with_mime_type mime_type String;
-    some with_annotations annotations Annotations;
-    some with_size size u64;
-    some with_icons icons Vec<Icon>;
-    some with_meta meta Meta;
-);
 
 /// A URI template (RFC 6570) of resources.
 ///
@@ -118,12 +108,12 @@ pub struct ResourceTemplate {
 wire!(ResourceTemplate:
     required uri_template "uriTemplate";
     required name "name";
-    optional title "title";
-    optional description "description";
-    optional mime_type "mimeType";
-    optional annotations "annotations";
-    optional icons "icons";
-    optional meta "_meta";
+    optional title "title", with_title(String);
+    optional description "description", with_description(String);
+    optional mime_type "mimeType", with_mime_type(String);
+    optional annotations "annotations", with_annotations(Annotations);
+    optional icons "icons", with_icons(Vec<Icon>);
+    optional meta "_meta", with_meta(Meta);
 );
 
 impl ResourceTemplate {
@@ -141,15 +131,6 @@ impl ResourceTemplate {
         }
     }
 }
-
-setters!(ResourceTemplate:
-    some with_title title String;
-    some with_description description String;
-    some with_mime_type mime_type String;
-    some with_annotations annotations Annotations;
-    some with_icons icons Vec<Icon>;
-    some with_meta meta Meta;
-);
 
 /// The contents of a resource.
 ///
@@ -282,27 +263,31 @@ impl EmbeddedResource {
     }
 }
 
-setters!(EmbeddedResource: some with_annotations annotations Annotations; some with_meta meta Meta;);
+wire!(write EmbeddedResource:
+    required resource "resource";
+    optional annotations "annotations", with_annotations(Annotations);
+    optional meta "_meta", with_meta(Meta);
+);
 
-wire!(write EmbeddedResource: required resource "resource"; optional annotations "annotations"; optional meta "_meta";);
+/// An embedded resource as peers write it.
+struct EmbeddedResourceWire {
+    resource: AnnotatedContents,
+    annotations: Option<Annotations>,
+    meta: Option<Meta>,
+}
+
+wire!(read EmbeddedResourceWire:
+    required resource "resource";
+    optional annotations "annotations";
+    optional meta "_meta";
+);
 
 impl FromRaw for EmbeddedResource {
     fn read(reader: &mut RawReader<'_>) -> Result<Self, Mismatch> {
-        let start = reader.offset();
-        let (mut resource, mut annotations, mut meta) =
-            (RequiredSlot::<AnnotatedContents>(None), OptionalSlot(None), OptionalSlot(None));
-        read_members(
-            reader,
-            &mut [
-                MemberBinding::new("resource", &mut resource),
-                MemberBinding::new("annotations", &mut annotations),
-                MemberBinding::new("_meta", &mut meta),
-            ],
-        )?;
-        let read = resource.0.ok_or_else(|| Mismatch::missing(start, "resource"))?;
+        let EmbeddedResourceWire { resource, annotations, meta } = EmbeddedResourceWire::read(reader)?;
         // The schema puts annotations on the block; the specification's own examples put them inside.
-        let annotations = annotations.0.or(read.annotations);
-        Ok(Self { resource: read.contents, annotations, meta: meta.0 })
+        let annotations = annotations.or(resource.annotations);
+        Ok(Self { resource: resource.contents, annotations, meta })
     }
 }
 
@@ -326,10 +311,10 @@ pub struct ListResourcesResult {
 
 wire!(ListResourcesResult:
     required resources "resources";
-    optional next_cursor "nextCursor";
+    optional next_cursor "nextCursor", with_next_cursor(String);
     whole_number ttl_ms "ttlMs";
     lenient cache_scope "cacheScope";
-    optional meta "_meta";
+    optional meta "_meta", with_meta(Meta);
 );
 
 impl ListResourcesResult {
@@ -338,8 +323,6 @@ impl ListResourcesResult {
         Self { resources: resources.into(), ..Self::default() }
     }
 }
-
-setters!(ListResourcesResult: some with_next_cursor next_cursor String; some with_meta meta Meta;);
 
 /// One page of resource templates.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -359,10 +342,10 @@ pub struct ListResourceTemplatesResult {
 
 wire!(ListResourceTemplatesResult:
     required resource_templates "resourceTemplates";
-    optional next_cursor "nextCursor";
+    optional next_cursor "nextCursor", with_next_cursor(String);
     whole_number ttl_ms "ttlMs";
     lenient cache_scope "cacheScope";
-    optional meta "_meta";
+    optional meta "_meta", with_meta(Meta);
 );
 
 impl ListResourceTemplatesResult {
@@ -371,8 +354,6 @@ impl ListResourceTemplatesResult {
         Self { resource_templates: templates.into(), ..Self::default() }
     }
 }
-
-setters!(ListResourceTemplatesResult: some with_next_cursor next_cursor String; some with_meta meta Meta;);
 
 /// The parameters of `resources/read`.
 #[derive(Debug, Clone, PartialEq)]
@@ -390,9 +371,9 @@ pub struct ReadResourceParams {
 
 wire!(ReadResourceParams:
     required uri "uri";
-    optional input_responses "inputResponses";
-    optional request_state "requestState";
-    optional meta "_meta";
+    optional input_responses "inputResponses", with_input_responses(InputResponses);
+    optional request_state "requestState", with_request_state(String);
+    optional meta "_meta", with_meta(Meta);
 );
 
 impl ReadResourceParams {
@@ -401,12 +382,6 @@ impl ReadResourceParams {
         Self { uri: uri.into(), input_responses: None, request_state: None, meta: None }
     }
 }
-
-setters!(ReadResourceParams:
-    some with_input_responses input_responses InputResponses;
-    some with_request_state request_state String;
-    some with_meta meta Meta;
-);
 
 /// The result of `resources/read`.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -426,7 +401,7 @@ wire!(ReadResourceResult:
     required contents "contents";
     whole_number ttl_ms "ttlMs";
     lenient cache_scope "cacheScope";
-    optional meta "_meta";
+    optional meta "_meta", with_meta(Meta);
 );
 
 impl ReadResourceResult {
@@ -436,5 +411,4 @@ impl ReadResourceResult {
     }
 }
 
-setters!(ReadResourceResult: some with_meta meta Meta;);
 cacheable!(ListResourcesResult, ListResourceTemplatesResult, ReadResourceResult);

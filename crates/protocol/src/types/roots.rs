@@ -1,6 +1,5 @@
 //! Roots: the directories that a client works in. Informational, not an access boundary.
 
-use crate::setter::setters;
 use crate::types::meta::Meta;
 use crate::wire::wire;
 
@@ -25,8 +24,8 @@ pub struct Root {
 
 wire!(Root:
     required uri "uri";
-    optional name "name";
-    optional meta "_meta";
+    optional name "name", with_name(String);
+    optional meta "_meta", with_meta(Meta);
 );
 
 impl Root {
@@ -35,8 +34,6 @@ impl Root {
         Self { uri: uri.into(), name: None, meta: None }
     }
 }
-
-setters!(Root: some with_name name String; some with_meta meta Meta;);
 
 /// The parameters of `roots/list`: only `_meta`.
 pub type ListRootsParams = crate::types::empty::EmptyParams;
@@ -51,7 +48,7 @@ pub struct ListRootsResult {
     pub meta: Option<Meta>,
 }
 
-wire!(ListRootsResult: required roots "roots"; optional meta "_meta";);
+wire!(ListRootsResult: required roots "roots"; optional meta "_meta", with_meta(Meta););
 
 impl ListRootsResult {
     /// Creates a result.
@@ -59,5 +56,3 @@ impl ListRootsResult {
         Self { roots: roots.into(), meta: None }
     }
 }
-
-setters!(ListRootsResult: some with_meta meta Meta;);

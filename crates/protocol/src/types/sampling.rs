@@ -5,7 +5,6 @@
 
 use switchboard_json::Raw;
 
-use crate::setter::setters;
 use crate::types::content::{Content, Role};
 use crate::types::meta::Meta;
 use crate::types::task::TaskParams;
@@ -52,17 +51,17 @@ pub struct CreateMessageParams {
 
 wire!(CreateMessageParams:
     required messages "messages";
-    optional model_preferences "modelPreferences";
-    optional system_prompt "systemPrompt";
-    optional include_context "includeContext";
-    compact_number temperature "temperature";
+    optional model_preferences "modelPreferences", with_model_preferences(ModelPreferences);
+    optional system_prompt "systemPrompt", with_system_prompt(String);
+    optional include_context "includeContext", with_include_context(IncludeContext);
+    compact_number temperature "temperature", with_temperature(f64);
     required max_tokens "maxTokens";
-    optional stop_sequences "stopSequences";
-    optional metadata "metadata";
-    optional tools "tools";
-    optional tool_choice "toolChoice";
-    optional task "task";
-    optional meta "_meta";
+    optional stop_sequences "stopSequences", with_stop_sequences(Vec<String>);
+    optional metadata "metadata", with_metadata(Raw);
+    optional tools "tools", with_tools(Vec<Tool>);
+    optional tool_choice "toolChoice", with_tool_choice(ToolChoice);
+    optional task "task", with_task(TaskParams);
+    optional meta "_meta", with_meta(Meta);
 );
 
 impl CreateMessageParams {
@@ -85,19 +84,6 @@ impl CreateMessageParams {
     }
 }
 
-setters!(CreateMessageParams:
-    some with_model_preferences model_preferences ModelPreferences;
-    some with_system_prompt system_prompt String;
-    some with_include_context include_context IncludeContext;
-    some with_temperature temperature f64;
-    some with_stop_sequences stop_sequences Vec<String>;
-    some with_metadata metadata Raw;
-    some with_tools tools Vec<Tool>;
-    some with_tool_choice tool_choice ToolChoice;
-    some with_task task TaskParams;
-    some with_meta meta Meta;
-);
-
 /// One message of a conversation with a model.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
@@ -113,7 +99,7 @@ pub struct SamplingMessage {
 wire!(SamplingMessage:
     required role "role";
     content_blocks content "content";
-    optional meta "_meta";
+    optional meta "_meta", with_meta(Meta);
 );
 
 impl SamplingMessage {
@@ -122,8 +108,6 @@ impl SamplingMessage {
         Self { role, content: content.into(), meta: None }
     }
 }
-
-setters!(SamplingMessage: some with_meta meta Meta;);
 
 /// The preferred models.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -140,10 +124,10 @@ pub struct ModelPreferences {
 }
 
 wire!(ModelPreferences:
-    optional hints "hints";
-    compact_number cost_priority "costPriority";
-    compact_number speed_priority "speedPriority";
-    compact_number intelligence_priority "intelligencePriority";
+    optional hints "hints", with_hints(Vec<ModelHint>);
+    compact_number cost_priority "costPriority", with_cost_priority(f64);
+    compact_number speed_priority "speedPriority", with_speed_priority(f64);
+    compact_number intelligence_priority "intelligencePriority", with_intelligence_priority(f64);
 );
 
 impl ModelPreferences {
@@ -152,13 +136,6 @@ impl ModelPreferences {
         Self::default()
     }
 }
-
-setters!(ModelPreferences:
-    some with_hints hints Vec<ModelHint>;
-    some with_cost_priority cost_priority f64;
-    some with_speed_priority speed_priority f64;
-    some with_intelligence_priority intelligence_priority f64;
-);
 
 /// A preferred model.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -240,8 +217,8 @@ wire!(CreateMessageResult:
     required role "role";
     content_blocks content "content";
     required model "model";
-    optional stop_reason "stopReason";
-    optional meta "_meta";
+    optional stop_reason "stopReason", with_stop_reason(String);
+    optional meta "_meta", with_meta(Meta);
 );
 
 impl CreateMessageResult {
@@ -251,5 +228,3 @@ impl CreateMessageResult {
         Self { role, content: content.into(), model: model.into(), stop_reason: None, meta: None }
     }
 }
-
-setters!(CreateMessageResult: some with_stop_reason stop_reason String; some with_meta meta Meta;);

@@ -1,6 +1,5 @@
 //! Subscriptions to changes: per resource (legacy), or by a listen request with a filter (modern).
 
-use crate::setter::setters;
 use crate::types::meta::Meta;
 use crate::wire::wire;
 
@@ -14,7 +13,7 @@ pub struct SubscribeParams {
     pub meta: Option<Meta>,
 }
 
-wire!(SubscribeParams: required uri "uri"; optional meta "_meta";);
+wire!(SubscribeParams: required uri "uri"; optional meta "_meta", with_meta(Meta););
 
 impl SubscribeParams {
     /// Creates the parameters for a URI.
@@ -22,8 +21,6 @@ impl SubscribeParams {
         Self { uri: uri.into(), meta: None }
     }
 }
-
-setters!(SubscribeParams: some with_meta meta Meta;);
 
 /// The changes that a listen request subscribes to (from 2026-07-28).
 ///
@@ -51,11 +48,11 @@ pub struct ListenFilter {
 }
 
 wire!(ListenFilter:
-    or_false tools_list_changed "toolsListChanged";
-    or_false prompts_list_changed "promptsListChanged";
-    or_false resources_list_changed "resourcesListChanged";
-    or_empty resource_subscriptions "resourceSubscriptions";
-    or_empty task_ids "taskIds";
+    or_false tools_list_changed "toolsListChanged", with_tools_list_changed(bool);
+    or_false prompts_list_changed "promptsListChanged", with_prompts_list_changed(bool);
+    or_false resources_list_changed "resourcesListChanged", with_resources_list_changed(bool);
+    or_empty resource_subscriptions "resourceSubscriptions", with_resource_subscriptions(Vec<String>);
+    or_empty task_ids "taskIds", with_task_ids(Vec<String>);
 );
 
 impl ListenFilter {
@@ -70,14 +67,6 @@ impl ListenFilter {
     }
 }
 
-setters!(ListenFilter:
-    set with_tools_list_changed tools_list_changed bool;
-    set with_prompts_list_changed prompts_list_changed bool;
-    set with_resources_list_changed resources_list_changed bool;
-    set with_resource_subscriptions resource_subscriptions Vec<String>;
-    set with_task_ids task_ids Vec<String>;
-);
-
 /// The parameters of `subscriptions/listen` (from 2026-07-28).
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
@@ -88,7 +77,10 @@ pub struct ListenParams {
     pub meta: Option<Meta>,
 }
 
-wire!(ListenParams: required notifications "notifications"; optional meta "_meta";);
+wire!(ListenParams:
+    required notifications "notifications";
+    optional meta "_meta", with_meta(Meta);
+);
 
 impl ListenParams {
     /// Creates the parameters.
@@ -96,8 +88,6 @@ impl ListenParams {
         Self { notifications: filter, meta: None }
     }
 }
-
-setters!(ListenParams: some with_meta meta Meta;);
 
 /// The parameters of `notifications/subscriptions/acknowledged`, the first message of a listen stream (from
 /// 2026-07-28).
@@ -110,7 +100,10 @@ pub struct Acknowledged {
     pub meta: Option<Meta>,
 }
 
-wire!(Acknowledged: or_default notifications "notifications"; optional meta "_meta";);
+wire!(Acknowledged:
+    or_default notifications "notifications";
+    optional meta "_meta", with_meta(Meta);
+);
 
 impl Acknowledged {
     /// Creates an acknowledgment.
@@ -118,8 +111,6 @@ impl Acknowledged {
         Self { notifications: filter, meta: None }
     }
 }
-
-setters!(Acknowledged: some with_meta meta Meta;);
 
 /// The parameters of `notifications/resources/updated`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -131,7 +122,7 @@ pub struct ResourceUpdated {
     pub meta: Option<Meta>,
 }
 
-wire!(ResourceUpdated: required uri "uri"; optional meta "_meta";);
+wire!(ResourceUpdated: required uri "uri"; optional meta "_meta", with_meta(Meta););
 
 impl ResourceUpdated {
     /// Creates the parameters for a URI.
@@ -139,5 +130,3 @@ impl ResourceUpdated {
         Self { uri: uri.into(), meta: None }
     }
 }
-
-setters!(ResourceUpdated: some with_meta meta Meta;);

@@ -6,7 +6,6 @@
 use switchboard_json::Raw;
 
 use crate::jsonrpc::RpcError;
-use crate::setter::setters;
 use crate::types::input::{InputRequests, InputResponses};
 use crate::types::meta::Meta;
 use crate::wire::{string_enum, wire};
@@ -63,12 +62,12 @@ pub struct Task {
 
 wire!(Task:
     required task_id "taskId";
-    required status "status";
-    optional status_message "statusMessage";
+    required status "status", with_status(TaskStatus);
+    optional status_message "statusMessage", with_status_message(String);
     required created_at "createdAt";
-    required last_updated_at "lastUpdatedAt";
-    nullable ttl_ms "ttlMs";
-    optional poll_interval_ms "pollIntervalMs";
+    required last_updated_at "lastUpdatedAt", with_last_updated_at(String);
+    nullable ttl_ms "ttlMs", with_ttl_ms(u64);
+    optional poll_interval_ms "pollIntervalMs", with_poll_interval_ms(u64);
 );
 
 impl Task {
@@ -87,14 +86,6 @@ impl Task {
     }
 }
 
-setters!(Task:
-    set with_status status TaskStatus;
-    some with_status_message status_message String;
-    set with_last_updated_at last_updated_at String;
-    some with_ttl_ms ttl_ms u64;
-    some with_poll_interval_ms poll_interval_ms u64;
-);
-
 /// The result of a tool call that continues as a task (extension).
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
@@ -109,7 +100,7 @@ pub struct CreateTaskResult {
 wire!(CreateTaskResult:
     or_default result_type "resultType";
     flatten task "";
-    optional meta "_meta";
+    optional meta "_meta", with_meta(Meta);
 );
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -126,8 +117,6 @@ impl CreateTaskResult {
         Self { result_type: TaskTag::Task, task, meta: None }
     }
 }
-
-setters!(CreateTaskResult: some with_meta meta Meta;);
 
 /// A task with the data of its status (extension): the result of `tasks/get` and the body of `notifications/tasks`.
 #[derive(Debug, Clone, PartialEq)]
@@ -147,10 +136,10 @@ pub struct DetailedTask {
 
 wire!(DetailedTask:
     flatten task "";
-    optional input_requests "inputRequests";
-    optional result "result";
-    optional error "error";
-    optional meta "_meta";
+    optional input_requests "inputRequests", with_input_requests(InputRequests);
+    optional result "result", with_result(Raw);
+    optional error "error", with_error(RpcError);
+    optional meta "_meta", with_meta(Meta);
 );
 
 impl DetailedTask {
@@ -159,13 +148,6 @@ impl DetailedTask {
         Self { task, input_requests: None, result: None, error: None, meta: None }
     }
 }
-
-setters!(DetailedTask:
-    some with_input_requests input_requests InputRequests;
-    some with_result result Raw;
-    some with_error error RpcError;
-    some with_meta meta Meta;
-);
 
 /// The parameters of `tasks/get`, `tasks/result` and `tasks/cancel`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -177,7 +159,7 @@ pub struct TaskIdParams {
     pub meta: Option<Meta>,
 }
 
-wire!(TaskIdParams: required task_id "taskId"; optional meta "_meta";);
+wire!(TaskIdParams: required task_id "taskId"; optional meta "_meta", with_meta(Meta););
 
 impl TaskIdParams {
     /// Creates the value for a task.
@@ -185,8 +167,6 @@ impl TaskIdParams {
         Self { task_id: task_id.into(), meta: None }
     }
 }
-
-setters!(TaskIdParams: some with_meta meta Meta;);
 
 /// The parameters of `tasks/update`: responses for a task that waits for input (extension).
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -203,7 +183,7 @@ pub struct UpdateTaskParams {
 wire!(UpdateTaskParams:
     required task_id "taskId";
     required input_responses "inputResponses";
-    optional meta "_meta";
+    optional meta "_meta", with_meta(Meta);
 );
 
 impl UpdateTaskParams {
@@ -213,8 +193,6 @@ impl UpdateTaskParams {
     }
 }
 
-setters!(UpdateTaskParams: some with_meta meta Meta;);
-
 /// Parameters that request execution as a task (2025-11-25 only).
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
@@ -223,7 +201,7 @@ pub struct TaskParams {
     pub ttl: Option<u64>,
 }
 
-wire!(TaskParams: optional ttl "ttl";);
+wire!(TaskParams: optional ttl "ttl", with_ttl(u64););
 
 impl TaskParams {
     /// Creates parameters without a time to live: the receiver chooses.
@@ -231,8 +209,6 @@ impl TaskParams {
         Self::default()
     }
 }
-
-setters!(TaskParams: some with_ttl ttl u64;);
 
 /// A task of 2025-11-25.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -302,7 +278,7 @@ pub struct LegacyCreateTaskResult {
     pub meta: Option<Meta>,
 }
 
-wire!(LegacyCreateTaskResult: required task "task"; optional meta "_meta";);
+wire!(LegacyCreateTaskResult: required task "task"; optional meta "_meta", with_meta(Meta););
 
 impl LegacyCreateTaskResult {
     /// Creates the value for a task.
@@ -310,8 +286,6 @@ impl LegacyCreateTaskResult {
         Self { task: task.into(), meta: None }
     }
 }
-
-setters!(LegacyCreateTaskResult: some with_meta meta Meta;);
 
 /// A task in the results of `tasks/get` and `tasks/cancel` and in `notifications/tasks/status` (2025-11-25 only).
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -323,7 +297,7 @@ pub struct LegacyTaskState {
     pub meta: Option<Meta>,
 }
 
-wire!(LegacyTaskState: flatten task ""; optional meta "_meta";);
+wire!(LegacyTaskState: flatten task ""; optional meta "_meta", with_meta(Meta););
 
 impl LegacyTaskState {
     /// Creates the value for a task.
@@ -331,8 +305,6 @@ impl LegacyTaskState {
         Self { task: task.into(), meta: None }
     }
 }
-
-setters!(LegacyTaskState: some with_meta meta Meta;);
 
 /// One page of tasks (2025-11-25 only).
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -348,8 +320,8 @@ pub struct ListTasksResult {
 
 wire!(ListTasksResult:
     required tasks "tasks";
-    optional next_cursor "nextCursor";
-    optional meta "_meta";
+    optional next_cursor "nextCursor", with_next_cursor(String);
+    optional meta "_meta", with_meta(Meta);
 );
 
 impl ListTasksResult {
@@ -358,5 +330,3 @@ impl ListTasksResult {
         Self { tasks: tasks.into(), ..Self::default() }
     }
 }
-
-setters!(ListTasksResult: some with_next_cursor next_cursor String; some with_meta meta Meta;);

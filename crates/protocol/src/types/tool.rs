@@ -5,7 +5,6 @@
 use serde_core::de::DeserializeOwned;
 use switchboard_json::{DecodeError, Raw};
 
-use crate::setter::setters;
 use crate::types::cache::{CacheScope, cacheable};
 use crate::types::content::Content;
 use crate::types::icon::Icon;
@@ -54,14 +53,14 @@ pub struct Tool {
 
 wire!(Tool:
     required name "name";
-    optional title "title";
-    optional description "description";
+    optional title "title", with_title(String);
+    optional description "description", with_description(String);
     object input_schema "inputSchema";
-    optional output_schema "outputSchema";
-    optional annotations "annotations";
-    optional execution "execution";
-    optional icons "icons";
-    optional meta "_meta";
+    optional output_schema "outputSchema", with_output_schema(Raw);
+    optional annotations "annotations", with_annotations(ToolAnnotations);
+    optional execution "execution", with_execution(ToolExecution);
+    optional icons "icons", with_icons(Vec<Icon>);
+    optional meta "_meta", with_meta(Meta);
 );
 
 impl Tool {
@@ -100,16 +99,6 @@ impl Tool {
     }
 }
 
-setters!(Tool:
-    some with_title title String;
-    some with_description description String;
-    some with_output_schema output_schema Raw;
-    some with_annotations annotations ToolAnnotations;
-    some with_execution execution ToolExecution;
-    some with_icons icons Vec<Icon>;
-    some with_meta meta Meta;
-);
-
 /// Hints about the effects of a tool. Untrusted unless the server is trusted.
 ///
 /// ```
@@ -137,11 +126,11 @@ pub struct ToolAnnotations {
 }
 
 wire!(ToolAnnotations:
-    optional title "title";
-    optional read_only_hint "readOnlyHint";
-    optional destructive_hint "destructiveHint";
-    optional idempotent_hint "idempotentHint";
-    optional open_world_hint "openWorldHint";
+    optional title "title", with_title(String);
+    optional read_only_hint "readOnlyHint", with_read_only_hint(bool);
+    optional destructive_hint "destructiveHint", with_destructive_hint(bool);
+    optional idempotent_hint "idempotentHint", with_idempotent_hint(bool);
+    optional open_world_hint "openWorldHint", with_open_world_hint(bool);
 );
 
 impl ToolAnnotations {
@@ -171,14 +160,6 @@ impl ToolAnnotations {
         self.open_world_hint.unwrap_or(true)
     }
 }
-
-setters!(ToolAnnotations:
-    some with_title title String;
-    some with_read_only_hint read_only_hint bool;
-    some with_destructive_hint destructive_hint bool;
-    some with_idempotent_hint idempotent_hint bool;
-    some with_open_world_hint open_world_hint bool;
-);
 
 /// Execution options of a tool (2025-11-25 only).
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -228,10 +209,10 @@ pub struct ListToolsResult {
 
 wire!(ListToolsResult:
     required tools "tools";
-    optional next_cursor "nextCursor";
+    optional next_cursor "nextCursor", with_next_cursor(String);
     whole_number ttl_ms "ttlMs";
     lenient cache_scope "cacheScope";
-    optional meta "_meta";
+    optional meta "_meta", with_meta(Meta);
 );
 
 impl ListToolsResult {
@@ -241,7 +222,6 @@ impl ListToolsResult {
     }
 }
 
-setters!(ListToolsResult: some with_next_cursor next_cursor String; some with_meta meta Meta;);
 cacheable!(ListToolsResult);
 
 /// The parameters of `tools/call`.
@@ -274,11 +254,11 @@ pub struct CallToolParams {
 
 wire!(fields CallToolParams:
     required name "name";
-    optional arguments "arguments";
-    optional task "task";
-    optional input_responses "inputResponses";
-    optional request_state "requestState";
-    optional meta "_meta";
+    optional arguments "arguments", with_arguments(Raw);
+    optional task "task", with_task(TaskParams);
+    optional input_responses "inputResponses", with_input_responses(InputResponses);
+    optional request_state "requestState", with_request_state(String);
+    optional meta "_meta", with_meta(Meta);
 );
 
 impl CallToolParams {
@@ -294,14 +274,6 @@ impl CallToolParams {
         }
     }
 }
-
-setters!(CallToolParams:
-    some with_arguments arguments Raw;
-    some with_task task TaskParams;
-    some with_input_responses input_responses InputResponses;
-    some with_request_state request_state String;
-    some with_meta meta Meta;
-);
 
 /// The result of `tools/call`.
 ///
@@ -332,9 +304,9 @@ pub struct CallToolResult {
 
 wire!(CallToolResult:
     or_default content "content";
-    optional structured_content "structuredContent";
-    or_false is_error "isError";
-    optional meta "_meta";
+    optional structured_content "structuredContent", with_structured_content(Raw);
+    or_false is_error "isError", with_is_error(bool);
+    optional meta "_meta", with_meta(Meta);
 );
 
 impl CallToolResult {
@@ -362,9 +334,3 @@ impl CallToolResult {
         self.structured_content.as_ref().map(Raw::decode).transpose()
     }
 }
-
-setters!(CallToolResult:
-    some with_structured_content structured_content Raw;
-    set with_is_error is_error bool;
-    some with_meta meta Meta;
-);

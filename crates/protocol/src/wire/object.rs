@@ -19,6 +19,8 @@
 /// | `object` | a `Raw` that must be present and an object | always |
 /// | `flatten` | an object whose members are inlined; its name is empty | its members |
 ///
+/// A field that users set has its setter after its name: `optional title "title", with_title(String);`.
+///
 /// `read` before the type implements only decoding ([`FromRaw`](switchboard_json::FromRaw)), `write` only encoding;
 /// `fields` implements both and decoding from members whose spans are known (`from_fields`).
 macro_rules! wire {
@@ -27,8 +29,8 @@ macro_rules! wire {
         $crate::wire::wire!(write $type: $($members)+);
         $crate::wire::impl_deserialize!($type);
     };
-    (fields $type:ident: $($kind:ident $field:ident $name:literal;)+) => {
-        $crate::wire::wire!($type: $($kind $field $name;)+);
+    (fields $type:ident: $($kind:ident $field:ident $name:literal $(, $setter:ident($value:ty))?;)+) => {
+        $crate::wire::wire!($type: $($kind $field $name $(, $setter($value))?;)+);
 
         impl $type {
             /// Decodes the members of an object whose spans are known; values that stay JSON stay slices of their text.
@@ -48,7 +50,7 @@ macro_rules! wire {
             }
         }
     };
-    (read $type:ident: $($kind:ident $field:ident $name:literal;)+) => {
+    (read $type:ident: $($kind:ident $field:ident $name:literal $(, $setter:ident($value:ty))?;)+) => {
         impl switchboard_json::FromRaw for $type {
             fn read(
                 reader: &mut switchboard_json::RawReader<'_>,
@@ -63,7 +65,11 @@ macro_rules! wire {
             }
         }
     };
-    (write $type:ident: $($kind:ident $field:ident $name:literal;)+) => {
+    (write $type:ident: $($kind:ident $field:ident $name:literal $(, $setter:ident($value:ty))?;)+) => {
+        impl $type {
+            $($($crate::wire::wire!(@setter $kind $setter $field $value);)?)+
+        }
+
         impl $crate::wire::WireObject for $type {
             const MEMBERS: usize = [$($name),+].len();
 
@@ -82,8 +88,11 @@ macro_rules! wire {
                 object.end()
             }
         }
-
     };
+    (@setter required $($setter:tt)+) => { $crate::setters!(@set $($setter)+); };
+    (@setter or_false $($setter:tt)+) => { $crate::setters!(@set $($setter)+); };
+    (@setter or_empty $($setter:tt)+) => { $crate::setters!(@set $($setter)+); };
+    (@setter $kind:ident $($setter:tt)+) => { $crate::setters!(@some $($setter)+); };
     (@row flatten $field:ident $name:literal) => { $crate::wire::MemberBinding::unnamed(&mut $field) };
     (@row $kind:ident $field:ident $name:literal) => { $crate::wire::MemberBinding::new($name, &mut $field) };
     (@slot required $reader:ident) => { $crate::wire::RequiredSlot(None) };
@@ -98,15 +107,9 @@ macro_rules! wire {
     (@take required $field:ident $name:literal $reader:ident $start:ident) => {
         $field.0.ok_or_else(|| switchboard_json::Mismatch::missing($start, $name))?
     };
-    (@take object $field:ident $name:literal $reader:ident $start:ident) => {
-        $field.0.ok_or_else(|| switchboard_json::Mismatch::missing($start, $name))?
-    };
-    (@take required_number $field:ident $name:literal $reader:ident $start:ident) => {
-        $field.0.ok_or_else(|| switchboard_json::Mismatch::missing($start, $name))?
-    };
-    (@take content_blocks $field:ident $name:literal $reader:ident $start:ident) => {
-        $field.0.ok_or_else(|| switchboard_json::Mismatch::missing($start, $name))?
-    };
+    (@take object $($member:tt)+) => { $crate::wire::wire!(@take required $($member)+) };
+    (@take required_number $($member:tt)+) => { $crate::wire::wire!(@take required $($member)+) };
+    (@take content_blocks $($member:tt)+) => { $crate::wire::wire!(@take required $($member)+) };
     (@take or_default $field:ident $name:literal $reader:ident $start:ident) => { $field.0.unwrap_or_default() };
     (@take or_false $field:ident $name:literal $reader:ident $start:ident) => { $field.0.unwrap_or_default() };
     (@take or_empty $field:ident $name:literal $reader:ident $start:ident) => { $field.0.unwrap_or_default() };
@@ -114,18 +117,12 @@ macro_rules! wire {
     (@member required $self:ident $field:ident $name:literal $object:ident) => {
         $object.serialize_field($name, &$self.$field)?;
     };
-    (@member object $self:ident $field:ident $name:literal $object:ident) => {
-        $object.serialize_field($name, &$self.$field)?;
-    };
+    (@member object $($member:tt)+) => { $crate::wire::wire!(@member required $($member)+) };
     (@member flatten $self:ident $field:ident $name:literal $object:ident) => {
         $crate::wire::WireObject::write_members(&$self.$field, $object)?;
     };
-    (@member nullable $self:ident $field:ident $name:literal $object:ident) => {
-        $object.serialize_field($name, &$self.$field)?;
-    };
-    (@member or_default $self:ident $field:ident $name:literal $object:ident) => {
-        $object.serialize_field($name, &$self.$field)?;
-    };
+    (@member nullable $($member:tt)+) => { $crate::wire::wire!(@member required $($member)+) };
+    (@member or_default $($member:tt)+) => { $crate::wire::wire!(@member required $($member)+) };
     (@member or_false $self:ident $field:ident $name:literal $object:ident) => {
         if $self.$field {
             $object.serialize_field($name, &true)?;

@@ -29,7 +29,7 @@ impl<'a> Access<'a> {
         Self { granted: caller.map_or(anonymous, GrantedScopes::Caller), reveals: options.reveal_scopes }
     }
 
-    /// Whether all of these scopes are granted.
+    /// Returns whether all of these scopes are granted.
     pub(crate) fn covers(&self, scopes: &[String]) -> bool {
         match self.granted {
             GrantedScopes::Caller(caller) => scopes.iter().all(|scope| caller.has_scope(scope)),
@@ -37,7 +37,7 @@ impl<'a> Access<'a> {
         }
     }
 
-    /// Whether this scope is granted.
+    /// Returns whether this scope is granted.
     pub(crate) fn has(&self, scope: &String) -> bool {
         self.covers(std::slice::from_ref(scope))
     }

@@ -245,7 +245,7 @@ fn has_constraints(schema: &Value) -> bool {
     }
 }
 
-/// Whether any subschema rejects unknown members.
+/// Returns whether any subschema rejects unknown members.
 fn has_closed_subschemas(schema: &Value) -> bool {
     let is_closed = |map: &Map<String, Value>| {
         ["additionalProperties", "unevaluatedProperties"]

@@ -8,10 +8,10 @@ use switchboard_protocol::{CompleteParams, CompleteResult, Completion, Raw, Refe
 use switchboard_session::server::{self, HandlerOutcome};
 
 use super::Core;
-use super::running::Running;
+use super::method_future::MethodFuture;
 use crate::{Call, Cx};
 
-/// Whether the design has anything to complete.
+/// Returns whether the design has anything to complete.
 pub(crate) fn is_offered(design: &Design) -> bool {
     let resources = design.resources.iter().flat_map(|resource| &resource.params);
     let mut params = design.prompts.iter().flat_map(|prompt| &prompt.arguments).chain(resources);
@@ -55,11 +55,11 @@ impl Core {
         let cx = Cx::from_request(cx).with_meta(meta).with_timeout(self.options.timeout);
         let work = self.service.complete(completion, Call::new(cx, Raw::from(Value::Object(args))));
         let (core, span) = (Arc::clone(self), tracing::debug_span!("completion/complete"));
-        Running::new(work, span, move |outcome| match outcome {
+        MethodFuture::new(work, span, move |outcome| match outcome {
             Ok(values) => Ok(completion_result(values).into()),
             Err(error) => core.service_error_reply(error, RequestKind::Other, &reply_cx),
         })
-        .handled()
+        .into_outcome()
     }
 
     /// Returns the completed item and its parameters.

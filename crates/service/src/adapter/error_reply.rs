@@ -62,5 +62,5 @@ impl Core {
 }
 
 fn by_revision(cx: &server::RequestContext) -> ArgumentErrors {
-    if cx.tells_misfits_in_results() { ArgumentErrors::Result } else { ArgumentErrors::Code }
+    if cx.reports_invalid_arguments_in_results() { ArgumentErrors::Result } else { ArgumentErrors::Code }
 }

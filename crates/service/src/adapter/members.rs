@@ -10,7 +10,7 @@ use switchboard_protocol::{CacheScope, ListResourcesResult, PageParams, Resource
 use switchboard_session::server::{self, HandlerOutcome, Reply};
 
 use super::Core;
-use super::running::Running;
+use super::method_future::MethodFuture;
 use crate::Cx;
 
 /// Maximum number of members listed per template; a service with more should offer a search tool.
@@ -31,13 +31,13 @@ impl Core {
         let (core, reply_cx) = (Arc::clone(self), cx.clone());
         let work = Box::pin(async move { core.collect_resources(cx).await });
         let core = Arc::clone(self);
-        Running::new(work, tracing::debug_span!("resources/list"), move |outcome| match outcome {
+        MethodFuture::new(work, tracing::debug_span!("resources/list"), move |outcome| match outcome {
             Ok(resources) => {
                 page(resources, params.cursor.as_deref(), core.options.page_size.unwrap_or(DEFAULT_PAGE_SIZE))
             }
             Err(error) => core.service_error_reply(error, RequestKind::Other, &reply_cx),
         })
-        .handled()
+        .into_outcome()
     }
 
     async fn collect_resources(&self, cx: server::RequestContext) -> Result<Vec<Resource>, Error> {

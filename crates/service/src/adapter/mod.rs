@@ -9,9 +9,9 @@ mod completion;
 mod error_reply;
 mod lists;
 mod members;
+mod method_future;
 mod prompts;
 mod resources;
-mod running;
 pub(crate) mod service_events;
 pub(crate) mod stack;
 mod stream_buffer;
@@ -166,7 +166,7 @@ impl Handler for Adapter {
         self.core.on_unsubscribe(uri);
     }
 
-    fn heard(&self, method: &str, params: Option<&Raw>) {
+    fn notification_received(&self, method: &str, params: Option<&Raw>) {
         self.core.handle_notification(method, params);
     }
 

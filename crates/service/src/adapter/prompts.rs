@@ -12,7 +12,7 @@ use switchboard_session::server::{self, CachedResult, HandlerOutcome};
 
 use super::Core;
 use super::argument_validator::with_repair;
-use super::running::Running;
+use super::method_future::MethodFuture;
 use crate::{Call, Cx, UnknownArguments};
 
 /// Lookup tables for the prompts of a design.
@@ -68,7 +68,7 @@ impl Core {
         let cx = Cx::from_request(cx).with_meta(meta).with_timeout(self.options.timeout);
         let work = self.service.get_prompt(prompt, Call::new(cx, args));
         let core = Arc::clone(self);
-        Running::new(work, span, move |outcome| match outcome {
+        MethodFuture::new(work, span, move |outcome| match outcome {
             Ok(messages) => {
                 let mut result = GetPromptResult::from(messages);
                 let described = || core.design.prompts[prompt].description.clone();
@@ -81,7 +81,7 @@ impl Core {
                 &reply_cx,
             ),
         })
-        .handled()
+        .into_outcome()
     }
 
     /// Returns the index of a prompt that the caller may use.

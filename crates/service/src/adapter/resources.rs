@@ -16,7 +16,7 @@ use switchboard_session::server::{self, Caller, HandlerOutcome, Reply};
 
 use super::Core;
 use super::argument_validator::with_repair;
-use super::running::Running;
+use super::method_future::MethodFuture;
 use crate::{Call, Contents, Cx};
 
 /// Lookup tables for the resources of a design.
@@ -81,7 +81,7 @@ impl Core {
         let cx = Cx::from_request(cx).with_meta(meta).with_timeout(self.options.timeout);
         let work = self.service.read_resource(resource, Call::new(cx, args));
         let core = Arc::clone(self);
-        Running::new(work, span, move |outcome| match outcome {
+        MethodFuture::new(work, span, move |outcome| match outcome {
             Ok(contents) => core.resource_reply(resource, &uri, contents),
             Err(error) => {
                 let reply = core.service_error_reply(
@@ -92,7 +92,7 @@ impl Core {
                 reply.map_err(|error| with_uri(error, &uri))
             }
         })
-        .handled()
+        .into_outcome()
     }
 
     /// Resolves a URI that the policy and the caller's scopes allow.
@@ -179,7 +179,7 @@ fn with_uri(error: RpcError, uri: &str) -> RpcError {
     error.with_data(Value::Object(data))
 }
 
-/// Whether a resource consists of binary data.
+/// Returns whether a resource consists of binary data.
 fn is_bytes(output: &OutputDef) -> bool {
     output.schema().is_some_and(crate::bytes::is_base64)
 }

@@ -101,7 +101,7 @@ impl Core {
     }
 }
 
-/// Whether the method subscribes to events of the design, and something can publish them.
+/// Returns whether the method subscribes to events of the design, and something can publish them.
 pub(crate) fn streams_events(design: &Design, options: &BuilderOptions, method: &str) -> bool {
     method == EVENTS_METHOD && !design.notifications.is_empty() && options.publishes_events()
 }

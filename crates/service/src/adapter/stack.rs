@@ -26,7 +26,7 @@ impl Adapter {
         server
     }
 
-    /// The timeout of requests that run a method of the service.
+    /// Returns the timeout layer for requests that run a method of the service.
     fn call_timeout(&self, within: Duration) -> Timeout {
         let core = Arc::clone(&self.core);
         let runs_method = |request: &IncomingRequest| {

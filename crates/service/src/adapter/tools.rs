@@ -9,7 +9,7 @@ use switchboard_session::server::{self, HandlerOutcome, Reply};
 
 use super::Core;
 use super::argument_validator::ArgumentValidator;
-use super::running::Running;
+use super::method_future::MethodFuture;
 use super::stream_buffer::{self, StreamBuffer};
 use crate::options::BuilderOptions;
 use crate::output::{DataEncoding, ResultEncoding};
@@ -116,7 +116,7 @@ impl Core {
         let (work, items) = self.start_tool(tool, args, called);
         // Weak: a running task must not keep its server alive, because dropping the server cancels tasks.
         let core = Arc::downgrade(self);
-        let running = Running::new(work, span, move |outcome| match core.upgrade() {
+        let running = MethodFuture::new(work, span, move |outcome| match core.upgrade() {
             Some(core) => {
                 let reply = core.tool_reply(tool, outcome, &prior_args, &reply_cx);
                 match items {
@@ -129,7 +129,7 @@ impl Core {
         match (decision, &self.tasks) {
             (TaskDecision::Task, Some(tasks)) => tasks.start(cx, task.as_ref(), Box::pin(running)),
             (TaskDecision::OnRequest, Some(tasks)) => tasks.run_detachable(cx, Box::pin(running)),
-            _ => running.handled(),
+            _ => running.into_outcome(),
         }
     }
 

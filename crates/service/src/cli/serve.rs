@@ -22,7 +22,7 @@ use super::options::{CliOptions, ServerLocation};
 use super::run::{CliRequest, exit_code, parse, run, run_offline};
 use super::target::ServiceTarget;
 use crate::ServiceBuilder;
-use crate::rpc::{Mounted, RpcService};
+use crate::rpc::{CombinedService, RpcService};
 
 impl ServiceBuilder {
     /// Runs the command line of the service with the arguments of this process: `serve --stdio`, `serve --http ADDR`,
@@ -162,7 +162,7 @@ async fn serve_http(
     let stopper = listener.shutdown_handle();
     let mut serving = std::pin::pin!(async move {
         match plain {
-            Some(plain) => listener.serve(Mounted::new(service, plain)).await,
+            Some(plain) => listener.serve(CombinedService::new(service, plain)).await,
             None => listener.serve(service).await,
         }
     });

@@ -80,7 +80,7 @@ fn unwrap_result(json: &Raw, schema: &Value, design: &Design) -> Raw {
     }
 }
 
-/// Whether a schema describes a string, or a string or null: then text is not decoded as JSON.
+/// Returns whether a schema describes a string, or a string or null: then text is not decoded as JSON.
 fn is_text(schema: &Value) -> bool {
     let is = |kind: &Value, known: &str| kind.as_str() == Some(known);
     if let Some(Value::Array(members)) = schema.get("anyOf") {

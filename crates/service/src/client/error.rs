@@ -28,7 +28,7 @@ impl CallTarget<'_> {
         }
     }
 
-    /// Whether the error has the specified message for an unknown tool or prompt.
+    /// Returns whether the error has the specified message for an unknown tool or prompt.
     fn is_unknown(self, error: &RpcError) -> bool {
         let expected = match self {
             Self::Tool(name) => ["Unknown tool: ", name],

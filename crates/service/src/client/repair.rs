@@ -294,7 +294,7 @@ pub async fn get_prompt_with_repair_mut(
     repair_loop_mut(max_repairs, args, correct, |args| request_prompt(session, name, args)).await
 }
 
-/// The repair loop.
+/// Runs the repair loop.
 async fn repair_loop<T, C: Future<Output = Result<Value, Error>>, R: Future<Output = Result<T, Error>>>(
     max_repairs: usize,
     mut args: Value,
@@ -312,7 +312,7 @@ async fn repair_loop<T, C: Future<Output = Result<Value, Error>>, R: Future<Outp
     attempt(args).await
 }
 
-/// The repair loop for closures whose futures borrow from them.
+/// Runs the repair loop with closures whose futures borrow from them.
 ///
 /// It does not replace [`repair_loop`]: a `Send` bound on the future of an `AsyncFnMut` cannot be expressed on
 /// stable, and is not inferred if the closure captures a reference ("implementation of `Send` is not general
@@ -387,7 +387,7 @@ async fn validate_listed(session: &ClientSession, name: &str, args: &Value) -> O
     }
 }
 
-/// Whether a failed result is about the arguments, judged by the wording of common SDKs and validators, because a
+/// Returns whether a failed result is about the arguments, judged by the wording of common SDKs and validators, because a
 /// failed result has no code.
 fn is_about_arguments(message: &str) -> bool {
     const PHRASES: [&str; 12] = [

@@ -23,22 +23,22 @@ pub struct TestCx {
 }
 
 impl TestCx {
-    /// The user accepts the elicitation `key` with this content.
+    /// Makes the user accept the elicitation `key` with this content.
     pub fn answer(self, key: &str, content: Value) -> Self {
         self.with_canned(key, json!({"action": "accept", "content": content}))
     }
 
-    /// The user declines the elicitation `key`.
+    /// Makes the user decline the elicitation `key`.
     pub fn decline(self, key: &str) -> Self {
         self.with_canned(key, json!({"action": "decline"}))
     }
 
-    /// The user dismisses the elicitation `key`.
+    /// Makes the user dismiss the elicitation `key`.
     pub fn dismiss(self, key: &str) -> Self {
         self.with_canned(key, json!({"action": "cancel"}))
     }
 
-    /// The model responds to the sampling request `key` with this text.
+    /// Makes the model respond to the sampling request `key` with this text.
     pub fn sample_text(self, key: &str, text: &str) -> Self {
         let content = json!({"type": "text", "text": text});
         self.with_canned(key, json!({"role": "assistant", "model": "test", "content": content}))

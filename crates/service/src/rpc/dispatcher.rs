@@ -44,13 +44,6 @@ struct DispatcherInner {
     broadcaster: Arc<Broadcaster>,
 }
 
-/// The caller of a request.
-#[derive(Debug, Clone)]
-pub(crate) struct Visit {
-    /// The context that is passed to the method.
-    pub(crate) cx: Cx,
-}
-
 impl RpcDispatcher {
     /// # Errors
     /// When an allowed or denied pattern is not a valid URI glob.
@@ -84,18 +77,18 @@ impl RpcDispatcher {
         service.and_then(|rest| rest.strip_prefix('.')).unwrap_or(method)
     }
 
-    /// Whether the service has a method of this name.
+    /// Returns whether the service has a method of this name.
     pub(crate) fn has(&self, method: &str) -> bool {
         RpcMethod::find(self.design(), self.rust_name(method)).is_some()
     }
 
-    /// Whether the method is a streaming tool.
+    /// Returns whether the method is a streaming tool.
     pub(crate) fn streams(&self, method: &str) -> bool {
         let found = RpcMethod::find(self.design(), self.rust_name(method));
         matches!(found, Some(RpcMethod::Tool(tool)) if tool.events.is_some())
     }
 
-    /// Whether the method subscribes to the service's events, and something can publish them.
+    /// Returns whether the method subscribes to the service's events, and something can publish them.
     pub(crate) fn streams_events(&self, method: &str) -> bool {
         service_events::streams_events(self.design(), &self.inner.options, self.rust_name(method))
     }
@@ -114,26 +107,25 @@ impl RpcDispatcher {
         Ok(Box::pin(std::future::ready(Ok(Raw::empty_object()))))
     }
 
-    /// Starts a call.
+    /// Starts a call; its method gets `cx`.
     pub(crate) fn call(
         &self,
-        visit: Visit,
+        cx: Cx,
         method: &str,
         params: Option<&Raw>,
         events: EventSink,
     ) -> RpcCallFuture {
         let log = self.inner.options.access_log().map(|log| {
             let mut event = AccessEvent::request("rpc");
-            (event.name, event.caller) =
-                (Some(self.rust_name(method).to_owned()), visit.cx.caller().cloned());
+            (event.name, event.caller) = (Some(self.rust_name(method).to_owned()), cx.caller().cloned());
             event.payload = params.cloned();
             log.begin(event)
         });
-        let begun = self.begin(visit, method, params, events);
+        let begun = self.begin(cx, method, params, events);
         let dispatcher = self.clone();
         Box::pin(async move {
             let outcome = match begun {
-                Ok(work) => CatchUnwind::new(dispatcher.limited(work))
+                Ok(work) => CatchUnwind::new(dispatcher.with_call_timeout(work))
                     .await
                     .unwrap_or_else(|_| Err(Error::internal("the method panicked"))),
                 Err(error) => Err(error),
@@ -148,7 +140,7 @@ impl RpcDispatcher {
 
     fn begin(
         &self,
-        visit: Visit,
+        cx: Cx,
         method: &str,
         params: Option<&Raw>,
         events: EventSink,
@@ -160,10 +152,10 @@ impl RpcDispatcher {
             return self.publish(event, params);
         }
         let found = RpcMethod::find(self.design(), rust_name).ok_or_else(unknown)?;
-        let access = Access::new(&self.inner.options, visit.cx.caller());
+        let access = Access::new(&self.inner.options, cx.caller());
         access.check(found.scopes(), unknown)?;
         let args = self.validate_arguments(found, params)?;
-        let mut call = Call::new(visit.cx.with_timeout(self.inner.options.timeout), args.clone());
+        let mut call = Call::new(cx.with_timeout(self.inner.options.timeout), args.clone());
         (call.events, call.stream_json) = (events, self.inner.options.stream_json);
         let work = self.inner.service.call_method(rust_name, call).ok_or_else(unknown)?;
         let (dispatcher, rust_name) = (self.clone(), rust_name.to_owned());
@@ -216,7 +208,7 @@ impl RpcDispatcher {
     }
 
     /// Applies the call timeout.
-    fn limited(&self, work: CallFuture<Raw>) -> CallFuture<Raw> {
+    fn with_call_timeout(&self, work: CallFuture<Raw>) -> CallFuture<Raw> {
         let Some(within) = self.inner.options.timeout else { return work };
         Box::pin(async move { tokio::time::timeout(within, work).await.map_err(|_| Error::Timeout)? })
     }

@@ -47,13 +47,13 @@ impl CallEventQueue {
         true
     }
 
-    /// Whether the queue is more than half full and still has a reader.
+    /// Returns whether the queue is more than half full and still has a reader.
     pub(crate) fn is_behind(&self) -> bool {
         let state = self.inner.state.lock();
         !state.is_closed && state.bytes > self.inner.max_bytes / 2
     }
 
-    /// Whether the reader is gone.
+    /// Returns whether the reader is gone.
     pub(crate) fn is_closed(&self) -> bool {
         self.inner.state.lock().is_closed
     }

@@ -67,7 +67,7 @@ impl<'a> RpcMethod<'a> {
         }
     }
 
-    /// Whether an argument is required.
+    /// Returns whether an argument is required.
     pub(crate) fn requires(self, name: &str) -> bool {
         match self {
             Self::Tool(tool) => tool.args.requires(name),

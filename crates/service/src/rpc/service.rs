@@ -21,7 +21,7 @@ use switchboard_transport::http::server::{
     encode_message_event, malformed_error, message_response, status_response, stream_response,
 };
 
-use super::dispatcher::{RpcDispatcher, Visit};
+use super::dispatcher::RpcDispatcher;
 use super::event_queue::CallEventQueue;
 use super::event_stream::{EventStreamBody, ResponseFuture};
 use super::message;
@@ -34,7 +34,7 @@ pub const MAX_CALLS: usize = 100;
 /// The plain JSON-RPC endpoint of a service. Cheap to clone.
 ///
 /// Implements [`tower_service::Service`] and [`Endpoint`]: it runs alone, beside MCP with
-/// [`Mounted`](super::Mounted), or in any router of such services.
+/// [`CombinedService`](super::CombinedService), or in any router of such services.
 #[derive(Clone)]
 pub struct RpcService {
     inner: Arc<Inner>,
@@ -106,11 +106,15 @@ impl RpcService {
             return mcp.answer_admitted(admitted).await;
         }
         match message {
-            Ok(Message::Single(envelope)) => self.inner.single(envelope, accept, visit(admitted)).await,
-            Ok(Message::Batch(elements)) => self.inner.batch(elements, accept, &visit(admitted)).await,
+            Ok(Message::Single(envelope)) => self.inner.single(envelope, accept, request_cx(admitted)).await,
+            Ok(Message::Batch(elements)) => self.inner.batch(elements, accept, &request_cx(admitted)).await,
             Err(malformed) => {
                 let (id, error) = malformed_error(&malformed);
-                message_response(accept, StatusCode::BAD_REQUEST, message::answer(id.as_ref(), &Err(error)))
+                message_response(
+                    accept,
+                    StatusCode::BAD_REQUEST,
+                    message::encode_response(id.as_ref(), &Err(error)),
+                )
             }
         }
     }
@@ -146,19 +150,19 @@ impl Inner {
         surface::find(method).any(|row| row.direction.sent_by(Peer::Client)) && !self.dispatcher.has(method)
     }
 
-    async fn single(&self, envelope: Envelope, accept: Accept, visit: Visit) -> Response<ReplyBody> {
+    async fn single(&self, envelope: Envelope, accept: Accept, cx: Cx) -> Response<ReplyBody> {
         if let Envelope::Request(request) = &envelope
             && request.version == Version::Two
             && accept.names_events()
         {
             if self.dispatcher.streams(&request.method) {
-                return self.streamed(visit, request);
+                return self.respond_with_call_stream(cx, request);
             }
             if self.dispatcher.streams_events(&request.method) {
-                return self.listened(&request.id);
+                return self.respond_with_event_stream(&request.id);
             }
         }
-        match self.one(Ok(envelope), visit).await {
+        match self.respond(Ok(envelope), cx).await {
             Some(answer) => message_response(accept, StatusCode::OK, answer),
             None => status_response(StatusCode::NO_CONTENT),
         }
@@ -168,7 +172,7 @@ impl Inner {
         &self,
         elements: Vec<Result<Envelope, MalformedMessage>>,
         accept: Accept,
-        visit: &Visit,
+        cx: &Cx,
     ) -> Response<ReplyBody> {
         let refused = match elements.len() {
             0 => Some("the batch is empty".to_owned()),
@@ -177,28 +181,28 @@ impl Inner {
         };
         if let Some(reason) = refused {
             let error = RpcError::invalid_request(reason);
-            return message_response(accept, StatusCode::OK, message::answer(None, &Err(error)));
+            return message_response(accept, StatusCode::OK, message::encode_response(None, &Err(error)));
         }
         // Run concurrently, answered in order.
-        let begin = |element| Working::Yet(Box::pin(self.one(element, visit.clone())));
-        let mut working: Vec<_> = elements.into_iter().map(begin).collect();
+        let begin = |element| BatchCall::Running(Box::pin(self.respond(element, cx.clone())));
+        let mut calls: Vec<_> = elements.into_iter().map(begin).collect();
         std::future::poll_fn(|cx| {
             let mut is_done = true;
-            for work in &mut working {
-                is_done &= work.poll(cx).is_ready();
+            for call in &mut calls {
+                is_done &= call.poll(cx).is_ready();
             }
             if is_done { Poll::Ready(()) } else { Poll::Pending }
         })
         .await;
-        let answers: Vec<String> = working.into_iter().filter_map(Working::answer).collect();
+        let answers: Vec<String> = calls.into_iter().filter_map(BatchCall::into_response).collect();
         if answers.is_empty() {
             return status_response(StatusCode::NO_CONTENT);
         }
-        message_response(accept, StatusCode::OK, message::batch(&answers))
+        message_response(accept, StatusCode::OK, message::encode_batch(&answers))
     }
 
     /// Returns the response to one message; `None` for a notification.
-    async fn one(&self, message: Result<Envelope, MalformedMessage>, visit: Visit) -> Option<String> {
+    async fn respond(&self, message: Result<Envelope, MalformedMessage>, cx: Cx) -> Option<String> {
         let (id, method, params, version) = match message {
             Ok(Envelope::Request(request)) => {
                 (Some(request.id), request.method, request.params, request.version)
@@ -206,39 +210,40 @@ impl Inner {
             Ok(Envelope::Notification(note)) => (None, note.method, note.params, note.version),
             Ok(Envelope::Response(response)) => {
                 let error = RpcError::invalid_request("unexpected response: this endpoint sends no requests");
-                return Some(message::answer(response.id.as_ref(), &Err(error)));
+                return Some(message::encode_response(response.id.as_ref(), &Err(error)));
             }
             Err(malformed) => {
                 let (id, error) = malformed_error(&malformed);
-                return Some(message::answer(id.as_ref(), &Err(error)));
+                return Some(message::encode_response(id.as_ref(), &Err(error)));
             }
         };
         if version == Version::Other {
             let error = RpcError::invalid_request("\"jsonrpc\" must be \"2.0\"");
-            return Some(message::answer(id.as_ref(), &Err(error)));
+            return Some(message::encode_response(id.as_ref(), &Err(error)));
         }
         if self.dispatcher.streams_events(&method) {
             let reason =
                 "this request is answered with an event stream; send it alone and accept text/event-stream";
-            return id.map(|id| message::answer(Some(&id), &Err(RpcError::invalid_request(reason))));
+            return id.map(|id| message::encode_response(Some(&id), &Err(RpcError::invalid_request(reason))));
         }
-        let outcome = self.dispatcher.call(visit, &method, params.as_ref(), EventSink::discard()).await;
-        id.map(|id| message::answer(Some(&id), &outcome))
+        let outcome = self.dispatcher.call(cx, &method, params.as_ref(), EventSink::discard()).await;
+        id.map(|id| message::encode_response(Some(&id), &outcome))
     }
 
     /// Responds with an event stream: the events of a call, then its result.
-    fn streamed(&self, visit: Visit, request: &jsonrpc::Request) -> Response<ReplyBody> {
+    fn respond_with_call_stream(&self, cx: Cx, request: &jsonrpc::Request) -> Response<ReplyBody> {
         let options = self.admission.options();
         let queue = CallEventQueue::new(options.stream_bytes);
         let sink = sink(queue.clone(), request.id.clone());
-        let outcome = self.dispatcher.call(visit, &request.method, request.params.as_ref(), sink);
+        let outcome = self.dispatcher.call(cx, &request.method, request.params.as_ref(), sink);
         let id = request.id.clone();
-        let work: ResponseFuture = Box::pin(async move { message::answer(Some(&id), &outcome.await) });
+        let work: ResponseFuture =
+            Box::pin(async move { message::encode_response(Some(&id), &outcome.await) });
         stream_response(ReplyBody::boxed(EventStreamBody::new(queue, work, options.keep_alive)))
     }
 
     /// Responds with an event stream of the service's events, until the client disconnects.
-    fn listened(&self, id: &RequestId) -> Response<ReplyBody> {
+    fn respond_with_event_stream(&self, id: &RequestId) -> Response<ReplyBody> {
         let options = self.admission.options();
         let queue = CallEventQueue::new(options.stream_bytes);
         let (listener, sender, request_id) = (self.dispatcher.listen(), queue.clone(), id.clone());
@@ -250,7 +255,9 @@ impl Inner {
                     seq += lost;
                     let note = EventNotification { request_id: request_id.clone(), name, seq, data, lost };
                     seq += 1;
-                    sender.push(encode_message_event(message::note(EVENT_NOTIFICATION, &note).as_bytes()));
+                    sender.push(encode_message_event(
+                        message::encode_notification(EVENT_NOTIFICATION, &note).as_bytes(),
+                    ));
                     // Lets the event be sent first: a slow reader loses the oldest events and receives their number.
                     tokio::task::yield_now().await;
                 }
@@ -260,13 +267,13 @@ impl Inner {
     }
 }
 
-/// Returns the caller context of a request.
-fn visit(request: AdmittedRequest) -> Visit {
+/// Returns the context of a request for its methods.
+fn request_cx(request: AdmittedRequest) -> Cx {
     let mut known = Extensions::new().with(request.head);
     if let Some(caller) = request.caller {
         known.insert(caller);
     }
-    Visit { cx: Cx::call().extensions(known).build() }
+    Cx::call().extensions(known).build()
 }
 
 /// Returns the event sink of a call.
@@ -279,23 +286,25 @@ fn sink(queue: CallEventQueue, id: RequestId) -> EventSink {
         }
         // An event that does not fit leaves a gap in the sequence numbers.
         let seq = seq.fetch_add(1, Ordering::Relaxed);
-        let note =
-            message::note(STREAM_NOTIFICATION, &StreamNotification { request_id: id.clone(), seq, content });
+        let note = message::encode_notification(
+            STREAM_NOTIFICATION,
+            &StreamNotification { request_id: id.clone(), seq, content },
+        );
         queue.push(encode_message_event(note.as_bytes()));
         Ok(())
     });
     sink.with_backpressure(move || behind.is_behind())
 }
 
-/// One call of a batch.
-enum Working<F> {
-    Yet(std::pin::Pin<Box<F>>),
+/// One call of a batch: the future of its encoded response, or that response, which a notification does not have.
+enum BatchCall<F> {
+    Running(std::pin::Pin<Box<F>>),
     Done(Option<String>),
 }
 
-impl<F: Future<Output = Option<String>>> Working<F> {
+impl<F: Future<Output = Option<String>>> BatchCall<F> {
     fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()> {
-        if let Self::Yet(work) = self {
+        if let Self::Running(work) = self {
             match work.as_mut().poll(cx) {
                 Poll::Ready(answer) => *self = Self::Done(answer),
                 Poll::Pending => return Poll::Pending,
@@ -304,10 +313,10 @@ impl<F: Future<Output = Option<String>>> Working<F> {
         Poll::Ready(())
     }
 
-    fn answer(self) -> Option<String> {
+    fn into_response(self) -> Option<String> {
         match self {
             Self::Done(answer) => answer,
-            Self::Yet(_) => None,
+            Self::Running(_) => None,
         }
     }
 }

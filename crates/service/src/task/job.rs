@@ -10,13 +10,13 @@ use switchboard_protocol::{
     DetailedTask, InputRequest, InputRequests, Raw, RpcError, ServerResult, Task, TaskStatus,
 };
 use switchboard_session::link::BoxFuture;
-use switchboard_session::server::{AskError, Asks, Caller, Reply, RequestContext};
+use switchboard_session::server::{AskError, Caller, InputChannel, Reply, RequestContext};
 use tokio::sync::{oneshot, watch};
 use tokio::time::Instant;
 
 use super::{TaskRecord, timestamp};
 
-/// A running task.
+/// A running task. Followers wait on `changes`.
 pub(super) struct Job {
     pub(super) owner: Option<String>,
     /// The client whose limits it counts against.
@@ -30,6 +30,7 @@ pub(super) struct Job {
     changes: watch::Sender<u64>,
 }
 
+/// The mutable state of a task.
 struct JobState {
     task: Task,
     outcome: Option<Result<Raw, RpcError>>,
@@ -39,6 +40,7 @@ struct JobState {
     known: HashMap<String, (InputRequest, Option<Raw>)>,
 }
 
+/// An input request of the task that is not answered yet.
 struct TaskQuestion {
     key: String,
     request: InputRequest,
@@ -237,7 +239,7 @@ impl fmt::Debug for Job {
 /// Weak, because the job holds the request context, which holds this.
 pub(super) struct TaskQuestions(pub(super) Weak<Job>);
 
-impl Asks for TaskQuestions {
+impl InputChannel for TaskQuestions {
     fn ask(&self, key: &str, request: InputRequest) -> BoxFuture<'static, AnswerResult> {
         let Some(job) = self.0.upgrade() else { return Box::pin(async { Err(AskError::Gone) }) };
         match job.ask(key, request) {

@@ -58,7 +58,7 @@ impl TaskRecord {
         &self.task.task.task_id
     }
 
-    /// Whether the task is in a terminal status.
+    /// Returns whether the task is in a terminal status.
     pub fn is_finished(&self) -> bool {
         self.task.task.status.is_terminal()
     }

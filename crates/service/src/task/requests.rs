@@ -59,7 +59,7 @@ impl Tasks {
     /// Finds a task of the requester. A task of another owner is reported as unknown.
     async fn find(&self, id: &str, cx: &RequestContext) -> Result<TaskLookup, RpcError> {
         let owner = cx.owner();
-        let task = match self.running(id) {
+        let task = match self.find_running(id) {
             Some(job) => Some(TaskLookup::Running(job)),
             None => self.inner.store.load(id).await.map(|record| TaskLookup::Stored(Box::new(record))),
         };
@@ -105,7 +105,7 @@ impl Tasks {
         listed.truncate(PAGE_SIZE);
         let next = listed.last().filter(|_| has_more).map(|record| record.id().to_owned());
         // A task that runs here may have changed since it was stored.
-        let newest = |record: TaskRecord| match self.running(record.id()) {
+        let newest = |record: TaskRecord| match self.find_running(record.id()) {
             Some(job) => job.record(),
             None => record,
         };

@@ -110,7 +110,7 @@ impl Tasks {
                 rejected("this tool runs as a task only: call it with `task`")
             }
             (Some(TaskProtocol::Core), _) => requested.map_or(TaskDecision::Direct, |_| TaskDecision::Task),
-            (Some(TaskProtocol::Extension), rule) => match cx.requires_extension(TASKS_EXTENSION) {
+            (Some(TaskProtocol::Extension), rule) => match cx.require_extension(TASKS_EXTENSION) {
                 Ok(()) if rule == TaskRule::Later => TaskDecision::OnRequest,
                 Ok(()) => TaskDecision::Task,
                 Err(error) if rule == TaskRule::Required => TaskDecision::Rejected(error),
@@ -131,7 +131,7 @@ impl Tasks {
         HandlerOutcome::Later(self.spawn_task(cx, requested.and_then(|requested| requested.ttl), work))
     }
 
-    /// Runs the work of a call, which becomes a task when it requests so ([`RequestContext::detach`]).
+    /// Runs the work of a call, which becomes a task when it calls [`RequestContext::detach`].
     pub fn run_detachable(&self, cx: RequestContext, work: BoxFuture<'static, Reply>) -> HandlerOutcome {
         cx.allow_detach();
         HandlerOutcome::Later(Box::pin(DetachableCall {
@@ -201,13 +201,13 @@ impl Tasks {
     }
 
     /// Returns a task that runs in this instance.
-    pub(super) fn running(&self, id: &str) -> Option<Arc<Job>> {
+    pub(super) fn find_running(&self, id: &str) -> Option<Arc<Job>> {
         self.inner.running.lock().get(id).map(|running| Arc::clone(&running.job))
     }
 
-    /// Whether an owner may receive status notifications of a task.
+    /// Returns whether an owner may receive status notifications of a task.
     pub fn may_follow(&self, task: &str, owner: Option<&str>) -> bool {
-        self.running(task).is_some_and(|job| job.owner.as_deref() == owner)
+        self.find_running(task).is_some_and(|job| job.owner.as_deref() == owner)
     }
 }
 

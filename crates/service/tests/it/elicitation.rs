@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use switchboard_protocol::{ElicitAction, ElicitParams, ElicitResult};
 use switchboard_session::client::{ClientHandler, HandlerCapabilities, HandlerError, RequestingServer};
 use switchboard_session::link::BoxFuture;
-use switchboard_session::server::{Answered, Caller};
+use switchboard_session::server::{AnswerOutcome, Caller};
 use switchboard_session::{Client, StateKeys};
 
 use crate::requests::{RecordingChannel, begin_text, send_request};
@@ -149,7 +149,8 @@ async fn s3_an_undecodable_request_is_rejected_with_the_state_of_another() {
     let many = format!("[{}0]", "0,".repeat(250_000));
     for odd in ["1e999", "[1e999]", r#""\ud800""#, &many] {
         // The first request is answered by its key; the second has a state.
-        let Answered::Later(first) = begin_text(&server, &back, "tools/call", &params("go", odd, "")) else {
+        let AnswerOutcome::Later(first) = begin_text(&server, &back, "tools/call", &params("go", odd, ""))
+        else {
             panic!("{odd:.20} is answered at once")
         };
         let round: std::result::Result<Value, _> = first.await.map(|round| round.decode().unwrap());
@@ -160,7 +161,7 @@ async fn s3_an_undecodable_request_is_rejected_with_the_state_of_another() {
         let state = format!(r#","requestState":{}"#, round["requestState"]);
         for other in [params("both", odd, &state), params("go", "1e998", &state)] {
             let answered = begin_text(&server, &back, "tools/call", &other);
-            let Answered::Now(Err(refused)) = answered else { panic!("{answered:?} for {other}") };
+            let AnswerOutcome::Now(Err(refused)) = answered else { panic!("{answered:?} for {other}") };
             assert_eq!(refused.message, "Invalid or expired requestState");
         }
     }

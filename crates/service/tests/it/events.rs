@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use switchboard_service::EventPublisher;
 use switchboard_service::wire::{EVENT_NOTIFICATION, EVENTS_EXTENSION, EVENTS_METHOD};
-use switchboard_session::server::{Answered, Server};
+use switchboard_session::server::{AnswerOutcome, Server};
 use switchboard_session::{CallError, Client, ClientSession};
 use switchboard_testkit::wait_until;
 use tokio::sync::mpsc;
@@ -164,7 +164,7 @@ async fn a_slow_listener_loses_the_oldest_events_without_blocking_others() {
     slow.behind.store(true, Ordering::SeqCst);
     let mut tasks = Vec::new();
     for back in [&slow, &fast] {
-        let Answered::Later(listening) = begin(&server, back, EVENTS_METHOD, json!({})) else {
+        let AnswerOutcome::Later(listening) = begin(&server, back, EVENTS_METHOD, json!({})) else {
             panic!("it goes on")
         };
         tasks.push(tokio::spawn(listening));

@@ -111,7 +111,10 @@ async fn capabilities_follow_the_design_and_the_options() {
     let server =
         Shop::builder().instructions("Or not.").protocol_version_override("2025-11-25").build().unwrap();
     assert_eq!(server.instructions(), Some("Or not."));
-    assert!(server.speaks(NEWEST_LEGACY.revision.as_str()) && !server.speaks(MODERN.revision.as_str()));
+    assert!(
+        server.supports_version(NEWEST_LEGACY.revision.as_str())
+            && !server.supports_version(MODERN.revision.as_str())
+    );
     let error = Shop::builder().protocol_version_override("2025-11-26").build().unwrap_err();
     assert!(error.to_string().contains("2025-11-26"), "{error}");
 }

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use switchboard_protocol::Raw;
 use switchboard_protocol::jsonrpc::{self, Envelope, Message};
 use switchboard_session::link::Exchange;
-use switchboard_session::server::{Answered, Caller, Extensions, ReplyChannel, Server};
+use switchboard_session::server::{AnswerOutcome, Caller, Extensions, ReplyChannel, Server};
 
 use crate::sessions::MODERN;
 
@@ -54,9 +54,9 @@ pub(crate) async fn send_request(
     }
     let back = Arc::new(back);
     let outcome = match begin(server, &back, "tools/call", params) {
-        Answered::Later(answering) => answering.await,
-        Answered::Now(outcome) => outcome,
-        Answered::Refused(error) => Err(error),
+        AnswerOutcome::Later(response) => response.await,
+        AnswerOutcome::Now(outcome) => outcome,
+        AnswerOutcome::Refused(error) => Err(error),
     };
     let notes = std::mem::take(&mut *back.notes.lock());
     (notes, outcome.map(|result| result.decode().unwrap()).map_err(|error| (error.code.0, error.message)))
@@ -68,7 +68,7 @@ pub(crate) fn begin(
     back: &Arc<RecordingChannel>,
     method: &str,
     mut params: Value,
-) -> Answered {
+) -> AnswerOutcome {
     params["_meta"] = json!({
         "io.modelcontextprotocol/protocolVersion": MODERN.revision.as_str(),
         "io.modelcontextprotocol/clientCapabilities": {"elicitation": {"form": {}}},
@@ -83,7 +83,7 @@ pub(crate) fn begin_text(
     back: &Arc<RecordingChannel>,
     method: &str,
     params: &str,
-) -> Answered {
+) -> AnswerOutcome {
     let frame = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"{method}","params":{params}}}"#);
     let Ok(Message::Single(Envelope::Request(request))) = jsonrpc::parse(frame.clone().into()) else {
         panic!("{frame} is no request")

@@ -6,6 +6,7 @@ use std::sync::atomic::Ordering;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
+use serde_core::Serialize;
 use switchboard_protocol::{
     FromRaw, InputRequest, InputRequired, OrderedMap, ProgressParams, Raw, RequestId, RpcError,
 };
@@ -71,7 +72,7 @@ pub(crate) struct CallOutcome {
     pub(crate) took_input: bool,
 }
 
-/// What has to be done after a response that is not the final result.
+/// The next step after a response that is not the final result.
 enum FollowUp<'a> {
     Round(BoxFuture<'a, Result<Round, CallError>>),
     Task(TaskTicket),
@@ -131,7 +132,7 @@ impl LiveSession {
         }
     }
 
-    pub(crate) fn next_id(&self) -> RequestId {
+    fn next_id(&self) -> RequestId {
         RequestId::Number(self.ids.fetch_add(1, Ordering::Relaxed))
     }
 
@@ -148,7 +149,21 @@ impl LiveSession {
         exchange
     }
 
-    pub(crate) fn mirror<'a>(&self, name: Option<&'a str>, marked: Option<(&'a Raw, &'a Raw)>) -> Mirror<'a> {
+    /// Opens an exchange for a request without options.
+    pub(crate) fn open_request(
+        &self,
+        method: &str,
+        params: &impl Serialize,
+        name: Option<&str>,
+        kind: ExchangeKind,
+    ) -> Result<Exchange, CallError> {
+        let mut params = Raw::encode(params)?.as_str().to_owned();
+        self.dialect.add_meta(&mut params, &Extras::default());
+        let (id, mirror) = (self.next_id(), self.mirror(name, None));
+        Ok(self.link.open(OutgoingRequest { id, method, params: &params, mirror, kind }))
+    }
+
+    fn mirror<'a>(&self, name: Option<&'a str>, marked: Option<(&'a Raw, &'a Raw)>) -> Mirror<'a> {
         Mirror { revision: self.dialect.revision_per_request(), name, marked }
     }
 

@@ -1,6 +1,6 @@
 //! The client's handler of requests from a server: input from the user, a completion from the application's model.
 //!
-//! The same for both eras: a handler is not told whether the server sent a request (legacy) or a result that requires input
+//! The same for both eras: a handler does not know whether the server sent a request (legacy) or a result that requires input
 //! (modern).
 
 use std::error::Error;
@@ -220,7 +220,7 @@ impl fmt::Display for RequestingServer {
     }
 }
 
-/// The error of a client handler that gave no answer. A user who declines has answered: that is a result, not an error.
+/// The error of a client handler that cannot answer. A user who declines has answered: that is a result, not an error.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HandlerError {
     reason: String,

@@ -58,7 +58,7 @@ impl ListEntry for Tool {
 
 entries! { Prompt => name, Resource => uri, ResourceTemplate => uri_template }
 
-/// A list of a server. Derefs to a slice.
+/// A list of a server's tools, prompts, resources or resource templates. Dereferences to a slice.
 ///
 /// ```
 /// use switchboard::{Client, InProcess};

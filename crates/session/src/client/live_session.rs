@@ -7,17 +7,16 @@ use std::sync::atomic::AtomicI64;
 use parking_lot::Mutex;
 use switchboard_protocol::{Prompt, Raw, Resource, ResourceTemplate, Root, Tool};
 
-use crate::client::SessionState;
 use crate::client::cache::Cache;
 use crate::client::call::ClientCall;
 use crate::client::change_stream::Hub;
 use crate::client::deadline::Clock;
-use crate::client::handler::ClientHandler;
-use crate::client::lists::{Freshness, List, ListCache, ListEntry, ListKind, ListMethod, ListRetention};
+use crate::client::lists::{ListCache, ListKind, ListMethod, ListRetention};
 use crate::client::state::StateCell;
 use crate::client::subscriptions::ListenerCounts;
 use crate::client::timer_pool::TimerPool;
 use crate::client::upcalls::UpcallTasks;
+use crate::client::{ClientHandler, SessionState};
 use crate::era::{ChangeDelivery, ClientDialect, SessionConfig, SessionInfo};
 use crate::link::{Counters, Link};
 use crate::request::{CallError, Limits};
@@ -51,20 +50,7 @@ impl LiveSession {
         &self.config.limits
     }
 
-    /// Returns a list; an empty one when the server does not declare its capability.
-    pub(super) async fn list<T: ListEntry>(
-        &self,
-        cache: &ListCache<T>,
-        what: &ListMethod,
-        freshness: Freshness,
-    ) -> Result<Arc<List<T>>, CallError> {
-        if !self.offers_list(what.kind) {
-            return Ok(Arc::new(List::empty()));
-        }
-        cache.get(self, what, freshness).await
-    }
-
-    fn offers_list(&self, kind: ListKind) -> bool {
+    pub(super) fn offers_list(&self, kind: ListKind) -> bool {
         let offered = &self.info.capabilities;
         match kind {
             ListKind::Tools => offered.tools.is_some(),

@@ -12,7 +12,6 @@ mod live_session;
 mod paging;
 mod raw_call;
 mod session;
-mod spawn;
 mod state;
 mod subscriptions;
 mod task;

@@ -15,20 +15,18 @@ use switchboard_protocol::{
 use tokio::sync::watch;
 use tokio::task::AbortHandle;
 
-use crate::client::SessionState;
 use crate::client::cache::Cache;
 use crate::client::call::ClientCall;
-use crate::client::change_stream::{ChangeStream, Hub, Subscription};
+use crate::client::change_stream::Hub;
 use crate::client::deadline::Clock;
-use crate::client::handler::ClientHandler;
-use crate::client::lists::{Freshness, List, ListCache, PROMPTS, RESOURCES, TEMPLATES, TOOLS};
+use crate::client::lists::{
+    Freshness, ListCache, ListEntry, ListMethod, PROMPTS, RESOURCES, TEMPLATES, TOOLS,
+};
 use crate::client::live_session::LiveSession;
-use crate::client::raw_call::RawCall;
-use crate::client::spawn::spawn;
 use crate::client::state::StateCell;
 use crate::client::timer_pool::TimerPool;
-use crate::client::tool_call::CallTool;
 use crate::client::upcalls::{self, UpcallTasks};
+use crate::client::{CallTool, ChangeStream, ClientHandler, List, RawCall, SessionState, Subscription};
 use crate::era::{self, EraHint, NegotiatedSession, SessionConfig, SessionInfo};
 use crate::link::{BoxFuture, CloseOutcome, Counts, Dial, Link, OneWayMessage};
 use crate::request::CallError;
@@ -177,7 +175,7 @@ impl ClientSession {
     /// # demo::done() });
     /// ```
     pub async fn list_tools(&self) -> Result<Arc<List<Tool>>, CallError> {
-        self.tools(Freshness::Cached).await
+        self.list(|live| &live.tools, &TOOLS, Freshness::Cached).await
     }
 
     /// Fetches the tools, bypassing the cache.
@@ -185,7 +183,7 @@ impl ClientSession {
     /// # Errors
     /// As [`Self::list_tools`].
     pub async fn refresh_tools(&self) -> Result<Arc<List<Tool>>, CallError> {
-        self.tools(Freshness::Fresh).await
+        self.list(|live| &live.tools, &TOOLS, Freshness::Fresh).await
     }
 
     /// Returns the resources of the server.
@@ -193,7 +191,7 @@ impl ClientSession {
     /// # Errors
     /// As [`Self::list_tools`].
     pub async fn list_resources(&self) -> Result<Arc<List<Resource>>, CallError> {
-        self.resources(Freshness::Cached).await
+        self.list(|live| &live.resources, &RESOURCES, Freshness::Cached).await
     }
 
     /// Fetches the resources, bypassing the cache.
@@ -201,7 +199,7 @@ impl ClientSession {
     /// # Errors
     /// As [`Self::list_tools`].
     pub async fn refresh_resources(&self) -> Result<Arc<List<Resource>>, CallError> {
-        self.resources(Freshness::Fresh).await
+        self.list(|live| &live.resources, &RESOURCES, Freshness::Fresh).await
     }
 
     /// Returns the resource templates of the server.
@@ -209,7 +207,7 @@ impl ClientSession {
     /// # Errors
     /// As [`Self::list_tools`].
     pub async fn list_resource_templates(&self) -> Result<Arc<List<ResourceTemplate>>, CallError> {
-        self.resource_templates(Freshness::Cached).await
+        self.list(|live| &live.templates, &TEMPLATES, Freshness::Cached).await
     }
 
     /// Fetches the resource templates, bypassing the cache.
@@ -217,7 +215,7 @@ impl ClientSession {
     /// # Errors
     /// As [`Self::list_tools`].
     pub async fn refresh_resource_templates(&self) -> Result<Arc<List<ResourceTemplate>>, CallError> {
-        self.resource_templates(Freshness::Fresh).await
+        self.list(|live| &live.templates, &TEMPLATES, Freshness::Fresh).await
     }
 
     /// Returns the prompts of the server.
@@ -225,7 +223,7 @@ impl ClientSession {
     /// # Errors
     /// As [`Self::list_tools`].
     pub async fn list_prompts(&self) -> Result<Arc<List<Prompt>>, CallError> {
-        self.prompts(Freshness::Cached).await
+        self.list(|live| &live.prompts, &PROMPTS, Freshness::Cached).await
     }
 
     /// Fetches the prompts, bypassing the cache.
@@ -233,7 +231,24 @@ impl ClientSession {
     /// # Errors
     /// As [`Self::list_tools`].
     pub async fn refresh_prompts(&self) -> Result<Arc<List<Prompt>>, CallError> {
-        self.prompts(Freshness::Fresh).await
+        self.list(|live| &live.prompts, &PROMPTS, Freshness::Fresh).await
+    }
+
+    /// Returns a list; an empty one if the server does not offer it. Boxed, so that its code is not generated at every
+    /// call site.
+    fn list<T: ListEntry>(
+        &self,
+        cache: fn(&LiveSession) -> &ListCache<T>,
+        what: &'static ListMethod,
+        freshness: Freshness,
+    ) -> BoxFuture<'_, Result<Arc<List<T>>, CallError>> {
+        Box::pin(async move {
+            let live = self.live()?;
+            if !live.offers_list(what.kind) {
+                return Ok(Arc::new(List::empty()));
+            }
+            cache(live).get(live, what, freshness).await
+        })
     }
 
     /// Calls a tool. Await it directly, or set a timeout, request progress, or make it a task first.
@@ -565,8 +580,8 @@ impl Inner {
             state: Arc::clone(&self.state),
         });
         if let Some(inbound) = inbound {
-            let task = spawn(Box::pin(upcalls::handle_inbound(Arc::downgrade(&live), inbound, early)));
-            *self.inbound_task.lock() = Some(task);
+            let task = tokio::spawn(upcalls::handle_inbound(Arc::downgrade(&live), inbound, early));
+            *self.inbound_task.lock() = Some(task.abort_handle());
         }
         let link = Arc::clone(&live.link);
         let was_open = self.live.set(live).is_err();
@@ -592,31 +607,6 @@ impl Drop for Inner {
     fn drop(&mut self) {
         self.stop();
     }
-}
-
-/// Boxed, so that the code of a list fetch is generated once and not at every call site. Almost every client lists tools;
-/// the code of the other lists is generated in the crates that use them.
-macro_rules! list_methods {
-    ($($(#[$attribute:meta])* $name:ident: $field:ident, $what:ident => $entry:ident;)+) => {
-        impl ClientSession {
-            $($(#[$attribute])* fn $name(&self, freshness: Freshness) -> BoxFuture<'_, Result<Arc<List<$entry>>, CallError>> {
-                Box::pin(async move {
-                    let live = self.live()?;
-                    live.list(&live.$field, &$what, freshness).await
-                })
-            })+
-        }
-    };
-}
-
-list_methods! {
-    tools: tools, TOOLS => Tool;
-    #[inline]
-    resources: resources, RESOURCES => Resource;
-    #[inline]
-    resource_templates: templates, TEMPLATES => ResourceTemplate;
-    #[inline]
-    prompts: prompts, PROMPTS => Prompt;
 }
 
 impl std::fmt::Debug for ClientSession {

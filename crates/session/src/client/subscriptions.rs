@@ -10,9 +10,8 @@ use tokio::sync::broadcast;
 use crate::client::call::ClientCall;
 use crate::client::change_stream::{CHANNEL_CAPACITY, Change, ChangeStream, Subscription, SubscriptionGuard};
 use crate::client::live_session::LiveSession;
-use crate::client::spawn::spawn;
-use crate::era::{ChangeDelivery, Extras};
-use crate::link::{Exchange, ExchangeEvent, ExchangeKind, InboundNotification, OutgoingRequest};
+use crate::era::ChangeDelivery;
+use crate::link::{Exchange, ExchangeEvent, ExchangeKind, InboundNotification};
 use crate::request::{CallError, TimeoutKind};
 
 /// Resource subscriptions of the legacy era, which end when this is dropped.
@@ -59,11 +58,11 @@ impl LiveSession {
     /// Opens a listen stream, and reads it in a task of its own.
     async fn open_subscription(self: &Arc<Self>, filter: ListenFilter) -> Result<Subscription, CallError> {
         let (exchange, accepted) = self.open_listen_stream(&filter).await?;
-        self.count_listener(&accepted, CountChange::Up);
+        self.count_listener(&accepted, |count| count + 1);
         // Created before the task, so that the count is decremented even if the task never runs.
         let guard = StreamGuard { live: Arc::downgrade(self), wanted: filter, accepted: accepted.clone() };
         let (sender, receiver) = broadcast::channel(CHANNEL_CAPACITY);
-        let task = spawn(Box::pin(run_stream(guard, exchange, sender)));
+        let task = tokio::spawn(run_stream(guard, exchange, sender)).abort_handle();
         Ok(Subscription {
             changes: ChangeStream { receiver },
             accepted,
@@ -73,18 +72,8 @@ impl LiveSession {
 
     /// Opens a listen stream and waits for its acknowledgement.
     async fn open_listen_stream(&self, filter: &ListenFilter) -> Result<(Exchange, ListenFilter), CallError> {
-        let body = Raw::encode(&ListenParams::new(filter.clone()))?;
-        let mut params = body.as_str().to_owned();
-        self.dialect.add_meta(&mut params, &Extras::default());
-        let mirror = self.mirror(None, None);
-        let ask = OutgoingRequest {
-            id: self.next_id(),
-            method: "subscriptions/listen",
-            params: &params,
-            mirror,
-            kind: ExchangeKind::Listen,
-        };
-        let mut exchange = self.link.open(ask);
+        let params = ListenParams::new(filter.clone());
+        let mut exchange = self.open_request("subscriptions/listen", &params, None, ExchangeKind::Listen)?;
         let timeout: Duration = self.limits().read;
         let acknowledged =
             tokio::time::timeout(timeout, wait_for_acknowledgement(&mut exchange)).await.map_err(
@@ -105,13 +94,18 @@ impl LiveSession {
         was_last
     }
 
-    fn count_listener(&self, accepted: &ListenFilter, change: CountChange) {
+    fn count_listener(&self, accepted: &ListenFilter, change: impl Fn(usize) -> usize) {
         // Changes before the first listener and after the last one are not announced.
         self.invalidate_lists();
         let mut counts = self.listener_counts.lock();
-        counts.tools = change.count(counts.tools, accepted.tools_list_changed);
-        counts.prompts = change.count(counts.prompts, accepted.prompts_list_changed);
-        counts.resources = change.count(counts.resources, accepted.resources_list_changed);
+        let ListenerCounts { tools, prompts, resources } = &mut *counts;
+        for (count, is_counted) in [
+            (tools, accepted.tools_list_changed),
+            (prompts, accepted.prompts_list_changed),
+            (resources, accepted.resources_list_changed),
+        ] {
+            *count = if is_counted { change(*count) } else { *count };
+        }
     }
 }
 
@@ -121,22 +115,6 @@ pub(crate) struct ListenerCounts {
     pub(crate) tools: usize,
     pub(crate) prompts: usize,
     pub(crate) resources: usize,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum CountChange {
-    Up,
-    Down,
-}
-
-impl CountChange {
-    fn count(self, count: usize, is_counted: bool) -> usize {
-        match (is_counted, self) {
-            (false, _) => count,
-            (true, Self::Up) => count + 1,
-            (true, Self::Down) => count.saturating_sub(1),
-        }
-    }
 }
 
 async fn wait_for_acknowledgement(exchange: &mut Exchange) -> Result<Acknowledged, CallError> {
@@ -165,7 +143,7 @@ struct StreamGuard {
 impl Drop for StreamGuard {
     fn drop(&mut self) {
         if let Some(live) = self.live.upgrade() {
-            live.count_listener(&self.accepted, CountChange::Down);
+            live.count_listener(&self.accepted, |count| count.saturating_sub(1));
         }
     }
 }
@@ -281,20 +259,10 @@ impl Drop for ResourceSubscriptions {
     fn drop(&mut self) {
         let Some(live) = self.live.upgrade() else { return };
         for uri in self.uris.drain(..) {
-            if !live.release_subscription(&uri) {
-                continue;
+            if live.release_subscription(&uri) {
+                let params = SubscribeParams::new(uri);
+                drop(live.open_request("resources/unsubscribe", &params, None, ExchangeKind::Detached));
             }
-            let Ok(body) = Raw::encode(&SubscribeParams::new(uri)) else { continue };
-            let mut params = body.as_str().to_owned();
-            live.dialect.add_meta(&mut params, &Extras::default());
-            let ask = OutgoingRequest {
-                id: live.next_id(),
-                method: "resources/unsubscribe",
-                params: &params,
-                mirror: live.mirror(None, None),
-                kind: ExchangeKind::Detached,
-            };
-            drop(live.link.open(ask));
         }
     }
 }

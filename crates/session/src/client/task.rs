@@ -12,8 +12,8 @@ use crate::client::call::ClientCall;
 use crate::client::change_stream::Change;
 use crate::client::deadline::{CallDeadline, DeadlineState};
 use crate::client::live_session::LiveSession;
-use crate::era::{Extras, TaskProtocol, TaskTicket};
-use crate::link::{BoxFuture, ExchangeKind, LinkError, OutgoingRequest};
+use crate::era::{TaskProtocol, TaskTicket};
+use crate::link::{BoxFuture, ExchangeKind, LinkError};
 use crate::request::CallError;
 
 /// The polling interval when the server names none.
@@ -31,22 +31,11 @@ struct TaskGuard<'a> {
 
 impl Drop for TaskGuard<'_> {
     fn drop(&mut self) {
-        if self.is_finished {
-            return;
+        if !self.is_finished {
+            // Nobody waits for the response; a task is never cancelled by notification.
+            let params = TaskIdParams::new(self.id.as_str());
+            drop(self.live.open_request("tasks/cancel", &params, Some(&self.id), ExchangeKind::Detached));
         }
-        let Ok(body) = Raw::encode(&TaskIdParams::new(self.id.as_str())) else { return };
-        let mut params = body.as_str().to_owned();
-        self.live.dialect.add_meta(&mut params, &Extras::default());
-        // Nobody waits for the response; a task is never cancelled by notification.
-        let id = self.live.next_id();
-        let mirror = self.live.mirror(Some(&self.id), None);
-        drop(self.live.link.open(OutgoingRequest {
-            id,
-            method: "tasks/cancel",
-            params: &params,
-            mirror,
-            kind: ExchangeKind::Detached,
-        }));
     }
 }
 
@@ -111,7 +100,7 @@ impl LiveSession {
         .await
     }
 
-    /// The tasks extension: the state carries the result, and input requests are answered with `tasks/update`.
+    /// Follows a task of the tasks extension: the state carries the result, and `tasks/update` answers input requests.
     async fn follow_extension(
         &self,
         ticket: &TaskTicket,

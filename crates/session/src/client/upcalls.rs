@@ -13,7 +13,6 @@ use tokio::task::AbortHandle;
 use crate::client::change_stream::Change;
 use crate::client::handler::{ClientHandler, ProgressReporter, RequestingServer};
 use crate::client::live_session::LiveSession;
-use crate::client::spawn::spawn;
 use crate::era::EarlyMessages;
 use crate::link::{BoxFuture, Inbound, InboundMessage, InboundNotification, OneWayMessage, Upcall};
 use crate::request::CallError;
@@ -61,12 +60,12 @@ fn start_answer(live: &Arc<LiveSession>, upcall: Upcall) {
         return;
     }
     let session = Arc::clone(live);
-    let task = spawn(Box::pin(async move {
+    let task = tokio::spawn(async move {
         let outcome = answer_upcall(&session, &upcall).await;
         session.upcall_tasks.tasks.lock().remove(&upcall.id);
         let _ = session.link.post(OneWayMessage::Response { id: &upcall.id, outcome: outcome.as_ref() });
-    }));
-    tasks.insert(id, task);
+    });
+    tasks.insert(id, task.abort_handle());
 }
 
 async fn answer_upcall(live: &LiveSession, upcall: &Upcall) -> Result<Raw, RpcError> {
@@ -219,8 +218,9 @@ impl UpcallTasks {
     }
 }
 
-/// Returns whether a browser would fetch this from a web server: `http` or `https`, with a host that is a name and nothing else.
-/// `javascript:`, `data:` and `file:` would run in, or read from, whatever opens them.
+/// Returns whether a URL is a web address: `http` or `https`, with a plain host.
+///
+/// `javascript:`, `data:` and `file:` would run code or read files in the program that opens them.
 pub fn is_web_address(url: &str) -> bool {
     let Some((scheme, rest)) = url.split_once("://") else { return false };
     let authority = rest.split(['/', '?', '#', '\\']).next().unwrap_or_default();

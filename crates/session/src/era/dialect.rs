@@ -53,7 +53,7 @@ impl ClientDialect {
     /// `_meta`.
     pub(crate) fn add_meta(&self, params: &mut String, extras: &Extras<'_>) -> SplicePoint {
         match self {
-            Self::Legacy(_) => legacy::add_meta(params, extras),
+            Self::Legacy(_) => splice(params, None, extras),
             Self::Modern(modern) => modern.add_meta(params, extras),
         }
     }
@@ -81,10 +81,7 @@ impl ClientDialect {
 
     /// Returns whether the server may send requests.
     pub(crate) fn accepts_server_requests(&self) -> bool {
-        match self {
-            Self::Legacy(_) => true,
-            Self::Modern(_) => false,
-        }
+        matches!(self, Self::Legacy(_))
     }
 
     /// Sets the minimum level of log messages; returns the method of the request to send for it, where there is one.
@@ -124,10 +121,7 @@ impl ClientDialect {
 
     /// Returns whether the server is notified when the roots change.
     pub(crate) fn announces_roots(&self) -> bool {
-        match self {
-            Self::Legacy(_) => true,
-            Self::Modern(_) => false,
-        }
+        matches!(self, Self::Legacy(_))
     }
 
     /// Returns the protocol of tasks.

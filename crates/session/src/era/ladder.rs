@@ -167,7 +167,7 @@ async fn open_in_any_era(ladder: &Ladder<'_>) -> Result<NegotiatedSession, CallE
     ladder.modern(modern[0]).await
 }
 
-/// What remains of a probe for the handshake after it.
+/// The state of a failed probe that the following handshake still needs.
 #[derive(Default)]
 struct ProbeLeftovers {
     /// The probe itself, which may still get a response.
@@ -420,6 +420,7 @@ impl Ladder<'_> {
     }
 }
 
+/// The usable response: the late one to the probe, or the one to the handshake.
 enum FirstResponse {
     Probe(Box<SessionInfo>),
     Handshake(HandshakeOutcome),

@@ -6,9 +6,9 @@ use crate::request::catch_panic;
 
 /// Observes the start and the end of subscriptions.
 pub(crate) trait SubscriptionObserver: Send + Sync + 'static {
-    /// A subscription to this resource has started.
+    /// Called when a subscription to this resource has started.
     fn subscribed(&self, uri: &str);
-    /// A subscription to this resource has ended.
+    /// Called when a subscription to this resource has ended.
     fn unsubscribed(&self, uri: &str);
 }
 

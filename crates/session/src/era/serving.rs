@@ -100,7 +100,7 @@ impl RequestEra {
     }
 
     /// Returns whether structured content may be any JSON value; in older revisions it is an object.
-    pub(crate) fn any_structured(&self) -> bool {
+    pub(crate) fn allows_any_structured_content(&self) -> bool {
         self.revision() >= Revision::V2026_07_28
     }
 
@@ -136,7 +136,7 @@ impl RequestEra {
     }
 
     /// Returns whether invalid tool arguments are reported in a failed result, which the model reads (SEP-1303).
-    pub(crate) fn tells_misfits_in_results(&self) -> bool {
+    pub(crate) fn reports_invalid_arguments_in_results(&self) -> bool {
         self.revision() >= Revision::V2025_11_25
     }
 
@@ -173,10 +173,7 @@ impl RequestEra {
 
     /// Returns whether detached work may send notifications after the response.
     pub(crate) fn allows_notes_after_answer(&self) -> bool {
-        match self {
-            Self::Legacy(_) => true,
-            Self::Modern(_) => false,
-        }
+        matches!(self, Self::Legacy(_))
     }
 
     /// Returns a unique key of the request's session.
@@ -244,7 +241,7 @@ impl RequestEra {
     }
 
     /// Checks that the client declared an extension; in the modern era in the request itself.
-    pub(crate) fn requires_extension(&self, id: &str) -> Result<(), RpcError> {
+    pub(crate) fn require_extension(&self, id: &str) -> Result<(), RpcError> {
         if self.capabilities().has_extension(id) {
             return Ok(());
         }

@@ -15,7 +15,7 @@ macro_rules! counters {
 
         #[cfg_attr(not(feature = "client"), expect(dead_code, reason = "some are counted by a client only"))]
         impl Counters {
-            /// The counts now.
+            /// Returns the current counts.
             pub fn snapshot(&self) -> Counts {
                 Counts { $($name: self.$name.load(Ordering::Relaxed)),* }
             }

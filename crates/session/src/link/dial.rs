@@ -1,6 +1,6 @@
 //! How a session gets its link: one for each step of the era ladder.
 //!
-//! A transport offers links without knowing why another is wanted; the ladder climbs without knowing what they are.
+//! A transport opens links without knowing the reason for a step; the ladder takes steps without knowing the transport.
 
 use std::fmt;
 use std::sync::Arc;
@@ -22,13 +22,13 @@ pub enum DialStep {
 
 /// Opens links to one server.
 pub trait Dial: Send + Sync + 'static {
-    /// Whether an unknown message may crash the server, so that a lost link is a sign of its era. Where many clients share a
-    /// server, a lost link is an outage and no such sign.
+    /// Returns whether an unknown message may crash the server, so that a lost link indicates a legacy server. Where many
+    /// clients share a server, a lost link is an outage and indicates nothing.
     fn probe_may_kill_server(&self) -> bool {
         true
     }
 
-    /// Whether there is an older binding to try when the server does not understand a handshake over this one.
+    /// Returns whether there is an older binding to try when the server does not understand a handshake over this one.
     fn has_oldest(&self) -> bool {
         false
     }
@@ -77,10 +77,7 @@ impl Dial for SingleLink {
         previous: Option<Arc<dyn Link>>,
     ) -> BoxFuture<'_, Result<Arc<dyn Link>, LinkError>> {
         let link = match previous {
-            Some(link) => match link.ended() {
-                None => Ok(link),
-                Some(error) => Err(error),
-            },
+            Some(link) => link.ended().map_or(Ok(link), Err),
             None => self.0.lock().take().ok_or(LinkError::Closed),
         };
         Box::pin(async { link })

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use switchboard_protocol::jsonrpc::MalformedMessage;
 
-/// A link could not carry a message. The variants differ in what the caller can do.
+/// The error of a link that could not carry a message. One variant for each way a caller can react.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum LinkError {
@@ -18,7 +18,7 @@ pub enum LinkError {
     Exited(Arc<ServerExit>),
     /// The connection broke. Whether the request was carried out is unknown unless `sent` is false.
     Lost {
-        /// What broke it.
+        /// The cause, for display.
         reason: String,
         /// Whether any byte of the request may have been sent.
         sent: bool,
@@ -39,7 +39,7 @@ pub enum LinkError {
     },
     /// The description of the server cannot be used: its address or one of its headers is not valid. Nothing was sent.
     Misconfigured {
-        /// What is not valid.
+        /// The invalid part, for display.
         reason: String,
     },
     /// The server requires a login, or another one.
@@ -149,7 +149,7 @@ impl LinkError {
         }
     }
 
-    /// Whether the whole connection is gone, not only this call.
+    /// Returns whether the whole connection is gone, not only this call.
     pub fn ends_connection(&self) -> bool {
         matches!(
             self,
@@ -196,7 +196,7 @@ pub struct Challenge {
 }
 
 impl Challenge {
-    /// A challenge with this status.
+    /// Creates a challenge with this status.
     pub fn new(status: u16) -> Self {
         Self { status, ..Self::default() }
     }

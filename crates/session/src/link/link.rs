@@ -143,7 +143,7 @@ pub struct InboundNotification {
 }
 
 impl InboundNotification {
-    /// Returns one of the parameters.
+    /// Returns the parameter of this name.
     #[cfg(feature = "client")]
     pub(crate) fn param(&self, name: &str) -> Option<Raw> {
         member(self.params.as_ref()?, name)
@@ -162,7 +162,7 @@ pub struct Upcall {
 }
 
 impl Upcall {
-    /// Returns one of the parameters.
+    /// Returns the parameter of this name.
     #[cfg(feature = "client")]
     pub(crate) fn param(&self, name: &str) -> Option<Raw> {
         member(self.params.as_ref()?, name)
@@ -250,7 +250,7 @@ pub enum CloseOutcome {
     Detached,
     /// The server could not be stopped in time and was abandoned.
     Abandoned {
-        /// What is left behind.
+        /// The abandoned process, for display.
         what: String,
     },
 }
@@ -264,7 +264,7 @@ pub struct Agreement {
     pub revision: &'static str,
 }
 
-/// What may be wrong with a peer that does not respond. Ordered: the greater of two hints is more specific.
+/// A likely cause when a peer does not respond. Ordered: the greater of two hints is more specific.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum PeerHint {

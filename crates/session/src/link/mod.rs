@@ -1,4 +1,6 @@
-//! The interface of a transport: links and exchanges. Knows no multiplexing, no era and no tool.
+//! The interface of a transport: links and exchanges.
+//!
+//! Independent of multiplexing, eras and methods.
 //!
 //! ```text
 //!   session ── open(OutgoingRequest) ──▶ Link ──▶ Exchange ──▶ ExchangeEvent, ExchangeEvent, … Done

@@ -47,7 +47,7 @@ pub(crate) enum Flush {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct StreamOffset(u64);
 
-/// What the flusher has to do next.
+/// The next work of the flusher.
 enum FlusherWork {
     Flush,
     Close,

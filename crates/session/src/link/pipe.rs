@@ -13,7 +13,7 @@ use switchboard_protocol::jsonrpc::RecoveredMessage;
 
 use crate::link::{BoxFuture, CloseOutcome, FrameQueue, LinkError};
 
-/// The writing end of a pipe. Only one task ever waits for it, so it keeps at most one waker.
+/// The writing half of a pipe. Only one task ever waits for it, so it keeps at most one waker.
 pub trait Outlet: Send + 'static {
     /// Sends as much of the queue as possible. Ready when the queue is empty; pending when it must wait for the peer.
     ///
@@ -24,7 +24,7 @@ pub trait Outlet: Send + 'static {
     fn poll_close(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), LinkError>>;
 }
 
-/// The reading end of a pipe.
+/// The reading half of a pipe.
 pub trait Inlet: Send + 'static {
     /// Waits for bytes and adds all complete frames of one read. An error says how the pipe ended and is final. Frames
     /// added before the error are still handled.
@@ -58,7 +58,7 @@ pub trait PipeGuard: Send + Sync + 'static {
     }
 }
 
-/// Both ends of a pipe.
+/// One side of a connection: an outlet for frames to the peer and an inlet for frames from it.
 pub struct Pipe {
     pub(crate) outlet: Box<dyn Outlet>,
     pub(crate) inlet: Box<dyn Inlet>,
@@ -67,7 +67,7 @@ pub struct Pipe {
 }
 
 impl Pipe {
-    /// Creates a pipe of these ends.
+    /// Creates a pipe from its outlet and its inlet.
     pub fn new(outlet: impl Outlet, inlet: impl Inlet) -> Self {
         Self { outlet: Box::new(outlet), inlet: Box::new(inlet), guard: None, tap: None }
     }

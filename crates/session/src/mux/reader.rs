@@ -38,7 +38,7 @@ pub(crate) trait FrameHandler: Send + 'static {
     fn flush(&mut self) -> impl Future<Output = ()> + Send;
 }
 
-/// What the reading task woke up for.
+/// The reason why the reading task woke up.
 enum ReaderEvent {
     Read(Result<(), LinkError>),
     WriteFailed(LinkError),

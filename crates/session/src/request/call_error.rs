@@ -40,7 +40,7 @@ pub enum CallError {
         kind: TimeoutKind,
         /// The duration of the timeout.
         after: Duration,
-        /// What may be wrong with the server.
+        /// A likely cause on the server's side.
         hint: Option<PeerHint>,
     },
     /// The call was cancelled by this side, other than by dropping it.
@@ -58,7 +58,7 @@ pub enum CallError {
     Protocol {
         /// The method of the request.
         method: String,
-        /// What is wrong, and where.
+        /// The decoding error, with its path.
         error: DecodeError,
     },
     /// The two sides share no protocol revision.
@@ -98,7 +98,7 @@ impl fmt::Display for CallError {
                 write!(f, "the server's answer to {method} is not valid: {error}")
             }
             Self::NoCommonRevision { ours, theirs, refusal } => {
-                let (ours, theirs) = (dates(ours), named(theirs));
+                let (ours, theirs) = (dates(ours), version_list(theirs));
                 write!(
                     f,
                     "no protocol revision in common: this side speaks {ours}, the server speaks {theirs}"
@@ -127,7 +127,7 @@ fn dates(revisions: &[Revision]) -> String {
     revisions.iter().map(|revision| revision.as_str()).collect::<Vec<_>>().join(", ")
 }
 
-fn named(theirs: &[String]) -> String {
+fn version_list(theirs: &[String]) -> String {
     if theirs.is_empty() { "another (it did not say which)".to_owned() } else { theirs.join(", ") }
 }
 

@@ -38,7 +38,7 @@ impl Cancel {
     }
 
     /// Records that progress was reported.
-    pub(crate) fn progressed(&self) {
+    pub(crate) fn record_progress(&self) {
         *self.progressed_at.lock() = Some(Instant::now());
         self.has_progressed.store(true, Ordering::Release);
     }

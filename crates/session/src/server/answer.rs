@@ -24,17 +24,17 @@ use crate::server::{HandlerOutcome, RequestContext, Server, ServerRequest};
 /// The response to a client: an encoded result, or an error.
 pub type Outcome = Result<Raw, RpcError>;
 
-/// How a request is answered.
-pub enum Answered {
+/// The answer to a request: an error, a response, or the future of one.
+pub enum AnswerOutcome {
     /// Rejected before it reached the handler.
     Refused(RpcError),
-    /// At once.
+    /// A response that is ready.
     Now(Outcome),
-    /// Asynchronously. Dropping it cancels the request.
-    Later(Answering),
+    /// A response that must be awaited. Dropping it cancels the request.
+    Later(ResponseFuture),
 }
 
-impl std::fmt::Debug for Answered {
+impl std::fmt::Debug for AnswerOutcome {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Refused(error) => f.debug_tuple("Refused").field(error).finish(),
@@ -51,7 +51,7 @@ pub(crate) fn answer(
     request: Request,
     request_class: ClassifiedRequest,
     channel: Arc<dyn ReplyChannel>,
-) -> Answered {
+) -> AnswerOutcome {
     let method = &*request.method;
     let is_long_lived =
         !server.layers().is_empty() && (method == "subscriptions/listen" || server.is_long_lived(method));
@@ -63,20 +63,20 @@ pub(crate) fn answer(
     let future = match Next::outermost(server).call(incoming) {
         HandlerOutcome::Refused(error) => {
             cancel.finish();
-            return Answered::Refused(error);
+            return AnswerOutcome::Refused(error);
         }
         HandlerOutcome::Now(reply) => {
             cancel.finish();
             let outcome = encode(server, era.as_ref(), reply);
             if cancel.has_progressed() {
                 // The binding leaves time between progress and response.
-                return Answered::Later(Answering { future: Box::pin(ready(outcome)), cancel });
+                return AnswerOutcome::Later(ResponseFuture { future: Box::pin(ready(outcome)), cancel });
             }
-            return Answered::Now(outcome);
+            return AnswerOutcome::Now(outcome);
         }
         HandlerOutcome::Cached(cached) => {
             cancel.finish();
-            return Answered::Now(match &era {
+            return AnswerOutcome::Now(match &era {
                 Some(era) => cached.encode(server, era),
                 None => encode(server, None, Ok(cached.result().clone())),
             });
@@ -86,7 +86,7 @@ pub(crate) fn answer(
     };
     let server = Arc::clone(server);
     let future = Box::pin(async move { encode(&server, era.as_ref(), future.await) });
-    Answered::Later(Answering { future, cancel })
+    AnswerOutcome::Later(ResponseFuture { future, cancel })
 }
 
 /// Encodes a reply for the era of its request. One that was not admitted has none: its reply is not lowered.
@@ -135,7 +135,7 @@ fn check_method(server: &Server, era: &RequestEra, method: &str) -> Result<(), R
     }
     match origin {
         MethodOrigin::Core => Ok(()),
-        MethodOrigin::Extension(id) if server.capabilities().has_extension(id) => era.requires_extension(id),
+        MethodOrigin::Extension(id) if server.capabilities().has_extension(id) => era.require_extension(id),
         _ => Err(not_found()),
     }
 }
@@ -263,20 +263,20 @@ fn retry_input(request: &ServerRequest) -> (Option<&switchboard_protocol::InputR
     }
 }
 
-/// A request being answered. Dropping it before its end cancels it.
-pub struct Answering {
+/// The future of a response. Dropping it before it is ready cancels the request.
+pub struct ResponseFuture {
     future: BoxFuture<'static, Outcome>,
     cancel: Arc<Cancel>,
 }
 
-impl Answering {
+impl ResponseFuture {
     /// Returns the cancellation flag, which the handler sees before its task is dropped.
     pub(crate) fn cancel(&self) -> Arc<Cancel> {
         Arc::clone(&self.cancel)
     }
 }
 
-impl Future for Answering {
+impl Future for ResponseFuture {
     type Output = Outcome;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Outcome> {
@@ -288,13 +288,13 @@ impl Future for Answering {
     }
 }
 
-impl std::fmt::Debug for Answering {
+impl std::fmt::Debug for ResponseFuture {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Answering")
+        f.write_str("ResponseFuture")
     }
 }
 
-impl Drop for Answering {
+impl Drop for ResponseFuture {
     fn drop(&mut self) {
         if !self.cancel.is_over() {
             self.cancel.set();

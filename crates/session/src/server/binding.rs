@@ -11,7 +11,7 @@ use switchboard_protocol::{Raw, ResourceUpdated, RpcError, surface};
 use crate::era::serving::wants_change;
 use crate::era::{ClassifiedRequest, MessageEra, ServerChange, classify, is_modern_name};
 use crate::request::{ReplyChannel, catch_panic};
-use crate::server::answer::{Answered, answer};
+use crate::server::answer::{AnswerOutcome, answer};
 use crate::server::publish::{ChangeListener, ListenerGuard};
 use crate::server::{Handler, Server};
 
@@ -23,7 +23,7 @@ pub struct MessageClass(ClassifiedRequest);
 
 impl MessageClass {
     /// Returns the version of a self-contained request, or the error in its `_meta`; `None` when it belongs to a session.
-    pub fn alone(&self) -> Option<Result<&str, &RpcError>> {
+    pub fn self_contained_version(&self) -> Option<Result<&str, &RpcError>> {
         match &self.0.era {
             MessageEra::Legacy => None,
             MessageEra::Modern(client_meta) => {
@@ -35,7 +35,7 @@ impl MessageClass {
 
 /// Returns whether requests of this version are self-contained. Versions are dates: all those after the last one with
 /// sessions are, known or not.
-pub fn stands_alone(version: &str) -> bool {
+pub fn is_self_contained(version: &str) -> bool {
     is_modern_name(version)
 }
 
@@ -63,18 +63,20 @@ impl Server {
         request: Request,
         class: MessageClass,
         channel: Arc<dyn ReplyChannel>,
-    ) -> Answered {
+    ) -> AnswerOutcome {
         answer(self, session, request, class.0, channel)
     }
 
     /// Handles a notification of a client that belongs to no request.
-    pub fn hear(&self, note: &Notification) {
+    pub fn handle_notification(&self, note: &Notification) {
         match &*note.method {
             "notifications/roots/list_changed" => {
                 self.call_back("roots_changed", |handler| handler.roots_changed());
             }
             other if surface::find(other).next().is_none() => {
-                self.call_back("heard", |handler| handler.heard(other, note.params.as_ref()));
+                self.call_back("notification_received", |handler| {
+                    handler.notification_received(other, note.params.as_ref())
+                });
             }
             other => tracing::trace!(method = other, "ignored a notification"),
         }
@@ -106,7 +108,7 @@ impl Server {
     }
 
     /// Returns whether a second `initialize` on a session is rejected.
-    pub fn opens_once(&self) -> bool {
+    pub fn rejects_repeated_initialize(&self) -> bool {
         self.profile().opening.reject_repeated
     }
 
@@ -118,12 +120,12 @@ impl Server {
     }
 
     /// Returns whether the server accepts revisions with sessions.
-    pub fn keeps_sessions(&self) -> bool {
+    pub fn supports_sessions(&self) -> bool {
         !self.profile().revisions.legacy().is_empty()
     }
 
     /// Returns whether the server accepts a version.
-    pub fn speaks(&self, version: &str) -> bool {
+    pub fn supports_version(&self, version: &str) -> bool {
         self.profile().revisions.all().iter().any(|revision| revision.as_str() == version)
     }
 

@@ -1,4 +1,4 @@
-//! Detached work, which continues after its request is answered: its input requests go through [`Asks`].
+//! Detached work, which continues after its request is answered: its input requests go through an [`InputChannel`].
 
 use std::fmt;
 use std::future::poll_fn;
@@ -13,9 +13,10 @@ use crate::link::BoxFuture;
 use crate::request::AskError;
 use crate::server::RequestContext;
 
-/// Answers the input requests of detached work.
-pub trait Asks: Send + Sync + 'static {
-    /// Returns the answer to a question, as text. `key` identifies it within the work.
+/// The channel for input requests of detached work. Replaces the [`ReplyChannel`](crate::request::ReplyChannel) of the
+/// request.
+pub trait InputChannel: Send + Sync + 'static {
+    /// Sends an input request to the client and returns the response. `key` identifies the request within the work.
     fn ask(&self, key: &str, request: InputRequest) -> BoxFuture<'static, Result<Raw, AskError>>;
 }
 
@@ -23,8 +24,8 @@ pub trait Asks: Send + Sync + 'static {
 #[derive(Default)]
 pub(crate) struct Detachment {
     stage: AtomicU8,
-    /// Answers input requests once the work is detached.
-    asks: OnceLock<Arc<dyn Asks>>,
+    /// Set once the work is detached.
+    input: OnceLock<Arc<dyn InputChannel>>,
     // Held to check and register, never across an await.
     wakers: Mutex<Wakers>,
 }
@@ -44,24 +45,24 @@ const ALLOWED: u8 = 1;
 const REQUESTED: u8 = 2;
 
 impl Detachment {
-    pub(crate) fn asks(&self) -> Option<&Arc<dyn Asks>> {
-        self.asks.get()
+    pub(crate) fn input_channel(&self) -> Option<&Arc<dyn InputChannel>> {
+        self.input.get()
     }
 }
 
 impl RequestContext {
-    /// Detaches the work from the request: from now on `asks` answers its input requests, and notifications after the
+    /// Detaches the work from the request: from now on its input requests go through `input`, and notifications after the
     /// response are dropped where the revision forbids them.
-    pub fn detach_with(&self, asks: Arc<dyn Asks>) {
+    pub fn detach_with(&self, input: Arc<dyn InputChannel>) {
         // The first call counts.
-        let _ = self.detachment().asks.set(asks);
+        let _ = self.detachment().input.set(input);
         let work = self.detachment().wakers.lock().work.take();
         work.inspect(Waker::wake_by_ref);
     }
 
     /// Returns whether the work is detached.
     pub fn is_detached(&self) -> bool {
-        self.detachment().asks().is_some()
+        self.detachment().input_channel().is_some()
     }
 
     /// Allows the work to be detached. The runner must then poll [`Self::poll_detach_request`] whenever the work waits.

@@ -96,7 +96,7 @@ pub trait Handler: Send + Sync + 'static {
     }
 
     /// Called for a client's notification that no revision defines.
-    fn heard(&self, method: &str, params: Option<&Raw>) {
+    fn notification_received(&self, method: &str, params: Option<&Raw>) {
         let _ = (method, params);
     }
 }
@@ -138,12 +138,12 @@ impl<H: Handler + ?Sized> Handler for Arc<H> {
         (**self).unsubscribed(uri);
     }
 
-    fn heard(&self, method: &str, params: Option<&Raw>) {
-        (**self).heard(method, params);
+    fn notification_received(&self, method: &str, params: Option<&Raw>) {
+        (**self).notification_received(method, params);
     }
 }
 
-/// How a request is handled.
+/// The outcome of a request: a rejection, a reply that is ready, or the work that returns one.
 ///
 /// ```
 /// use switchboard::protocol::{CallToolResult, Content, RpcError, ServerResult};
@@ -308,7 +308,7 @@ macro_rules! requests {
                 }
             }
 
-            /// The method.
+            /// Returns the method.
             pub fn method(&self) -> &str {
                 match self {
                     $(Self::$variant(_) => $method,)*

@@ -18,7 +18,7 @@ use crate::link::{
 };
 use crate::mux::{ConnectionLimits, MuxLink};
 use crate::request::{Caller, Extensions, ReplyChannel};
-use crate::server::{Answered, Answering, Outcome, Server, ServerSession};
+use crate::server::{AnswerOutcome, Outcome, ResponseFuture, Server, ServerSession};
 
 /// Notifications that may wait in an exchange; when full, the oldest is dropped.
 const MAX_NOTES: usize = 1024;
@@ -63,7 +63,8 @@ impl InProcess {
         self.with_extension(caller)
     }
 
-    /// What handlers get from [`RequestContext::extension`](crate::server::RequestContext::extension) with every request.
+    /// Adds an extension to all requests; handlers get it from
+    /// [`RequestContext::extension`](crate::server::RequestContext::extension).
     #[must_use]
     pub fn with_extension<T: Send + Sync + 'static>(mut self, value: T) -> Self {
         self.extensions.insert(value);
@@ -141,13 +142,13 @@ impl DirectLink {
         Self { server, session: Arc::default(), close_signal: Arc::default(), extensions }
     }
 
-    fn request(&self, ask: &OutgoingRequest<'_>, notes: &Arc<NoteQueue>) -> Result<Answered, LinkError> {
+    fn request(&self, ask: &OutgoingRequest<'_>, notes: &Arc<NoteQueue>) -> Result<AnswerOutcome, LinkError> {
         if self.close_signal.state.lock().closed {
             return Err(LinkError::Closed);
         }
         let params = match Raw::parse(ask.params.to_owned()) {
             Ok(params) => params,
-            Err(error) => return Ok(Answered::Now(Err(RpcError::invalid_params(error.to_string())))),
+            Err(error) => return Ok(AnswerOutcome::Now(Err(RpcError::invalid_params(error.to_string())))),
         };
         let request = Request {
             id: ask.id.clone(),
@@ -159,9 +160,7 @@ impl DirectLink {
         let class = self.server.classify(&request);
         Ok(self.server.answer(&self.session, request, class, Arc::clone(notes) as Arc<dyn ReplyChannel>))
     }
-}
 
-impl DirectLink {
     fn exchange(&self, state: ExchangeState, notes: Arc<NoteQueue>) -> DirectExchange {
         let mut close_signal = self.close_signal.state.lock();
         close_signal.next += 1;
@@ -170,11 +169,11 @@ impl DirectLink {
 
     /// Runs a request that nobody waits for.
     fn detach(&self, state: ExchangeState, notes: Arc<NoteQueue>) -> Exchange {
-        if let (ExchangeState::Running(answering), Ok(runtime)) =
+        if let (ExchangeState::Running(response), Ok(runtime)) =
             (state, tokio::runtime::Handle::try_current())
         {
             // Ends by itself: it is one request, with the bounds of its handler.
-            runtime.spawn(answering);
+            runtime.spawn(response);
         }
         Exchange::Owned(Box::pin(self.exchange(ExchangeState::Over, notes)))
     }
@@ -184,9 +183,9 @@ impl Link for DirectLink {
     fn open(&self, ask: OutgoingRequest<'_>) -> Exchange {
         let notes = Arc::new(NoteQueue { extensions: self.extensions.clone(), ..NoteQueue::default() });
         let state = match self.request(&ask, &notes) {
-            Ok(Answered::Refused(error)) => ExchangeState::Done(Ok(Err(error))),
-            Ok(Answered::Now(outcome)) => ExchangeState::Done(Ok(outcome)),
-            Ok(Answered::Later(answering)) => ExchangeState::Running(answering),
+            Ok(AnswerOutcome::Refused(error)) => ExchangeState::Done(Ok(Err(error))),
+            Ok(AnswerOutcome::Now(outcome)) => ExchangeState::Done(Ok(outcome)),
+            Ok(AnswerOutcome::Later(response)) => ExchangeState::Running(response),
             Err(error) => ExchangeState::Done(Err(error)),
         };
         if ask.kind == ExchangeKind::Detached {
@@ -271,7 +270,7 @@ impl ReplyChannel for NoteQueue {
     }
 }
 
-/// One exchange, running in the task of whoever polls it.
+/// One exchange. Its request runs in the task that polls it.
 struct DirectExchange {
     state: ExchangeState,
     notes: Arc<NoteQueue>,
@@ -287,15 +286,15 @@ impl Drop for DirectExchange {
 }
 
 enum ExchangeState {
-    Running(Answering),
+    Running(ResponseFuture),
     Done(Result<Outcome, LinkError>),
     Over,
 }
 
 impl OwnedExchange for DirectExchange {
     fn poll_event(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<ExchangeEvent, LinkError>> {
-        if let ExchangeState::Running(answering) = &mut self.state
-            && let Poll::Ready(outcome) = Pin::new(answering).poll(cx)
+        if let ExchangeState::Running(response) = &mut self.state
+            && let Poll::Ready(outcome) = Pin::new(response).poll(cx)
         {
             self.state = ExchangeState::Done(Ok(outcome));
         }

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use switchboard_protocol::jsonrpc::Request;
 use switchboard_protocol::surface::TASKS_EXTENSION;
 use switchboard_protocol::{
-    Acknowledged, CancelledParams, ListenFilter, Meta, Raw, ResourceUpdated, RpcError, ServerCapabilities,
+    Acknowledged, CancelledParams, DetailedTask, EmptyResult, ListenFilter, Meta, Raw, ResourceUpdated,
+    RpcError, ServerCapabilities,
 };
 
 use crate::era::serving::RequestEra;
@@ -34,8 +35,7 @@ pub(crate) fn listen(
     HandlerOutcome::later(async move {
         let mut ended = server.publisher.ended();
         let subscribed = accepted.resource_subscriptions.clone();
-        let mut acknowledged = Acknowledged::new(accepted.clone());
-        acknowledged.meta = Some(meta.clone());
+        let acknowledged = Acknowledged::new(accepted.clone()).with_meta(meta.clone());
         let stream = Arc::new(ListenStream {
             filter: accepted,
             meta: meta.clone(),
@@ -53,14 +53,11 @@ pub(crate) fn listen(
         // Ends when the server ends all subscriptions; a cancellation by the client drops this future.
         let _ = ended.changed().await;
         // The specification names two ways to end a stream; both are sent.
-        let mut cancelled = CancelledParams::new(id);
-        cancelled.meta = Some(meta.clone());
+        let cancelled = CancelledParams::new(id).with_meta(meta.clone());
         if let Ok(params) = Raw::encode(&cancelled) {
             channel.note("notifications/cancelled", Some(&params));
         }
-        let mut result = switchboard_protocol::EmptyResult::default();
-        result.meta = Some(meta);
-        Ok(result.into())
+        Ok(EmptyResult::new().with_meta(meta).into())
     })
 }
 
@@ -97,7 +94,7 @@ fn accept(
         accepted.resource_subscriptions = wanted.resource_subscriptions;
     }
     if !wanted.task_ids.is_empty() && server.capabilities().has_extension(TASKS_EXTENSION) {
-        era.requires_extension(TASKS_EXTENSION)?;
+        era.require_extension(TASKS_EXTENSION)?;
         accepted.task_ids = wanted.task_ids;
         accepted.task_ids.retain(|task| server.may_follow(task, owner));
     }
@@ -127,15 +124,9 @@ impl ChangeListener for ListenStream {
         }
         let params = match change {
             ServerChange::Resource(uri) => {
-                let mut updated = ResourceUpdated::new(uri.as_str());
-                updated.meta = Some(self.meta.clone());
-                Raw::encode(&updated)
+                Raw::encode(&ResourceUpdated::new(uri.as_str()).with_meta(self.meta.clone()))
             }
-            ServerChange::Task(task) => {
-                let mut notification = (**task).clone();
-                notification.meta = Some(self.meta.clone());
-                Raw::encode(&notification)
-            }
+            ServerChange::Task(task) => Raw::encode(&DetailedTask::clone(task).with_meta(self.meta.clone())),
             ServerChange::Tools | ServerChange::Prompts | ServerChange::Resources => {
                 Raw::encode(&serde_json::json!({ "_meta": self.meta }))
             }

@@ -18,10 +18,10 @@ pub use crate::era::serving::TaskProtocol;
 pub use crate::request::{
     AskError, Caller, CatchUnwind, CaughtPanic, Extensions, Reply, ReplyChannel, catch_panic,
 };
-pub use answer::{Answered, Answering, Outcome};
-pub use binding::{ChangeSubscription, MessageClass, ServerSession, stands_alone};
+pub use answer::{AnswerOutcome, Outcome, ResponseFuture};
+pub use binding::{ChangeSubscription, MessageClass, ServerSession, is_self_contained};
 pub use cached_result::CachedResult;
-pub use detach::Asks;
+pub use detach::InputChannel;
 pub use handler::{Handler, HandlerOutcome, ServerRequest};
 pub use in_process::InProcess;
 pub use layer::{IncomingRequest, Layer, Next};

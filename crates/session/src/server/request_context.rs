@@ -1,4 +1,5 @@
-//! The context of a request for its handler: what is known of it, progress, log messages, questions, cancellation.
+//! The context of a request for its handler: revision, client and caller, progress, log messages, input requests,
+//! cancellation.
 
 use std::any::TypeId;
 use std::sync::Arc;
@@ -123,16 +124,16 @@ impl RequestContext {
     }
 
     /// Returns whether structured content may be any JSON value; where not, it is an object.
-    pub fn any_structured(&self) -> bool {
-        self.inner.era.any_structured()
+    pub fn allows_any_structured_content(&self) -> bool {
+        self.inner.era.allows_any_structured_content()
     }
 
-    /// Whether tools declare the schema of their output and results hold structured content.
+    /// Returns whether tools declare output schemas and results have structured content.
     pub fn has_output_schemas(&self) -> bool {
         self.inner.era.has_output_schemas()
     }
 
-    /// The id of the request.
+    /// Returns the id of the request.
     pub fn request_id(&self) -> &RequestId {
         &self.inner.id
     }
@@ -161,9 +162,9 @@ impl RequestContext {
     /// Checks that the client declared an extension.
     ///
     /// # Errors
-    /// What the client is told when not.
-    pub fn requires_extension(&self, id: &str) -> Result<(), RpcError> {
-        self.inner.era.requires_extension(id)
+    /// The error to send to a client that did not.
+    pub fn require_extension(&self, id: &str) -> Result<(), RpcError> {
+        self.inner.era.require_extension(id)
     }
 
     /// Cancels the detached work of this request.
@@ -183,8 +184,8 @@ impl RequestContext {
 
     /// Returns whether invalid tool arguments are reported in a failed result, which the model reads; older revisions use an
     /// error.
-    pub fn tells_misfits_in_results(&self) -> bool {
-        self.inner.era.tells_misfits_in_results()
+    pub fn reports_invalid_arguments_in_results(&self) -> bool {
+        self.inner.era.reports_invalid_arguments_in_results()
     }
 
     /// Reports progress. Does nothing when the client did not ask for it, or when it goes backwards.
@@ -210,7 +211,7 @@ impl RequestContext {
         params.total = total;
         params.message = message.map(str::to_owned);
         params.lower(self.revision());
-        self.inner.cancel.progressed();
+        self.inner.cancel.record_progress();
         self.tell("notifications/progress", &params);
     }
 
@@ -339,8 +340,8 @@ impl RequestContext {
         }
         let Inner { era, channel, questions, .. } = &*self.inner;
         let asking = async {
-            match self.inner.detachment.asks() {
-                Some(asks) => asks.ask(key, era.check_question(request)?).await,
+            match self.inner.detachment.input_channel() {
+                Some(input) => input.ask(key, era.check_question(request)?).await,
                 None => era.ask(&**channel, questions, key, request).await,
             }
         };
@@ -376,7 +377,7 @@ impl RequestContext {
         }
     }
 
-    /// Whether [`Self::notify`] sends a notification of this name.
+    /// Returns whether [`Self::notify`] sends a notification of this name.
     pub fn may_notify(&self, method: &str) -> bool {
         (self.inner.of_extension && is_extension_note(method)) || self.inner.era.allows_message(method)
     }
@@ -456,7 +457,7 @@ impl RequestContext {
         self.inner.cancel.wait().await;
     }
 
-    /// Whether the request was cancelled.
+    /// Returns whether the request was cancelled.
     pub fn is_cancelled(&self) -> bool {
         self.inner.cancel.is_set()
     }

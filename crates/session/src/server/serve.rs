@@ -21,7 +21,7 @@ use crate::era::NOTE_RULES;
 use crate::link::{Counters, Exchange, ExchangeKind, Flush, FramePart, LimitCheck, LinkError, Outbox, Pipe};
 use crate::mux::{FrameHandler, Inflight, answer_text, put_answer, put_note, put_request, read};
 use crate::request::{Caller, Cancel, Extensions, ReplyChannel};
-use crate::server::answer::{Answered, Answering, Outcome};
+use crate::server::answer::{AnswerOutcome, Outcome, ResponseFuture};
 use crate::server::layer::too_many_requests;
 use crate::server::{Server, ServerSession};
 
@@ -38,12 +38,12 @@ impl Server {
         self.serve_with(pipe, Extensions::new()).await
     }
 
-    /// As [`Self::serve`], for a caller who is known: whoever holds the other end of the pipe.
+    /// As [`Self::serve`], with a known caller of all requests.
     pub async fn serve_as(self: &Arc<Self>, pipe: Pipe, caller: Caller) -> LinkError {
         self.serve_with(pipe, Extensions::new().with(caller)).await
     }
 
-    /// As [`Self::serve`], with what is known of every request of the connection: handlers get it from
+    /// As [`Self::serve`], with extensions for all requests of the connection: handlers get them from
     /// [`RequestContext::extension`](crate::server::RequestContext::extension).
     pub async fn serve_with(self: &Arc<Self>, pipe: Pipe, extensions: Extensions) -> LinkError {
         let limits = self.limits().connection.clone();
@@ -270,9 +270,9 @@ impl FrameHandler for ServerFrameHandler {
         let channel = connection.reply_channel();
         let class = connection.server.classify(&request);
         match connection.server.answer(&connection.session, request, class, channel) {
-            Answered::Refused(error) => connection.respond(Some(&id), &Err(error)),
-            Answered::Now(outcome) => connection.respond(Some(&id), &outcome),
-            Answered::Later(answering) => self.start(id, answering),
+            AnswerOutcome::Refused(error) => connection.respond(Some(&id), &Err(error)),
+            AnswerOutcome::Now(outcome) => connection.respond(Some(&id), &outcome),
+            AnswerOutcome::Later(response) => self.respond_or_spawn(id, response),
         }
     }
 
@@ -284,7 +284,7 @@ impl FrameHandler for ServerFrameHandler {
                     self.connection.cancel(&id);
                 }
             }
-            _ => self.connection.server.hear(&note),
+            _ => self.connection.server.handle_notification(&note),
         }
     }
 
@@ -360,12 +360,12 @@ fn malformed_error(malformed: &MalformedMessage) -> RpcError {
 }
 
 impl ServerFrameHandler {
-    /// Polls an answer once in the reading task; a pending one becomes a task.
-    fn start(&self, id: RequestId, mut answering: Answering) {
+    /// Polls the response once in the reading task and sends it if it is ready; otherwise spawns a task that sends it.
+    fn respond_or_spawn(&self, id: RequestId, mut response: ResponseFuture) {
         let connection = &self.connection;
-        let cancel = answering.cancel();
+        let cancel = response.cancel();
         let mut outcome = None;
-        if let Poll::Ready(ready) = Pin::new(&mut answering).poll(&mut Context::from_waker(Waker::noop())) {
+        if let Poll::Ready(ready) = Pin::new(&mut response).poll(&mut Context::from_waker(Waker::noop())) {
             if !cancel.has_progressed() {
                 connection.respond(Some(&id), &ready);
                 return;
@@ -378,7 +378,7 @@ impl ServerFrameHandler {
         let task = tokio::spawn(async move {
             let outcome = match outcome {
                 Some(outcome) => outcome,
-                None => answering.await,
+                None => response.await,
             };
             if request.has_progressed() {
                 owner.separate_from_progress(&request).await;
@@ -412,7 +412,7 @@ impl ServerFrameHandler {
             return reject(RpcError::invalid_request("initialize cannot be part of a batch"));
         }
         let class = connection.server.classify(&request);
-        if class.alone().is_some() {
+        if class.self_contained_version().is_some() {
             return reject(RpcError::invalid_request("a request of this revision cannot be part of a batch"));
         }
         if let Err(error) = connection.check(&id) {
@@ -421,13 +421,13 @@ impl ServerFrameHandler {
         connection.register(&id);
         let channel = connection.reply_channel();
         match connection.server.answer(&connection.session, request, class, channel) {
-            Answered::Refused(error) => BatchElement::Answered(id, Err(error)),
-            Answered::Now(outcome) => BatchElement::Answered(id, outcome),
-            Answered::Later(answering) => {
+            AnswerOutcome::Refused(error) => BatchElement::Answered(id, Err(error)),
+            AnswerOutcome::Now(outcome) => BatchElement::Answered(id, outcome),
+            AnswerOutcome::Later(response) => {
                 // Held until the handle is in the table, as for a request on its own.
                 let mut running = connection.running.lock();
-                let cancel = answering.cancel();
-                let task = tokio::spawn(answering);
+                let cancel = response.cancel();
+                let task = tokio::spawn(response);
                 running.insert(id.clone(), RunningRequest::Task(task.abort_handle(), cancel));
                 drop(running);
                 BatchElement::Running(id, task)

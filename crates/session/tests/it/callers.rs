@@ -9,8 +9,8 @@ use switchboard_protocol::{
 };
 use switchboard_session::link::{Exchange, SingleLink, pair};
 use switchboard_session::server::{
-    Answered, Caller, Extensions, Handler, HandlerOutcome, InProcess, ReplyChannel, RequestContext, Server,
-    ServerRequest,
+    AnswerOutcome, Caller, Extensions, Handler, HandlerOutcome, InProcess, ReplyChannel, RequestContext,
+    Server, ServerRequest,
 };
 use switchboard_session::{Client, ConnectionLimits, MuxLink, RevisionPolicy};
 
@@ -100,9 +100,9 @@ async fn ask(server: &Arc<Server>, caller: Option<&Caller>, state: Option<&str>)
     let class = server.classify(&request);
     let extensions = caller.map_or_else(Extensions::new, |caller| Extensions::new().with(caller.clone()));
     match server.answer(&Arc::default(), request, class, Arc::new(CallerChannel(extensions))) {
-        Answered::Later(answering) => answering.await,
-        Answered::Now(outcome) => outcome,
-        Answered::Refused(error) => Err(error),
+        AnswerOutcome::Later(response) => response.await,
+        AnswerOutcome::Now(outcome) => outcome,
+        AnswerOutcome::Refused(error) => Err(error),
     }
 }
 

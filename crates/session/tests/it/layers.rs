@@ -14,7 +14,7 @@ use switchboard_protocol::{
 use switchboard_session::link::{Exchange, SingleLink, pair};
 use switchboard_session::server::layer::{AccessLog, ConcurrencyLimit, Metrics, Timeout};
 use switchboard_session::server::{
-    Answered, CachedResult, Caller, Handler, HandlerOutcome, InProcess, IncomingRequest, Layer, Next,
+    AnswerOutcome, CachedResult, Caller, Handler, HandlerOutcome, InProcess, IncomingRequest, Layer, Next,
     ReplyChannel, RequestContext, Server, ServerBuilder, ServerRequest, ServerSession,
 };
 use switchboard_session::{Client, ClientSession, ConnectionLimits, MuxLink, RevisionPolicy};
@@ -176,7 +176,7 @@ impl ReplyChannel for NullChannel {
     }
 }
 
-fn answer(server: &Arc<Server>, session: &Arc<ServerSession>, method: &str, params: Value) -> Answered {
+fn answer(server: &Arc<Server>, session: &Arc<ServerSession>, method: &str, params: Value) -> AnswerOutcome {
     let frame = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
     let Ok(Message::Single(Envelope::Request(request))) = jsonrpc::parse(frame.to_string().into()) else {
         panic!("{frame} is not a request")
@@ -209,14 +209,14 @@ async fn an_immediate_reply_stays_immediate_through_every_layer() {
     );
     for tool in ["now", "cached"] {
         let answered = answer(&server, &Arc::default(), "tools/call", call(tool));
-        assert!(matches!(answered, Answered::Now(Ok(_))), "{tool}: {answered:?}");
+        assert!(matches!(answered, AnswerOutcome::Now(Ok(_))), "{tool}: {answered:?}");
     }
     let answered = answer(&server, &Arc::default(), "tools/call", call("later"));
-    assert!(matches!(answered, Answered::Later(_)), "{answered:?}");
+    assert!(matches!(answered, AnswerOutcome::Later(_)), "{answered:?}");
     let answered = answer(&server, &Arc::default(), "resources/nothing", call("now"));
-    assert!(matches!(answered, Answered::Now(Err(_))), "{answered:?}");
+    assert!(matches!(answered, AnswerOutcome::Now(Err(_))), "{answered:?}");
     let answered = answer(&server, &Arc::default(), "initialize", call("now"));
-    assert!(matches!(answered, Answered::Refused(_)), "a modern request cannot: {answered:?}");
+    assert!(matches!(answered, AnswerOutcome::Refused(_)), "a modern request cannot: {answered:?}");
 }
 
 #[test]
@@ -229,10 +229,10 @@ fn what_a_layer_rejects_changes_nothing() {
     let who = json!({ "name": "c", "version": "1" });
     let params = json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": who });
     let answered = answer(&server, &session, "initialize", params);
-    let Answered::Refused(error) = answered else { panic!("{answered:?}") };
+    let AnswerOutcome::Refused(error) = answered else { panic!("{answered:?}") };
     assert_eq!(error.message, "not today");
     let answered = answer(&server, &session, "tools/call", json!({ "name": "now" }));
-    let Answered::Refused(error) = answered else { panic!("the session is not open: {answered:?}") };
+    let AnswerOutcome::Refused(error) = answered else { panic!("the session is not open: {answered:?}") };
     assert!(error.message.starts_with("Not initialized"), "{error:?}");
 }
 
@@ -288,24 +288,24 @@ async fn cancelling_a_request_drops_it_in_every_layer() {
 async fn requests_beyond_the_concurrency_limit_are_rejected_until_one_ends() {
     let server = build(builder().layer(ConcurrencyLimit::new(1)));
     let session = Arc::default();
-    let Answered::Later(first) = answer(&server, &session, "tools/call", call("forever")) else {
+    let AnswerOutcome::Later(first) = answer(&server, &session, "tools/call", call("forever")) else {
         panic!("it waits")
     };
     let refused = answer(&server, &session, "tools/call", call("now"));
-    let Answered::Now(Err(error)) = refused else { panic!("{refused:?}") };
+    let AnswerOutcome::Now(Err(error)) = refused else { panic!("{refused:?}") };
     assert!(error.message.starts_with("too many requests"), "{error:?}");
     drop(first);
     let answered = answer(&server, &session, "tools/call", call("now"));
-    assert!(matches!(answered, Answered::Now(Ok(_))), "{answered:?}");
+    assert!(matches!(answered, AnswerOutcome::Now(Ok(_))), "{answered:?}");
     // A stream that lasts does not take the place of requests.
     let listening = answer(&server, &session, "subscriptions/listen", {
         let mut params = call("-");
         params["notifications"] = json!({});
         params
     });
-    assert!(matches!(listening, Answered::Later(_)), "{listening:?}");
+    assert!(matches!(listening, AnswerOutcome::Later(_)), "{listening:?}");
     let answered = answer(&server, &session, "tools/call", call("now"));
-    assert!(matches!(answered, Answered::Now(Ok(_))), "{answered:?}");
+    assert!(matches!(answered, AnswerOutcome::Now(Ok(_))), "{answered:?}");
 }
 
 #[tokio::test(start_paused = true)]
@@ -327,7 +327,7 @@ async fn metrics_count_by_method() {
     for tool in ["now", "panic", "cached"] {
         answer(&server, &session, "tools/call", call(tool));
     }
-    let Answered::Later(running) = answer(&server, &session, "tools/call", call("forever")) else {
+    let AnswerOutcome::Later(running) = answer(&server, &session, "tools/call", call("forever")) else {
         panic!("it waits")
     };
     assert_eq!(metrics.snapshot()["tools/call"].in_flight, 1);

@@ -10,7 +10,7 @@ use switchboard_protocol::{
 };
 use switchboard_session::link::Exchange;
 use switchboard_session::server::{
-    Answered, Caller, Handler, HandlerOutcome, InProcess, ReplyChannel, RequestContext, Server,
+    AnswerOutcome, Caller, Handler, HandlerOutcome, InProcess, ReplyChannel, RequestContext, Server,
     ServerBuilder, ServerRequest, ServerSession,
 };
 use switchboard_session::{Client, OpeningPolicy, RevisionPolicy, VersionPolicy};
@@ -23,7 +23,11 @@ impl Handler for RevisionTool {
         let ServerRequest::CallTool(_) = request else {
             return HandlerOutcome::error(RpcError::method_not_found(request.method()));
         };
-        let properties = [cx.has_output_schemas(), cx.tells_misfits_in_results(), cx.any_structured()];
+        let properties = [
+            cx.has_output_schemas(),
+            cx.reports_invalid_arguments_in_results(),
+            cx.allows_any_structured_content(),
+        ];
         let said = properties.map(|has| if has { "yes" } else { "no" }).join(" ");
         HandlerOutcome::now(CallToolResult::new([Content::text(said)]))
     }
@@ -67,9 +71,9 @@ impl TestConnection {
         };
         let class = self.server.classify(&request);
         match self.server.answer(&self.session, request, class, Arc::new(NullChannel)) {
-            Answered::Now(outcome) => Ok(outcome?.decode().unwrap()),
-            Answered::Refused(error) => Err(error),
-            Answered::Later(_) => panic!("{method} is answered at once"),
+            AnswerOutcome::Now(outcome) => Ok(outcome?.decode().unwrap()),
+            AnswerOutcome::Refused(error) => Err(error),
+            AnswerOutcome::Later(_) => panic!("{method} is answered at once"),
         }
     }
 

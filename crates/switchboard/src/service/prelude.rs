@@ -1,4 +1,4 @@
-//! What the author of a service writes with: `use switchboard::service::prelude::*;`.
+//! The types and macros for writing a service: `use switchboard::service::prelude::*;`.
 //!
 //! ```
 //! use switchboard::service::prelude::*;

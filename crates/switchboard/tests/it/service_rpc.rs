@@ -8,7 +8,7 @@ use switchboard::client::RevisionPolicy;
 use switchboard::server::{HttpListener, HttpServerOptions};
 use switchboard::service::client::{self, StreamItem};
 use switchboard::service::prelude::*;
-use switchboard::service::rpc::Mounted;
+use switchboard::service::rpc::CombinedService;
 
 /// Words, and what to do with them.
 #[service(name = "words", version = "1.0.0", rpc = "/rpc")]
@@ -89,7 +89,8 @@ async fn use_words(words: &impl Words) {
 #[tokio::test]
 async fn a_service_is_the_same_over_both_endpoints_of_one_listener() {
     use_words(&Svc).await;
-    let both = Mounted::of(&WordsServer::builder(Svc), HttpServerOptions::default()).unwrap();
+    let both =
+        CombinedService::from_builder(&WordsServer::builder(Svc), HttpServerOptions::default()).unwrap();
     let listener = HttpListener::bind("127.0.0.1:0".parse().unwrap()).await.unwrap();
     let base = format!("http://{}", listener.address().unwrap());
     let serving = tokio::spawn(listener.serve(both));

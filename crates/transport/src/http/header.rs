@@ -107,11 +107,11 @@ pub enum HeaderDecodeError {
 pub struct HeaderMismatch {
     /// The header.
     pub header: HeaderName,
-    /// What is wrong with it.
+    /// How it differs from the body.
     pub fault: HeaderFault,
 }
 
-/// What is wrong with a header.
+/// How a header differs from the body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum HeaderFault {

@@ -113,7 +113,7 @@ pub struct SseEvent {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LostEvent {
-    /// What could be recovered of its message.
+    /// The recovered parts of its message.
     pub recovered: RecoveredMessage,
     /// The limit it exceeded.
     pub limit: usize,
@@ -279,7 +279,7 @@ impl Decoder {
         self.consume(&line, false);
         match &line[..] {
             b"data" => self.add_data(value),
-            b"event" => self.name = named(&value),
+            b"event" => self.name = event_name(&value),
             b"id" if value.len() <= MAX_ID && !value.contains(&0) => {
                 let id = String::from_utf8_lossy(&value);
                 self.written_id = Some(id).filter(|id| !id.is_empty()).map(Arc::from);
@@ -384,7 +384,7 @@ fn joined(mut lines: BytesMut, line: &[u8]) -> BytesMut {
     lines
 }
 
-fn named(value: &[u8]) -> Cow<'static, str> {
+fn event_name(value: &[u8]) -> Cow<'static, str> {
     match value {
         b"message" => Cow::Borrowed("message"),
         other => Cow::Owned(String::from_utf8_lossy(other).into_owned()),

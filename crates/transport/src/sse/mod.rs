@@ -1,4 +1,4 @@
-//! Event streams: many messages in one HTTP body.
+//! Encoding and decoding of server-sent events: many messages in one HTTP body.
 
 mod decode;
 mod encode;

@@ -205,18 +205,18 @@ pub struct ChildHandle {
 }
 
 impl ChildHandle {
-    /// The process id of the server itself. `None` while its supervisor has not started it yet, and if it ended before
-    /// it was located. The id may belong to another process once the server has ended.
+    /// Returns the process id of the server itself. `None` while its supervisor has not started it yet, and if it ended
+    /// before it was located. The id may belong to another process once the server has ended.
     pub fn pid(&self) -> Option<u32> {
         self.server.process.server_id()
     }
 
-    /// The process id of the child that was spawned: the supervisor, or the server where there is none.
+    /// Returns the process id of the child that was spawned: the supervisor, or the server where there is none.
     pub fn root_pid(&self) -> u32 {
         self.server.process.id()
     }
 
-    /// The process id of the supervisor that guards the server; `None` where only the process group does.
+    /// Returns the process id of the supervisor that guards the server; `None` where only the process group does.
     pub fn supervisor_pid(&self) -> Option<u32> {
         (self.server.process.containment() == Containment::Supervisor).then(|| self.server.process.id())
     }
@@ -337,7 +337,7 @@ impl ChildInlet {
         }
     }
 
-    /// Ready when the process has exited and the stage was changed.
+    /// Polls for the exit of the process. Ready once it has exited; the stage is then [`InletStage::Draining`].
     fn poll_exited(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         let status = ready!(self.exited.as_mut().poll(cx));
         self.stage = InletStage::Draining(status, Instant::now() + DRAIN_TIME);

@@ -10,9 +10,7 @@ use switchboard_session::ConnectionLimits;
 use switchboard_session::link::{StartError, Tap};
 
 use crate::stdio::child_slot::ChildSlot;
-use crate::stdio::line::DEFAULT_LINE_LIMIT;
-use crate::stdio::resolve;
-use crate::stdio::stop::StopTimeouts;
+use crate::stdio::{DEFAULT_LINE_LIMIT, StopTimeouts, resolve};
 
 /// Variables that a server inherits by default: user, locale, display, and network settings.
 const INHERITED: [&str; 32] = [
@@ -220,22 +218,22 @@ impl Stdio {
         &self.program
     }
 
-    /// The arguments.
+    /// Returns the arguments.
     pub fn arguments(&self) -> &[OsString] {
         &self.args
     }
 
-    /// The variables that were variables a value, sorted by name.
+    /// Returns the variables that have an explicit value, sorted by name.
     pub fn variables(&self) -> &[(OsString, OsString)] {
         &self.variables
     }
 
-    /// The names of the variables that are inherited beside the default ones.
+    /// Returns the names of the variables that are inherited besides the default ones.
     pub fn inherited_variables(&self) -> &[OsString] {
         &self.inherited
     }
 
-    /// The working directory, if one was set.
+    /// Returns the working directory, if one is set.
     pub fn directory(&self) -> Option<&Path> {
         self.directory.as_deref()
     }

@@ -5,8 +5,7 @@ use std::sync::Arc;
 use switchboard_session::MuxLink;
 use switchboard_session::link::{BoxFuture, Dial, DialStep, Link, LinkError};
 
-use crate::stdio::child::{ChildHandle, spawn};
-use crate::stdio::command::Stdio;
+use crate::stdio::{ChildHandle, Stdio, spawn};
 
 impl Stdio {
     /// Starts the process and connects to it, with the tap, the slot and the connection limits that were set.
@@ -30,11 +29,11 @@ impl Stdio {
 impl Dial for Stdio {
     fn dial(
         &self,
-        rung: DialStep,
+        step: DialStep,
         previous: Option<Arc<dyn Link>>,
     ) -> BoxFuture<'_, Result<Arc<dyn Link>, LinkError>> {
         Box::pin(async move {
-            match (rung, previous) {
+            match (step, previous) {
                 (DialStep::Legacy, Some(link)) if link.ended().is_none() => Ok(link),
                 _ => self.start().map(|(peer, _)| peer as Arc<dyn Link>),
             }

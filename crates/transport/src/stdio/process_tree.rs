@@ -12,27 +12,14 @@ use rustix::process::{Pid, PidfdFlags, Signal, getpid, pidfd_open, pidfd_send_si
 pub(crate) fn signal_descendants(signal: Signal) {
     let us = getpid().as_raw_nonzero().get();
     for (pid, parent) in descendants(us) {
-        let Some(target) = Pid::from_raw(pid) else { continue };
-        let Ok(pidfd) = pidfd_open(target, PidfdFlags::empty()) else { continue };
         // If its parent has exited meanwhile, it was reparented to us.
-        if parent_of(pid).is_some_and(|now| now == parent || now == us) {
-            let _ = pidfd_send_signal(&pidfd, signal);
-        }
+        signal_if(pid, signal, |now| now.parent == parent || now.parent == us);
     }
 }
 
 /// Returns all descendants of a process, parents first, each with its parent.
 fn descendants(root: i32) -> Vec<(i32, i32)> {
-    let mut children: HashMap<i32, Vec<i32>> = HashMap::new();
-    let Ok(entries) = fs::read_dir("/proc") else { return Vec::new() };
-    for entry in entries.flatten() {
-        let pid = entry.file_name().to_str().and_then(|name| name.parse().ok());
-        if let Some(pid) = pid
-            && let Some(parent) = parent_of(pid)
-        {
-            children.entry(parent).or_default().push(pid);
-        }
-    }
+    let mut children = children_by_parent(&processes());
     let mut found = Vec::new();
     let mut next = vec![root];
     while let Some(parent) = next.pop() {
@@ -42,11 +29,6 @@ fn descendants(root: i32) -> Vec<(i32, i32)> {
         }
     }
     found
-}
-
-/// Returns the current parent of a process.
-fn parent_of(pid: i32) -> Option<i32> {
-    Some(stat(pid)?.parent)
 }
 
 /// Fields of `/proc/<pid>/stat`.
@@ -79,7 +61,15 @@ fn processes() -> HashMap<i32, Stat> {
     numbers.filter_map(|pid| Some((pid, stat(pid)?))).collect()
 }
 
-/// A process, told apart from a later one with the same pid by its start time.
+fn children_by_parent(all: &HashMap<i32, Stat>) -> HashMap<i32, Vec<i32>> {
+    let mut children: HashMap<i32, Vec<i32>> = HashMap::new();
+    for (&pid, stat) in all {
+        children.entry(stat.parent).or_default().push(pid);
+    }
+    children
+}
+
+/// A process, identified by its pid and its start time, so that a reused pid is not mistaken for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct ProcessIdentity {
     pub(crate) pid: Pid,
@@ -114,7 +104,7 @@ pub(crate) fn kill_orphans(supervisor: Pid, server: Option<ProcessIdentity>) {
         }
         for signal in [Signal::STOP, Signal::KILL] {
             for &(pid, start) in &found {
-                signal_exactly(pid, start, signal);
+                signal_if(pid, signal, |now| now.start == start);
             }
         }
         killed.extend(found);
@@ -128,10 +118,7 @@ fn orphans(supervisor: Pid, server: Option<ProcessIdentity>) -> Vec<(i32, u64)> 
     let group = server.map(|server| (server.pid.as_raw_nonzero().get(), server.start));
     let group = group.filter(|(pid, start)| all.get(pid).is_none_or(|leader| leader.start == *start));
     let is_root = |stat: &Stat| stat.session == session || group.is_some_and(|(pid, _)| stat.group == pid);
-    let mut children: HashMap<i32, Vec<i32>> = HashMap::new();
-    for (&pid, stat) in &all {
-        children.entry(stat.parent).or_default().push(pid);
-    }
+    let mut children = children_by_parent(&all);
     let mut next: Vec<i32> = all.iter().filter(|(_, stat)| is_root(stat)).map(|(&pid, _)| pid).collect();
     let mut found = HashMap::new();
     while let Some(pid) = next.pop() {
@@ -144,11 +131,11 @@ fn orphans(supervisor: Pid, server: Option<ProcessIdentity>) -> Vec<(i32, u64)> 
     alive.map(|(pid, stat)| (pid, stat.start)).collect()
 }
 
-/// Signals a process if its start time still matches.
-fn signal_exactly(pid: i32, start: u64, signal: Signal) {
+/// Signals a process if it is still the same.
+fn signal_if(pid: i32, signal: Signal, is_same: impl FnOnce(Stat) -> bool) {
     let Some(target) = Pid::from_raw(pid) else { return };
     let Ok(pidfd) = pidfd_open(target, PidfdFlags::empty()) else { return };
-    if stat(pid).is_some_and(|stat| stat.start == start) {
+    if stat(pid).is_some_and(is_same) {
         let _ = pidfd_send_signal(&pidfd, signal);
     }
 }

@@ -29,9 +29,7 @@ use rustix::process::{
 };
 use switchboard_session::link::ServerExit;
 
-use crate::stdio::command::{ChildLimits, Stdio};
-use crate::stdio::process_tree;
-use crate::stdio::stop::StopTimeouts;
+use crate::stdio::{ChildLimits, Stdio, StopTimeouts, process_tree};
 
 /// The first argument that requests supervisor mode.
 const MARKER: &str = "--switchboard-shim";
@@ -220,9 +218,9 @@ struct EventSources {
     host: OwnedFd,
     /// Readable when asked to stop.
     stop: OwnedFd,
-    /// Readable when told to kill at once.
+    /// Readable when all processes must be killed at once.
     kill: OwnedFd,
-    /// Readable when told to stop the server without the host.
+    /// Readable when the server must be stopped without the host.
     stop_alone: OwnedFd,
     /// Readable when a child has ended.
     child: OwnedFd,

@@ -12,7 +12,7 @@ impl BitSet {
         Self { words: vec![0; len.div_ceil(64)], len }
     }
 
-    /// An empty set for the same value.
+    /// Returns an empty set for the same value.
     pub(super) fn sibling(&self) -> Self {
         Self::new(self.len)
     }

@@ -23,6 +23,7 @@ pub(super) struct SchemaResource<'s> {
     pub(super) draft: Draft,
 }
 
+/// Finds the schema that a `$ref` or `$dynamicRef` names: resources by URI, anchors by resource and name.
 #[derive(Debug)]
 pub(super) struct SchemaIndex<'s> {
     pub(super) resources: Vec<SchemaResource<'s>>,
@@ -30,6 +31,7 @@ pub(super) struct SchemaIndex<'s> {
     /// The resource that each schema belongs to, by address.
     owners: HashMap<*const Value, ResourceId>,
     anchors: HashMap<(ResourceId, &'s str), &'s Value>,
+    /// Dynamic anchors (`$dynamicAnchor`).
     pub(super) dynamic: HashMap<(ResourceId, &'s str), &'s Value>,
 }
 

@@ -1,5 +1,5 @@
-//! Counts the visits of a deserializer without memoization that tries every branch of every choice, as a recursive
-//! untagged enum of `serde` does.
+//! Estimates the cost of deserializing a value: counts the visits of a deserializer that tries every branch of every
+//! choice without memoization, as a recursive untagged enum of `serde` does. Services reject arguments that cost too much.
 //!
 //! The count is memoized for each pair of schema and value, so counting is cheap even if the visits are exponential.
 

@@ -72,6 +72,12 @@ wire!(ItemsSchema:
     optional one_of "oneOf";
 );
 
+impl FieldSchema {
+    fn new(r#type: &str, title: Option<String>, description: Option<String>) -> Self {
+        Self { r#type: r#type.to_owned(), title, description, ..Self::default() }
+    }
+}
+
 impl TitledConst {
     fn into_option(self) -> ChoiceOption {
         ChoiceOption::titled(self.r#const, self.title)
@@ -198,11 +204,8 @@ impl Serialize for FormField {
             Self::Number(field) => write_number(field, "number"),
             Self::Integer(field) => write_number(field, "integer"),
             Self::Boolean(field) => FieldSchema {
-                r#type: "boolean".into(),
-                title: field.title.clone(),
-                description: field.description.clone(),
                 default: field.default.as_ref().and_then(encode_default),
-                ..FieldSchema::default()
+                ..FieldSchema::new("boolean", field.title.clone(), field.description.clone())
             },
             Self::Choice(field) => write_choice(field),
             Self::MultiChoice(field) => write_multi_choice(field),
@@ -214,26 +217,20 @@ impl Serialize for FormField {
 
 fn write_text(field: &TextField) -> FieldSchema {
     FieldSchema {
-        r#type: "string".into(),
-        title: field.title.clone(),
-        description: field.description.clone(),
         min_length: field.min_length,
         max_length: field.max_length,
         format: field.format.clone(),
         default: field.default.as_ref().and_then(encode_default),
-        ..FieldSchema::default()
+        ..FieldSchema::new("string", field.title.clone(), field.description.clone())
     }
 }
 
 fn write_number(field: &NumberField, name: &str) -> FieldSchema {
     FieldSchema {
-        r#type: name.into(),
-        title: field.title.clone(),
-        description: field.description.clone(),
         minimum: field.minimum,
         maximum: field.maximum,
         default: field.default.and_then(|default| encode_default(&CompactNumber(default))),
-        ..FieldSchema::default()
+        ..FieldSchema::new(name, field.title.clone(), field.description.clone())
     }
 }
 
@@ -249,14 +246,11 @@ fn write_choice(field: &ChoiceField) -> FieldSchema {
         }
     };
     FieldSchema {
-        r#type: "string".into(),
-        title: field.title.clone(),
-        description: field.description.clone(),
         r#enum: plain,
         enum_names: names,
         one_of,
         default: field.default.as_ref().and_then(encode_default),
-        ..FieldSchema::default()
+        ..FieldSchema::new("string", field.title.clone(), field.description.clone())
     }
 }
 
@@ -274,13 +268,10 @@ fn write_multi_choice(field: &MultiChoiceField) -> FieldSchema {
         }
     };
     FieldSchema {
-        r#type: "array".into(),
-        title: field.title.clone(),
-        description: field.description.clone(),
         items: Some(items),
         min_items: field.min_items,
         max_items: field.max_items,
         default: field.default.as_ref().and_then(encode_default),
-        ..FieldSchema::default()
+        ..FieldSchema::new("array", field.title.clone(), field.description.clone())
     }
 }

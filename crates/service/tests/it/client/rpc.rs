@@ -303,8 +303,8 @@ async fn policies_and_error_mapping_apply_as_over_mcp() {
 }
 
 /// The endpoint of a design with `rpc = "/rpc"`: MCP methods and the service's own.
-fn mounted(builder: &switchboard_service::ServiceBuilder) -> switchboard_service::rpc::Mounted {
-    switchboard_service::rpc::Mounted::of(builder, HttpServerOptions::default()).unwrap()
+fn mounted(builder: &switchboard_service::ServiceBuilder) -> switchboard_service::rpc::CombinedService {
+    switchboard_service::rpc::CombinedService::from_builder(builder, HttpServerOptions::default()).unwrap()
 }
 
 #[tokio::test]

@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use switchboard_http::HttpError;
 use switchboard_service::client::{CallArguments, ServiceCaller, StreamItem};
-use switchboard_service::rpc::{HttpStatusError, Mounted, RpcCaller, RpcService};
+use switchboard_service::rpc::{CombinedService, HttpStatusError, RpcCaller, RpcService};
 use switchboard_service::{Cx, Error, EventPublisher, Events, LostEvents, PromptMessages, ServiceBuilder};
 use switchboard_session::server;
 use switchboard_testkit::{HttpScript, read_request, wait_until};
@@ -50,7 +50,7 @@ async fn the_plain_endpoint_client_implements_the_trait() {
 async fn mcp_and_the_plain_endpoint_share_a_listener_and_a_service() {
     let served = Arc::new(Counting::default());
     let builder = TextsServer::builder(Arc::clone(&served));
-    let base = serve(Mounted::of(&builder, HttpServerOptions::default()).unwrap()).await;
+    let base = serve(CombinedService::from_builder(&builder, HttpServerOptions::default()).unwrap()).await;
     let fallback = TextsRpcClient::new(&format!("{base}/rpc")).unwrap();
     // Methods that are not mapped to MCP use the fallback, others do not.
     for (round, offer) in sessions::ERAS.into_iter().enumerate() {

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use switchboard_protocol::jsonrpc::{self, Envelope, Message};
 use switchboard_protocol::{Raw, RpcError};
 use switchboard_session::link::Exchange;
-use switchboard_session::server::{Answered, Caller, ReplyChannel, Server};
+use switchboard_session::server::{AnswerOutcome, Caller, ReplyChannel, Server};
 
 use crate::tasks::stage;
 
@@ -40,9 +40,9 @@ async fn ask(server: &Arc<Server>, method: &str, mut params: Value) -> Result<Va
     };
     let says = server.classify(&request);
     let outcome = match server.answer(&Arc::default(), request, says, Arc::new(Nowhere)) {
-        Answered::Later(answering) => answering.await,
-        Answered::Now(outcome) => outcome,
-        Answered::Refused(error) => Err(error),
+        AnswerOutcome::Later(response) => response.await,
+        AnswerOutcome::Now(outcome) => outcome,
+        AnswerOutcome::Refused(error) => Err(error),
     };
     Ok(outcome?.decode().unwrap())
 }

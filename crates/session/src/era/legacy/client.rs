@@ -5,7 +5,7 @@ use switchboard_protocol::{
     LegacyCreateTaskResult, Raw, RequestId, Revision, RpcError,
 };
 
-use crate::era::dialect::{Extras, ResultKind, SplicePoint, TaskTicket, splice};
+use crate::era::dialect::{ResultKind, TaskTicket};
 use crate::era::{EarlyMessages, SessionInfo, has_batches, is_modern_name};
 use crate::link::{Agreement, Exchange, ExchangeKind, Inbound, Link, Mirror, OneWayMessage, OutgoingRequest};
 use crate::request::CallError;
@@ -115,10 +115,6 @@ pub(crate) fn supported_revisions(error: &RpcError) -> Vec<String> {
 
 fn is_legacy(revision: Revision) -> bool {
     revision <= Revision::LATEST_LEGACY
-}
-
-pub(crate) fn add_meta(params: &mut String, extras: &Extras<'_>) -> SplicePoint {
-    splice(params, None, extras)
 }
 
 /// Classifies a result: final, unless the request asked for a task and got one.

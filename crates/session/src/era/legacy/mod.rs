@@ -7,8 +7,7 @@ mod server;
 
 #[cfg(feature = "client")]
 pub(crate) use client::{
-    HandshakeOutcome, LegacyClient, add_meta, classify_result, handshake, send_initialized,
-    supported_revisions,
+    HandshakeOutcome, LegacyClient, classify_result, handshake, send_initialized, supported_revisions,
 };
 #[cfg(feature = "server")]
 pub use server::Session;

@@ -120,13 +120,19 @@ pub(crate) struct RecordedAnswer {
     pub(crate) answer: Raw,
 }
 
+/// The signed content of a state. Short names, as in a JWT: the text travels with every retry.
 #[derive(Serialize, Deserialize)]
 struct Payload {
+    /// The format version.
     v: u8,
+    /// The server.
     aud: String,
+    /// The caller.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     sub: Option<String>,
+    /// The digest of the request.
     req: String,
+    /// The expiry time.
     exp: u64,
     nonce: Nonce,
     carried: CarriedState,

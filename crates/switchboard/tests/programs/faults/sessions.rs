@@ -137,8 +137,8 @@ impl Watched {
             .collect()
     }
 
-    fn link(&self, rung: DialStep, previous: Option<Arc<dyn Link>>) -> Result<Arc<dyn Link>, LinkError> {
-        if let (DialStep::Legacy, Some(link)) = (rung, previous)
+    fn link(&self, step: DialStep, previous: Option<Arc<dyn Link>>) -> Result<Arc<dyn Link>, LinkError> {
+        if let (DialStep::Legacy, Some(link)) = (step, previous)
             && link.ended().is_none()
         {
             return Ok(link);
@@ -159,10 +159,10 @@ impl Watched {
 impl Dial for Watched {
     fn dial(
         &self,
-        rung: DialStep,
+        step: DialStep,
         previous: Option<Arc<dyn Link>>,
     ) -> BoxFuture<'_, Result<Arc<dyn Link>, LinkError>> {
-        Box::pin(async move { self.link(rung, previous) })
+        Box::pin(async move { self.link(step, previous) })
     }
 }
 

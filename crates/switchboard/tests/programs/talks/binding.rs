@@ -80,11 +80,11 @@ impl Stage {
 impl Dial for AnyDial {
     fn dial(
         &self,
-        rung: DialStep,
+        step: DialStep,
         previous: Option<Arc<dyn Link>>,
     ) -> BoxFuture<'_, Result<Arc<dyn Link>, LinkError>> {
         match (self, previous) {
-            (Self::Stdio(stdio), previous) => stdio.dial(rung, previous),
+            (Self::Stdio(stdio), previous) => stdio.dial(step, previous),
             (Self::Memory(_), Some(link)) if link.ended().is_none() => Box::pin(async { Ok(link) }),
             (Self::Memory(arrived), _) => Box::pin(async {
                 let (wire, pipe) = Wire::in_memory();

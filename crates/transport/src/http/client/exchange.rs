@@ -61,6 +61,7 @@ pub(crate) fn failed_exchange(error: LinkError) -> Exchange {
     Exchange::Owned(Box::pin(DrivenExchange { driver: None, end: Some(Err(error)), notes, on_drop }))
 }
 
+/// An exchange that polls the future of its request whenever it is polled itself.
 struct DrivenExchange<D: FnOnce()> {
     driver: Option<BoxFuture<'static, Outcome>>,
     end: Option<Outcome>,

@@ -87,6 +87,14 @@ pub(crate) async fn read_error(response: Response) -> Result<RpcError, LinkError
     Err(LinkError::Refused { status: status.as_u16(), text: printable(&beginning.bytes) })
 }
 
+/// Reads a response that rejects a stream, or a message on it.
+pub(crate) async fn read_rejection(response: Response, status: u16) -> LinkError {
+    match read_error(response).await {
+        Ok(error) => LinkError::Refused { status, text: error.message },
+        Err(error) => error,
+    }
+}
+
 /// Returns the beginning of a text of the server without control characters.
 pub(crate) fn printable(bytes: &[u8]) -> String {
     let text = String::from_utf8_lossy(&bytes[..bytes.len().min(200)]);

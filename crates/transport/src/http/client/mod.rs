@@ -1,4 +1,4 @@
-//! HTTP client bindings: one kind of link per rung of the connection ladder.
+//! HTTP client bindings: one kind of link per step of the connection ladder.
 //!
 //! ```text
 //!   Http ─ dial ─▶ Modern: stateless   no session; closing the connection cancels

@@ -30,7 +30,7 @@ pub(crate) struct HttpSender {
 /// The `Accept` value of posts.
 pub(crate) const JSON_AND_EVENTS: HeaderValue =
     HeaderValue::from_static("application/json, text/event-stream");
-pub(crate) const EVENTS: HeaderValue = HeaderValue::from_static("text/event-stream");
+const EVENTS: HeaderValue = HeaderValue::from_static("text/event-stream");
 
 /// The reply to a post.
 pub(crate) enum PostReply {
@@ -91,6 +91,14 @@ impl HttpSender {
     pub(crate) fn request(&self, method: Method, headers: &[(HeaderName, HeaderValue)]) -> Request {
         let mut request = Request::new(method, self.address.clone());
         request.headers = merged_headers(&self.headers, headers);
+        request
+    }
+
+    /// Returns the request that opens an event stream.
+    pub(crate) fn stream_request(&self, headers: &[(HeaderName, HeaderValue)]) -> Request {
+        let mut request = self.request(Method::GET, headers);
+        request.headers.insert(ACCEPT, EVENTS);
+        request.timeouts = Timeouts::default().with_headers(Some(self.limits.stream_start)).with_idle(None);
         request
     }
 
@@ -189,7 +197,7 @@ pub(crate) enum StreamEvent {
     Message(Bytes),
     /// An event of another type, such as `endpoint` of the 2024 binding.
     Other(String, Bytes),
-    /// What could be recovered of a message that was too large.
+    /// The recovered parts of a message that was too large, and the error.
     Lost(RecoveredMessage, LinkError),
 }
 

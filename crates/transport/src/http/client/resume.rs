@@ -5,15 +5,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::header::ACCEPT;
-use http::{HeaderValue, Method, StatusCode};
-use switchboard_http::Timeouts;
+use http::{HeaderValue, StatusCode};
 use switchboard_protocol::RequestId;
 use switchboard_session::link::{InboundMessage, InboundNotification, LinkError};
 
 use crate::http::client::exchange::{NoteSender, Outcome};
-use crate::http::client::failure::{jittered, read_error};
-use crate::http::client::post::{EVENTS, EventStream, RetryPolicy};
+use crate::http::client::failure::{jittered, read_rejection};
+use crate::http::client::post::{EventStream, RetryPolicy};
 use crate::http::client::stateful::{PendingCall, Session};
 use crate::http::header::{LAST_EVENT_ID, SESSION_ID};
 use crate::http::message::{note_text, request_text};
@@ -104,13 +102,10 @@ impl Session {
 
     /// Opens the listening stream, or resumes a stream after the event `last`.
     async fn get(&self, last: Option<&str>) -> Result<EventStream, LinkError> {
-        let mut request = self.sender.request(Method::GET, &self.headers());
-        request.headers.insert(ACCEPT, EVENTS);
+        let mut request = self.sender.stream_request(&self.headers());
         if let Some(last) = last.and_then(|last| HeaderValue::from_str(last).ok()) {
             request.headers.insert(LAST_EVENT_ID, last);
         }
-        request.timeouts =
-            Timeouts::default().with_headers(Some(self.sender.limits.stream_start)).with_idle(None);
         let response = self.sender.send(request).await?;
         let status = response.status;
         let is_stream = response.headers.get(http::header::CONTENT_TYPE).is_some_and(|media| {
@@ -119,10 +114,7 @@ impl Session {
         if status == StatusCode::OK && is_stream {
             return Ok(EventStream::new(response.body, self.sender.limits.event_bytes));
         }
-        match read_error(response).await {
-            Ok(error) => Err(LinkError::Refused { status: status.as_u16(), text: error.message }),
-            Err(error) => Err(error),
-        }
+        Err(read_rejection(response, status.as_u16()).await)
     }
 
     /// Keeps the listening stream open, also in a renewed session. A server that stays unreachable ends the link, so that
@@ -153,7 +145,7 @@ impl Session {
                     Some(events.retry().unwrap_or(DEFAULT_RETRY))
                 }
                 // The stream existed before, or the server was away: it has dropped the session.
-                Err(LinkError::Refused { status: 404, .. }) if listen_state.existed() && self.has_id() => {
+                Err(LinkError::Refused { status: 404, .. }) if listen_state.is_retry() && self.has_id() => {
                     if let Err(error) = self.renew(renewal).await {
                         return self.mark_lost(error);
                     }
@@ -254,8 +246,8 @@ impl ListenState {
         self.last = events.last_id().or(self.last.take());
     }
 
-    /// Returns whether the stream was open before, or the server was unreachable for a while.
-    fn existed(&self) -> bool {
+    /// Returns whether this is not the first attempt: the stream was open before, or the server was unreachable.
+    fn is_retry(&self) -> bool {
         self.was_open || self.failures > 0
     }
 }

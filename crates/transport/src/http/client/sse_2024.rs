@@ -5,14 +5,14 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::header::{ACCEPT, CONTENT_TYPE};
+use http::header::CONTENT_TYPE;
 use http::{HeaderValue, Method};
 use switchboard_http::{Address, Timeouts};
 use switchboard_session::link::{BoxFuture, Frame, FrameQueue, Inlet, LinkError, Outlet, Pipe};
 use tokio::sync::mpsc;
 
-use crate::http::client::failure::read_error;
-use crate::http::client::post::{EVENTS, EventStream, HttpSender, StreamEvent};
+use crate::http::client::failure::read_rejection;
+use crate::http::client::post::{EventStream, HttpSender, StreamEvent};
 
 /// Events that may precede the `endpoint` event.
 const MAX_EVENTS_BEFORE_ENDPOINT: usize = 5;
@@ -21,15 +21,9 @@ const POST_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Opens the stream and waits for its `endpoint` event.
 pub(crate) async fn connect(sender: Arc<HttpSender>) -> Result<Pipe, LinkError> {
-    let mut request = sender.request(Method::GET, &[]);
-    request.headers.insert(ACCEPT, EVENTS);
-    request.timeouts = Timeouts::default().with_headers(Some(sender.limits.stream_start)).with_idle(None);
-    let response = sender.send(request).await?;
+    let response = sender.send(sender.stream_request(&[])).await?;
     if !response.status.is_success() {
-        return Err(match read_error(response).await {
-            Ok(error) => LinkError::Refused { status: 400, text: error.message },
-            Err(error) => error,
-        });
+        return Err(read_rejection(response, 400).await);
     }
     let mut events = EventStream::new(response.body, sender.limits.event_bytes);
     let endpoint = tokio::time::timeout(sender.limits.stream_start, read_endpoint(&sender, &mut events))
@@ -149,8 +143,5 @@ async fn post(sender: Arc<HttpSender>, endpoint: Address, frame: Bytes) -> Resul
         response.body.drain(switchboard_http::ERROR_BODY_LIMIT, Duration::from_secs(1)).await;
         return Ok(());
     }
-    match read_error(response).await {
-        Ok(error) => Err(LinkError::Refused { status: 400, text: error.message }),
-        Err(error) => Err(error),
-    }
+    Err(read_rejection(response, 400).await)
 }

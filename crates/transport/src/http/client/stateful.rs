@@ -1,4 +1,4 @@
-//! The legacy binding: a session with an id of the server, a listening stream, and resumable streams.
+//! The legacy binding: a session whose id the server assigns, a listening stream, and resumable streams.
 //!
 //! Notifications and responses are posted by one task, in order. Closing a connection does not cancel a request here, so a
 //! dropped exchange sends a cancellation.
@@ -10,7 +10,7 @@ use bytes::Bytes;
 use http::{HeaderName, HeaderValue, Method, StatusCode};
 use parking_lot::Mutex;
 use switchboard_protocol::NotificationMethod;
-use switchboard_protocol::jsonrpc::{self, Envelope, Message, RecoveredMessage};
+use switchboard_protocol::jsonrpc::{self, Envelope, Message};
 use switchboard_protocol::method::Initialized;
 use switchboard_protocol::{Raw, RequestId, RpcError};
 use switchboard_session::link::{
@@ -271,6 +271,7 @@ impl Session {
         call: Option<&PendingCall>,
         notes: &NoteSender,
     ) -> Result<Option<Result<Raw, RpcError>>, LinkError> {
+        let expected = call.map(|call| &call.id);
         while let Some(event) = events.next().await? {
             match event {
                 StreamEvent::Message(bytes) => match jsonrpc::parse(bytes) {
@@ -288,10 +289,10 @@ impl Session {
                     }
                     Err(malformed) => {
                         let recovered = malformed.recovered.clone();
-                        skip_damaged(&recovered, call, LinkError::Malformed(malformed))?;
+                        skip_unless_answer(&recovered, expected, LinkError::Malformed(malformed))?;
                     }
                 },
-                StreamEvent::Lost(recovered, error) => skip_damaged(&recovered, call, error)?,
+                StreamEvent::Lost(recovered, error) => skip_unless_answer(&recovered, expected, error)?,
                 StreamEvent::Other(name, _) => {
                     tracing::debug!(event = name, "skipped an event of an unknown type");
                 }
@@ -340,21 +341,6 @@ impl Session {
         }
         let request = self.sender.request(Method::DELETE, &self.headers());
         let _ = self.sender.send(request).await;
-    }
-}
-
-/// Logs a damaged event, or fails if it was the response to `call`.
-fn skip_damaged(
-    recovered: &RecoveredMessage,
-    call: Option<&PendingCall>,
-    error: LinkError,
-) -> Result<(), LinkError> {
-    match call {
-        Some(call) => skip_unless_answer(recovered, &call.id, error),
-        None => {
-            tracing::warn!(%error, "skipped a damaged event");
-            Ok(())
-        }
     }
 }
 

@@ -152,15 +152,14 @@ pub(crate) fn answers_request(id: Option<&RequestId>, expected: &RequestId) -> b
 /// Logs a damaged event and goes on, or fails if it was the response to this request.
 pub(crate) fn skip_unless_answer(
     recovered: &RecoveredMessage,
-    expected: &RequestId,
+    expected: Option<&RequestId>,
     error: LinkError,
 ) -> Result<(), LinkError> {
-    let is_answer = match &recovered.id {
-        _ if recovered.has_method => false,
+    let is_answer = expected.filter(|_| !recovered.has_method).is_some_and(|expected| match &recovered.id {
         Some(id) => answers_request(Some(id), expected),
         // An oversized message may not have been read up to the telling member.
         None => recovered.has_outcome || matches!(error, LinkError::TooLarge { .. }),
-    };
+    });
     if is_answer {
         return Err(error);
     }
@@ -184,10 +183,10 @@ async fn read_stream(mut events: EventStream, id: &RequestId, notes: &NoteSender
                 Ok(_) => {}
                 Err(malformed) => {
                     let recovered = malformed.recovered.clone();
-                    skip_unless_answer(&recovered, id, LinkError::Malformed(malformed))?;
+                    skip_unless_answer(&recovered, Some(id), LinkError::Malformed(malformed))?;
                 }
             },
-            Some(StreamEvent::Lost(recovered, error)) => skip_unless_answer(&recovered, id, error)?,
+            Some(StreamEvent::Lost(recovered, error)) => skip_unless_answer(&recovered, Some(id), error)?,
             Some(StreamEvent::Other(name, _)) => {
                 tracing::debug!(event = name, "skipped an event of an unknown type");
             }

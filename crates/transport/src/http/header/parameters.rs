@@ -51,11 +51,11 @@ pub struct MirroredParameter {
     pub path: Vec<String>,
 }
 
-/// Why the annotations of a schema are invalid. A client leaves out such a tool.
+/// The error of invalid header annotations in a schema. Clients leave out tools with such a schema.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct InvalidAnnotation {
-    /// What is wrong and where.
+    /// The error and its place in the schema, for display.
     pub reason: String,
 }
 
@@ -209,13 +209,10 @@ pub fn check_parameters(
                 check_value(headers, &one.header, true, |text| scalar.matches_text(text))?
             }
             // The argument is ambiguous, so no header can match it.
-            Lookup::Unreadable => {
+            Lookup::Other if !headers.contains_key(&one.header) => {}
+            Lookup::Other | Lookup::Unreadable => {
                 return Err(HeaderMismatch { header: one.header.clone(), fault: HeaderFault::Different });
             }
-            Lookup::Other if headers.contains_key(&one.header) => {
-                return Err(HeaderMismatch { header: one.header.clone(), fault: HeaderFault::Different });
-            }
-            Lookup::Other => {}
         }
     }
     Ok(())

@@ -11,12 +11,10 @@ use http::{Method, Request, Response, StatusCode};
 use http_body::Body;
 use switchboard_session::server::Caller;
 
-use crate::http::server::accept::Accept;
-use crate::http::server::body::ReplyBody;
-use crate::http::server::options::HttpServerOptions;
-use crate::http::server::pending_request::{PendingRequest, RequestHead};
+use crate::http::server::pending_request::PendingRequest;
 use crate::http::server::reply::{self, Reply};
-use crate::http::server::request_checks::{self, LastAccepted, Rejection};
+use crate::http::server::request_checks::{self, LastAccepted};
+use crate::http::server::{Accept, HttpServerOptions, ReplyBody, RequestHead};
 
 /// Admits or rejects the requests of an endpoint.
 #[derive(Debug)]
@@ -73,7 +71,7 @@ impl Admission {
         let accept = Accept::read(&head.headers).with_policy(self.options.accept);
         if accept.accepts_nothing() {
             let reason = "accept application/json or text/event-stream";
-            return Err(reply::rejected(Rejection::new(StatusCode::NOT_ACCEPTABLE, reason)));
+            return Err(reply::reject(StatusCode::NOT_ACCEPTABLE, reason));
         }
         request_checks::check_type(&head.headers).map_err(reply::rejected)?;
         let body = request_checks::read_body(&self.options, &head.headers, body);
@@ -102,7 +100,6 @@ impl Admission {
 
     /// Returns the response to a request for another path.
     pub fn not_found(&self) -> Response<ReplyBody> {
-        let reason = format!("the endpoint is {}", self.options.path);
-        reply::rejected(Rejection::new(StatusCode::NOT_FOUND, reason))
+        reply::reject(StatusCode::NOT_FOUND, format!("the endpoint is {}", self.options.path))
     }
 }

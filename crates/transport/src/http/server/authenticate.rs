@@ -7,7 +7,6 @@ use switchboard_session::link::BoxFuture;
 use switchboard_session::server::Caller;
 
 use crate::http::server::reply::{self, Reply};
-use crate::http::server::request_checks::Rejection;
 
 /// Authenticates requests. A function of the request head is enough; an authenticator that has to wait, for keys or
 /// for an authorization server, implements the trait.
@@ -71,27 +70,27 @@ impl AuthRejection {
         Self { kind, scopes: Vec::new(), description: None }
     }
 
-    /// The request has no token and needs one: 401.
+    /// Rejects a request without a token: 401.
     pub fn no_token() -> Self {
         Self::new(RejectionReason::NoToken)
     }
 
-    /// The token is invalid or expired: 401.
+    /// Rejects an invalid or expired token: 401.
     pub fn invalid_token() -> Self {
         Self::new(RejectionReason::InvalidToken)
     }
 
-    /// The token lacks at least one of these required scopes: 403.
+    /// Rejects a token that lacks at least one of these required scopes: 403.
     pub fn insufficient_scope(scopes: impl IntoIterator<Item = impl Into<String>>) -> Self {
         Self::new(RejectionReason::InsufficientScope).with_scopes(scopes)
     }
 
-    /// The credentials cannot be parsed: 400.
+    /// Rejects credentials that cannot be parsed: 400.
     pub fn malformed() -> Self {
         Self::new(RejectionReason::Malformed)
     }
 
-    /// The token cannot be verified at the moment: 503.
+    /// Rejects a request whose token cannot be verified at the moment: 503.
     pub fn unavailable() -> Self {
         Self::new(RejectionReason::Unavailable)
     }
@@ -167,7 +166,7 @@ impl AuthRejection {
             }
         };
         let reason = self.description.as_deref().unwrap_or(reason);
-        let mut reply = reply::rejected(Rejection::new(self.status(), reason));
+        let mut reply = reply::reject(self.status(), reason);
         if self.kind != RejectionReason::Unavailable {
             self.add_challenge(&mut reply, metadata);
         }

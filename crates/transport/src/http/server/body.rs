@@ -41,7 +41,7 @@ impl std::fmt::Debug for BodyKind {
     }
 }
 
-/// The reading end of an event queue. Dropping it tells the writer that the client is gone.
+/// The reading end of an event queue. Dropping it signals to the writer that the client disconnected.
 #[derive(Debug)]
 struct EventReader {
     queue: Arc<EventQueue>,

@@ -79,19 +79,14 @@ pub struct AddressRange {
 }
 
 impl AddressRange {
-    /// Whether an address is in the range.
+    /// Returns whether an address is in the range.
     pub fn contains(&self, address: IpAddr) -> bool {
-        match (self.address, address.to_canonical()) {
-            (IpAddr::V4(range), IpAddr::V4(address)) => {
-                let mask = u32::MAX.checked_shl(32 - u32::from(self.prefix)).unwrap_or(0);
-                range.to_bits() & mask == address.to_bits() & mask
-            }
-            (IpAddr::V6(range), IpAddr::V6(address)) => {
-                let mask = u128::MAX.checked_shl(128 - u32::from(self.prefix)).unwrap_or(0);
-                range.to_bits() & mask == address.to_bits() & mask
-            }
-            _ => false,
-        }
+        let difference = match (self.address, address.to_canonical()) {
+            (IpAddr::V4(range), IpAddr::V4(address)) => u128::from(range.to_bits() ^ address.to_bits()) << 96,
+            (IpAddr::V6(range), IpAddr::V6(address)) => range.to_bits() ^ address.to_bits(),
+            _ => return false,
+        };
+        difference.leading_zeros() >= u32::from(self.prefix)
     }
 }
 

@@ -8,6 +8,7 @@ use std::task::{Context, Poll, Waker};
 
 use parking_lot::Mutex;
 
+use crate::http::server::stream_limit::decrement;
 use crate::http::server::timed_io::ActivityTracker;
 
 /// All open connections.
@@ -127,12 +128,7 @@ impl ConnectionTable {
 
     fn remove(&mut self, id: u64) -> Option<OpenConnection> {
         let open = self.open.remove(&id)?;
-        if let Some(count) = self.per_address.get_mut(&open.address) {
-            *count -= 1;
-            if *count == 0 {
-                self.per_address.remove(&open.address);
-            }
-        }
+        decrement(&mut self.per_address, &open.address);
         Some(open)
     }
 }

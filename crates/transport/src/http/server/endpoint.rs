@@ -6,8 +6,7 @@ use std::time::Duration;
 use http::{Request, Response};
 use hyper::body::Incoming;
 
-use crate::http::server::body::ReplyBody;
-use crate::http::server::service::HttpService;
+use crate::http::server::{HttpService, ReplyBody};
 
 /// Answers the requests of a listener. Cheap to clone: every connection has its own.
 pub trait Endpoint: Clone + Send + Sync + 'static {

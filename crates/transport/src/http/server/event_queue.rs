@@ -97,12 +97,10 @@ impl EventQueue {
         let is_over = added.excess > 0 && state.bytes > 0;
         if is_behind || is_over {
             self.account.remove(text.len());
+            drop(state);
             if delivery == Delivery::Required {
                 // Required events of a client that reads this slowly would pile up without end.
-                drop(state);
                 self.abandon();
-            } else {
-                drop(state);
             }
             added.evicted.release_bytes();
             return false;

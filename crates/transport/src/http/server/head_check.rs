@@ -40,7 +40,7 @@ enum Phase {
     Head,
     /// So many bytes of a body are left.
     Body(u64),
-    /// The line with the size of a chunk.
+    /// Inspects the line with the size of a chunk.
     ChunkSize(u64, bool),
     /// So many bytes of a chunk are left, its line break included.
     Chunk(u64),
@@ -129,7 +129,7 @@ impl HeadCheck {
         if is_refused { Err(end) } else { Ok(end + 1) }
     }
 
-    /// A whole line, or its beginning where it came in pieces. Says whether the head must be refused.
+    /// Inspects a line, or its beginning if it arrived in pieces. Returns whether the head must be rejected.
     fn inspect_line(&mut self, line: &[u8]) -> bool {
         if line == b"\r" || line.is_empty() {
             // Blank lines before a request are passed over.
@@ -168,7 +168,7 @@ impl HeadCheck {
         self.head.is_encoded && self.head.length.is_some()
     }
 
-    /// The line with the size of a chunk.
+    /// Inspects the line with the size of a chunk.
     fn inspect_chunk_size(&mut self, mut size: u64, mut reads: bool, bytes: &[u8]) -> usize {
         for (at, byte) in bytes.iter().enumerate() {
             match byte {
@@ -193,7 +193,7 @@ impl HeadCheck {
         bytes.len()
     }
 
-    /// What follows the last chunk, up to an empty line.
+    /// Inspects the trailers after the last chunk, up to an empty line.
     fn inspect_trailers(&mut self, bytes: &[u8]) -> usize {
         for (at, byte) in bytes.iter().enumerate() {
             match byte {
@@ -214,7 +214,7 @@ fn bytes_to_skip(left: u64, here: usize) -> usize {
     usize::try_from(left).unwrap_or(usize::MAX).min(here)
 }
 
-/// The value of a header with this name, given in lower case with its colon.
+/// Returns the value of the header with this name, given in lower case with its colon.
 fn header_value<'a>(line: &'a [u8], name: &[u8]) -> Option<&'a [u8]> {
     let (own, value) = line.split_at_checked(name.len())?;
     own.eq_ignore_ascii_case(name).then_some(value)

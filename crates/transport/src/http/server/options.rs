@@ -3,12 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::http::server::accept::AcceptPolicy;
-use crate::http::server::authenticate::Authenticate;
-use crate::http::server::budget::ByteBudget;
-use crate::http::server::client_id::{AddressRange, ForwardedHeader};
 use crate::http::server::pending_request::ForwardedExtension;
-use crate::http::server::store::{MemoryStore, SessionStore};
+use crate::http::server::{
+    AcceptPolicy, AddressRange, Authenticate, ByteBudget, ForwardedHeader, MemoryStore, SessionStore,
+};
 
 /// Options of the HTTP server. The defaults are safe.
 ///
@@ -132,14 +130,14 @@ impl HttpServerOptions {
         self
     }
 
-    /// The path of the endpoint.
+    /// Sets the path of the endpoint.
     #[must_use]
     pub fn with_path(mut self, path: impl Into<String>) -> Self {
         self.path = path.into();
         self
     }
 
-    /// Hosts that requests may name, each with or without a port.
+    /// Sets the hosts that requests may name, each with or without a port.
     #[must_use]
     pub fn with_allowed_hosts(mut self, hosts: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.allowed_hosts = hosts.into_iter().map(Into::into).collect();
@@ -158,7 +156,7 @@ impl HttpServerOptions {
         self
     }
 
-    /// How the reply format is selected from the `Accept` header.
+    /// Sets how the reply format is selected from the `Accept` header.
     #[must_use]
     pub fn with_accept(mut self, accept: AcceptPolicy) -> Self {
         self.accept = accept;

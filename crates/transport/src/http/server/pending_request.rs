@@ -42,13 +42,14 @@ impl fmt::Debug for RequestHead {
 /// A type of request extension that handlers can ask for, and how to look it up.
 #[derive(Clone, Copy)]
 pub(crate) struct ForwardedExtension {
-    of: TypeId,
+    type_id: TypeId,
     find: fn(&Extensions) -> Option<&(dyn Any + Send + Sync)>,
 }
 
 impl ForwardedExtension {
+    /// Forwards extensions of type `T`.
     pub(crate) fn of<T: Send + Sync + 'static>() -> Self {
-        Self { of: TypeId::of::<T>(), find: |extensions| extensions.get::<T>().map(|value| value as _) }
+        Self { type_id: TypeId::of::<T>(), find: |extensions| extensions.get::<T>().map(|value| value as _) }
     }
 }
 
@@ -115,7 +116,7 @@ impl RequestMetadata {
             return self.address.as_ref().map(|address| address as _);
         }
         let extension_type =
-            self.forwarded_extensions.as_ref()?.iter().find(|extension_type| extension_type.of == of)?;
+            self.forwarded_extensions.as_ref()?.iter().find(|extension_type| extension_type.type_id == of)?;
         (extension_type.find)(&self.head.extensions)
     }
 }

@@ -8,10 +8,8 @@ use switchboard_protocol::{ErrorCode, RequestId, RpcError};
 use switchboard_session::server::Outcome;
 
 use crate::http::message::{before_result, response_text};
-use crate::http::server::accept::Accept;
-use crate::http::server::authenticate::AuthRejection;
-use crate::http::server::body::ReplyBody;
 use crate::http::server::request_checks::Rejection;
+use crate::http::server::{Accept, AuthRejection, ReplyBody};
 
 /// An HTTP response.
 pub(crate) type Reply = Response<ReplyBody>;
@@ -128,6 +126,16 @@ pub(crate) fn rpc_error(id: Option<&RequestId>, status: StatusCode, error: RpcEr
     response(status, "application/json", ReplyBody::full(response_text(id, Err(&error))))
 }
 
+/// Returns the reply, or the one that rejects the request.
+pub(crate) fn either(outcome: Result<Reply, Reply>) -> Reply {
+    outcome.unwrap_or_else(|rejection| rejection)
+}
+
+/// Rejects a request.
+pub(crate) fn reject(status: StatusCode, reason: impl Into<String>) -> Reply {
+    rejected(Rejection::new(status, reason))
+}
+
 /// Returns the response to a rejected request.
 pub(crate) fn rejected(rejection: Rejection) -> Reply {
     let closes = matches!(rejection.status, StatusCode::PAYLOAD_TOO_LARGE | StatusCode::REQUEST_TIMEOUT);
@@ -145,7 +153,7 @@ pub(crate) fn rejected(rejection: Rejection) -> Reply {
 /// Returns the response to a long-lived request whose client does not accept event streams.
 pub(crate) fn needs_stream() -> Reply {
     let reason = "this request is answered by an event stream; accept text/event-stream";
-    rejected(Rejection::new(StatusCode::NOT_ACCEPTABLE, reason))
+    reject(StatusCode::NOT_ACCEPTABLE, reason)
 }
 
 /// Returns 405 with the allowed methods.

@@ -3,7 +3,7 @@
 //! On by default. They keep web pages from reaching a local server through the browser (DNS rebinding, cross-site
 //! posts), so both headers are checked after parsing, never by prefix.
 
-use bytes::{Buf, Bytes, BytesMut};
+use bytes::{Buf, BufMut, Bytes, BytesMut};
 use http::header::{CONTENT_ENCODING, CONTENT_TYPE, HOST, ORIGIN};
 use http::uri::Authority;
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, Uri};
@@ -144,14 +144,8 @@ fn is_allowed_origin(options: &HttpServerOptions, origin: &str) -> bool {
 
 fn is_loopback(host: &str) -> bool {
     let host = host.trim_start_matches('[').trim_end_matches(']');
-    if host.eq_ignore_ascii_case("localhost") {
-        return true;
-    }
-    match host.parse::<IpAddr>() {
-        Ok(IpAddr::V4(address)) => address.is_loopback(),
-        Ok(IpAddr::V6(address)) => address.is_loopback(),
-        Err(_) => false,
-    }
+    host.eq_ignore_ascii_case("localhost")
+        || host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
 }
 
 /// Checks that a post has uncompressed JSON: a content type that web pages cannot send without a preflight request.
@@ -253,13 +247,7 @@ where
                     if collected.len() + data.remaining() > options.body_bytes {
                         return Err(too_large(options));
                     }
-                    let mut data = data;
-                    while data.has_remaining() {
-                        let chunk = data.chunk();
-                        collected.extend_from_slice(chunk);
-                        let read = chunk.len();
-                        data.advance(read);
-                    }
+                    collected.put(data);
                 }
             }
             Ok(Some(Err(_))) => return Err(body_aborted()),

@@ -12,21 +12,19 @@ use http_body::Body;
 use switchboard_protocol::RpcError;
 use switchboard_protocol::jsonrpc::{self, Envelope, Message};
 use switchboard_session::link::BoxFuture;
-use switchboard_session::server::{Server, ServerSession, stands_alone};
+use switchboard_session::server::{Server, ServerSession, is_self_contained};
 
 use crate::http::header::{PROTOCOL_VERSION, SESSION_ID};
-use crate::http::server::accept::Accept;
-use crate::http::server::admission::{Admission, AdmittedRequest};
-use crate::http::server::body::ReplyBody;
 use crate::http::server::budget::Budget;
-use crate::http::server::options::HttpServerOptions;
 use crate::http::server::pending_request::PendingRequest;
 use crate::http::server::reply::{self, Reply};
 use crate::http::server::request_checks::Rejection;
 use crate::http::server::sessions::Sessions;
 use crate::http::server::sse_2024::Streams;
 use crate::http::server::stream_limit::{StreamLimit, StreamPermit};
-use crate::http::server::{stateful, stateless};
+use crate::http::server::{
+    Accept, Admission, AdmittedRequest, HttpServerOptions, ReplyBody, stateful, stateless,
+};
 
 /// Serves a server over HTTP. Cheap to clone.
 ///
@@ -107,11 +105,11 @@ impl HttpService {
             Ok(pending) => pending,
             Err(rejection) => return rejection,
         };
-        match route {
+        reply::either(match route {
             Route::Streamable => self.inner.get_or_delete(&pending).await,
             Route::Stream2024 => self.inner.open_2024(&mut pending),
             Route::Message2024 => self.inner.post_2024(&pending, body).await,
-        }
+        })
     }
 
     /// Returns the path of the endpoint.
@@ -157,12 +155,12 @@ impl Inner {
     }
 
     /// Answers a request to the streamable endpoint that is no POST.
-    async fn get_or_delete(self: &Arc<Self>, pending: &PendingRequest) -> Reply {
+    async fn get_or_delete(self: &Arc<Self>, pending: &PendingRequest) -> Result<Reply, Reply> {
         match pending.head.method {
-            _ if !self.server.keeps_sessions() => reply::not_allowed("POST"),
+            _ if !self.server.supports_sessions() => Err(reply::not_allowed("POST")),
             Method::GET => stateful::open_stream(self, pending).await,
             Method::DELETE => stateful::end_session(self, pending).await,
-            _ => reply::not_allowed("GET, POST, DELETE"),
+            _ => Err(reply::not_allowed("GET, POST, DELETE")),
         }
     }
 
@@ -174,7 +172,9 @@ impl Inner {
     ) -> Reply {
         let envelope = match jsonrpc::parse(frame) {
             Ok(Message::Single(envelope)) => envelope,
-            Ok(Message::Batch(elements)) => return stateful::batch(self, pending, elements).await,
+            Ok(Message::Batch(elements)) => {
+                return reply::either(stateful::batch(self, pending, elements).await);
+            }
             Err(malformed) => {
                 let (id, error) = reply::malformed_error(&malformed);
                 return reply::rpc_error(id.as_ref(), StatusCode::BAD_REQUEST, error);
@@ -186,7 +186,7 @@ impl Inner {
                 reply::rpc_error(Some(&request.id), StatusCode::BAD_REQUEST, error)
             }
             Envelope::Request(request) => match self.server.classify(&request) {
-                class if class.alone().is_some() => {
+                class if class.self_contained_version().is_some() => {
                     stateless::answer(self, pending, accept, request, class).await
                 }
                 _ if names_stateless_revision(pending.headers()) => {
@@ -197,18 +197,20 @@ impl Inner {
                 }
                 class => stateful::answer(self, pending, accept, request, class).await,
             },
-            ref envelope @ Envelope::Notification(_)
+            Envelope::Notification(note)
                 if names_stateless_revision(pending.headers())
                     || !pending.headers().contains_key(SESSION_ID) =>
             {
                 // Stateless requests are cancelled by closing the connection; only extensions have notifications.
-                if let Envelope::Notification(note) = &envelope {
-                    self.server.hear(note);
-                }
+                self.server.handle_notification(&note);
                 reply::status_response(StatusCode::ACCEPTED)
             }
-            Envelope::Notification(note) => stateful::handle_notification(self, pending, note).await,
-            Envelope::Response(response) => stateful::handle_response(self, pending, response).await,
+            Envelope::Notification(note) => {
+                reply::either(stateful::handle_notification(self, pending, note).await)
+            }
+            Envelope::Response(response) => {
+                reply::either(stateful::handle_response(self, pending, response).await)
+            }
         }
     }
 
@@ -229,7 +231,7 @@ impl Inner {
 /// Returns whether the headers name a revision without sessions.
 fn names_stateless_revision(headers: &HeaderMap) -> bool {
     let version = headers.get(PROTOCOL_VERSION).and_then(|version| version.to_str().ok());
-    version.is_some_and(|version| stands_alone(version.trim()))
+    version.is_some_and(|version| is_self_contained(version.trim()))
 }
 
 impl<B> tower_service::Service<Request<B>> for HttpService

@@ -47,7 +47,7 @@ pub(crate) struct SessionBudgets {
 pub(crate) struct HttpSession {
     pub(crate) id: String,
     pub(crate) memory: Arc<ServerSession>,
-    state: Mutex<StoredSessionState>,
+    state: Mutex<ActiveSessionState>,
     limits: StreamLimits,
     subscription: Mutex<Option<ChangeSubscription>>,
     /// The client that its bytes are counted against.
@@ -60,7 +60,8 @@ pub(crate) struct HttpSession {
     own: Weak<Self>,
 }
 
-struct StoredSessionState {
+/// The mutable state of a session: streams, requests being handled, requests to the client.
+struct ActiveSessionState {
     streams: HashMap<u64, SessionStream>,
     next_stream: u64,
     logged_events: usize,
@@ -72,6 +73,7 @@ struct StoredSessionState {
     stored: Option<Raw>,
 }
 
+/// One event stream of a session: its replay log, and the queue of the connection that reads it.
 #[derive(Default)]
 struct SessionStream {
     next: u64,
@@ -109,6 +111,7 @@ struct RunningRequest {
     task: AbortHandle,
 }
 
+/// A request to the client, until its response arrives.
 #[derive(Default)]
 struct PendingUpcall {
     outcome: Option<Result<Raw, RpcError>>,
@@ -123,7 +126,7 @@ impl HttpSession {
         limits: StreamLimits,
         budgets: &SessionBudgets,
     ) -> Arc<Self> {
-        let state = StoredSessionState {
+        let state = ActiveSessionState {
             streams: HashMap::from([(STANDALONE, SessionStream::default())]),
             next_stream: 1,
             logged_events: 0,
@@ -259,7 +262,7 @@ impl HttpSession {
     }
 
     /// Updates the byte account after the log changed from `before` bytes.
-    fn update_account(&self, mut state: MutexGuard<'_, StoredSessionState>, before: usize) {
+    fn update_account(&self, mut state: MutexGuard<'_, ActiveSessionState>, before: usize) {
         let after = state.logged_bytes;
         let mut evicted = EvictedHolders::default();
         if after > before {
@@ -417,7 +420,7 @@ impl HttpSession {
     }
 }
 
-impl StoredSessionState {
+impl ActiveSessionState {
     /// Trims the replay log to these bounds: first the ended streams, oldest first, because their clients are the least
     /// likely to resume; then the oldest events of the longest log.
     fn trim(&mut self, most_events: usize, most_bytes: usize) {
@@ -447,7 +450,7 @@ impl Holder for HttpSession {
 }
 
 /// Begins a stream with an event that has only an id, so that a client can resume it.
-fn prime(state: &mut StoredSessionState, stream: u64) {
+fn prime(state: &mut ActiveSessionState, stream: u64) {
     let Some(entry) = state.streams.get_mut(&stream).filter(|entry| entry.next == 0) else { return };
     let logged = entry.log(stream, b"", Delivery::Required);
     state.logged_events += 1;

@@ -16,9 +16,8 @@ use switchboard_session::server::{Caller, Server, ServerSession};
 use crate::http::server::budget::Budget;
 use crate::http::server::client_id::ClientId;
 use crate::http::server::lru::{EntryKey, WeightedLru};
-use crate::http::server::options::HttpServerOptions;
 use crate::http::server::session::{HttpSession, SessionBudgets, StreamLimits};
-use crate::http::server::store::SessionStore;
+use crate::http::server::{HttpServerOptions, SessionStore};
 
 /// Expired sessions removed with each new one, at most.
 const MAX_EXPIRED_PER_ADMISSION: usize = 8;
@@ -88,13 +87,9 @@ impl Sessions {
 
     /// Makes a session available to clients, here and on the instances that share the store.
     pub(crate) async fn publish_and_save(&self, session: &SessionUse) {
-        {
-            let mut table = self.table.lock();
-            let Some(entry) = table.lru.get_mut(session.key) else { return };
-            entry.is_published = true;
-            table.ids.insert(session.id.clone(), session.key);
+        if self.publish(session) {
+            self.save(session).await;
         }
-        self.save(session).await;
     }
 
     /// Writes the state of a session to the store.
@@ -168,12 +163,12 @@ impl Sessions {
         }
     }
 
-    fn publish(&self, session: &SessionUse) {
+    fn publish(&self, session: &SessionUse) -> bool {
         let mut table = self.table.lock();
-        if let Some(entry) = table.lru.get_mut(session.key) {
-            entry.is_published = true;
-            table.ids.insert(session.id.clone(), session.key);
-        }
+        let Some(entry) = table.lru.get_mut(session.key) else { return false };
+        entry.is_published = true;
+        table.ids.insert(session.id.clone(), session.key);
+        true
     }
 
     fn acquire_by_id(&self, id: &str) -> Option<SessionUse> {
@@ -218,7 +213,7 @@ impl Sessions {
 }
 
 impl SessionTable {
-    /// Counts one more use of a session.
+    /// Counts one more use of a session, which is not evicted until [`Self::release`]; `None` if it is gone.
     fn acquire(&mut self, key: EntryKey) -> Option<Arc<HttpSession>> {
         let session = Arc::clone(&self.lru.get_mut(key)?.session);
         if session.uses.fetch_add(1, Ordering::SeqCst) == 0 {

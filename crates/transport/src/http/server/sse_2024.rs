@@ -20,7 +20,7 @@ use crate::http::server::body::ReplyBody;
 use crate::http::server::event_queue::{Delivery, EventQueue};
 use crate::http::server::pending_request::{PendingRequest, RequestMetadata};
 use crate::http::server::reply::{self, Reply};
-use crate::http::server::request_checks::{self, Rejection};
+use crate::http::server::request_checks;
 use crate::http::server::service::Inner;
 use crate::http::server::sessions::random_id;
 
@@ -36,6 +36,7 @@ pub(crate) struct Streams {
     table: Mutex<HashMap<String, OpenStream>>,
 }
 
+/// One open stream: the sender of messages that the client posts, and the queue of events to the client.
 struct OpenStream {
     posts: mpsc::Sender<PostedMessage>,
     /// Limits the bytes of posted messages that wait to be processed.
@@ -60,23 +61,18 @@ impl Streams {
 
 impl Inner {
     /// Opens a stream. Its first event names the endpoint for posts.
-    pub(crate) fn open_2024(self: &Arc<Self>, pending: &mut PendingRequest) -> Reply {
+    #[expect(clippy::result_large_err, reason = "both variants are the reply")]
+    pub(crate) fn open_2024(self: &Arc<Self>, pending: &mut PendingRequest) -> Result<Reply, Reply> {
         if pending.head.method != Method::GET {
-            return reply::not_allowed("GET");
+            return Err(reply::not_allowed("GET"));
         }
         let Some(paths) = &self.options().legacy_sse else {
-            return reply::status_response(StatusCode::NOT_FOUND);
+            return Err(reply::status_response(StatusCode::NOT_FOUND));
         };
         if self.streams.table.lock().len() >= self.options().sessions {
-            return reply::rejected(Rejection::new(
-                StatusCode::SERVICE_UNAVAILABLE,
-                "too many sessions are open",
-            ));
+            return Err(reply::reject(StatusCode::SERVICE_UNAVAILABLE, "too many sessions are open"));
         }
-        let permit = match self.admit_stream(pending) {
-            Ok(permit) => permit,
-            Err(rejection) => return reply::rejected(rejection),
-        };
+        let permit = self.admit_stream(pending).map_err(reply::rejected)?;
         let id = random_id();
         let client = pending.client_id(self.options());
         let queue = EventQueue::new(self.options().stream_bytes, &self.stream_budget, client.as_ref());
@@ -110,17 +106,21 @@ impl Inner {
             maintained.end();
             inner.streams.table.lock().remove(&id);
         });
-        reply::stream_response(ReplyBody::events(queue).with_permit(Some(permit)))
+        Ok(reply::stream_response(ReplyBody::events(queue).with_permit(Some(permit))))
     }
 
     /// Accepts a message for an open stream, on which its response is sent.
-    pub(crate) async fn post_2024<B>(self: &Arc<Self>, pending: &PendingRequest, body: B) -> Reply
+    pub(crate) async fn post_2024<B>(
+        self: &Arc<Self>,
+        pending: &PendingRequest,
+        body: B,
+    ) -> Result<Reply, Reply>
     where
         B: Body<Data: Send> + Send,
     {
         let (uri, headers) = (&pending.head.uri, pending.headers());
         if pending.head.method != Method::POST {
-            return reply::not_allowed("POST");
+            return Err(reply::not_allowed("POST"));
         }
         let id =
             uri.query().and_then(|query| query.split('&').find_map(|pair| pair.strip_prefix("sessionId=")));
@@ -131,14 +131,10 @@ impl Inner {
             Some((open.posts.clone(), Arc::clone(&open.capacity)))
         });
         let Some((posts, capacity)) = posts else {
-            return reply::rejected(Rejection::new(
-                StatusCode::NOT_FOUND,
-                "there is no such session: open the stream first",
-            ));
+            let reason = "there is no such session: open the stream first";
+            return Err(reply::reject(StatusCode::NOT_FOUND, reason));
         };
-        if let Err(rejection) = request_checks::check_type(headers) {
-            return reply::rejected(rejection);
-        }
+        request_checks::check_type(headers).map_err(reply::rejected)?;
         // Backpressure: posts of a client that does not read its stream are not read either.
         let announced = headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());
         let needed = announced.unwrap_or(self.options().body_bytes).clamp(1, self.max_waiting_bytes());
@@ -147,19 +143,14 @@ impl Inner {
             tokio::time::timeout(self.options().write_stall, capacity.acquire_many_owned(needed)).await;
         let Ok(Ok(capacity)) = capacity else {
             let reason = "the answers on the stream are not being read: read them first";
-            return reply::rejected(Rejection::new(StatusCode::SERVICE_UNAVAILABLE, reason));
+            return Err(reply::reject(StatusCode::SERVICE_UNAVAILABLE, reason));
         };
-        match request_checks::read_body(self.options(), headers, body).await {
-            Ok(frame) => match posts.send((frame, capacity)).await {
-                Ok(()) => reply::status_response(StatusCode::ACCEPTED),
-                Err(_) => reply::status_response(StatusCode::NOT_FOUND),
-            },
-            Err(rejection) => reply::rejected(rejection),
-        }
+        let frame =
+            request_checks::read_body(self.options(), headers, body).await.map_err(reply::rejected)?;
+        let is_open = posts.send((frame, capacity)).await.is_ok();
+        Ok(reply::status_response(if is_open { StatusCode::ACCEPTED } else { StatusCode::NOT_FOUND }))
     }
-}
 
-impl Inner {
     /// Returns the bytes of posted messages that may wait per stream: at least one message.
     fn max_waiting_bytes(&self) -> usize {
         self.options().stream_bytes.clamp(1, u32::MAX as usize >> 3)

@@ -6,53 +6,48 @@ use std::time::Instant;
 use http::{HeaderValue, StatusCode};
 use switchboard_protocol::jsonrpc::{Envelope, MalformedMessage, Notification, Request, Response};
 use switchboard_protocol::{CancelledParams, Raw, RequestId, RpcError};
-use switchboard_session::server::{Answered, MessageClass, Outcome, ReplyChannel};
+use switchboard_session::server::{AnswerOutcome, MessageClass, Outcome, ReplyChannel};
 use tokio::sync::oneshot;
 
 use crate::http::header::{LAST_EVENT_ID, PROTOCOL_VERSION, SESSION_ID};
 use crate::http::message::response_text;
-use crate::http::server::accept::Accept;
-use crate::http::server::body::ReplyBody;
 use crate::http::server::event_queue::{Delivery, EventQueue};
 use crate::http::server::pending_request::{PendingRequest, RequestMetadata};
 use crate::http::server::reply::{self, Reply};
-use crate::http::server::request_checks::Rejection;
 use crate::http::server::service::Inner;
 use crate::http::server::session::{HttpSession, STANDALONE, read_event_id};
 use crate::http::server::session_reply::SessionReplyChannel;
 use crate::http::server::sessions::{SessionUse, TooManySessions};
+use crate::http::server::{Accept, ReplyBody};
 
 /// Finds the session that a request names, or returns the response that rejects it.
 async fn find_session(inner: &Inner, pending: &PendingRequest) -> Result<SessionUse, Reply> {
-    let rejected = |status, reason: &str| reply::rejected(Rejection::new(status, reason));
     let headers = pending.headers();
     let mut ids = headers.get_all(SESSION_ID).iter();
     let id = ids.next().and_then(|id| id.to_str().ok());
     let Some(id) = id.filter(|_| ids.next().is_none()) else {
-        return Err(rejected(StatusCode::BAD_REQUEST, "Mcp-Session-Id is missing: send initialize first"));
+        let reason = "Mcp-Session-Id is missing: send initialize first";
+        return Err(reply::reject(StatusCode::BAD_REQUEST, reason));
     };
     if let Some(version) = headers.get(PROTOCOL_VERSION)
-        && !inner.server.speaks(version.to_str().unwrap_or_default().trim())
+        && !inner.server.supports_version(version.to_str().unwrap_or_default().trim())
     {
-        return Err(rejected(
-            StatusCode::BAD_REQUEST,
-            "MCP-Protocol-Version names a version that is not served",
-        ));
+        let reason = "MCP-Protocol-Version names a version that is not served";
+        return Err(reply::reject(StatusCode::BAD_REQUEST, reason));
     }
     let client = || pending.client_id(inner.options());
     match inner.sessions.find(id, pending.caller.as_ref(), client).await {
         Ok(Some(session)) => Ok(session),
-        Ok(None) => Err(rejected(
-            StatusCode::NOT_FOUND,
-            "there is no such session, or no longer: initialize a new one",
-        )),
+        Ok(None) => {
+            let reason = "there is no such session, or no longer: initialize a new one";
+            Err(reply::reject(StatusCode::NOT_FOUND, reason))
+        }
         Err(TooManySessions) => Err(too_many_sessions()),
     }
 }
 
 fn too_many_sessions() -> Reply {
-    let reason = "too many sessions are in use; try again later";
-    reply::rejected(Rejection::new(StatusCode::SERVICE_UNAVAILABLE, reason))
+    reply::reject(StatusCode::SERVICE_UNAVAILABLE, "too many sessions are in use; try again later")
 }
 
 /// Answers a request in its session; `initialize` begins one.
@@ -64,7 +59,7 @@ pub(crate) async fn answer(
     class: MessageClass,
 ) -> Reply {
     let begins = &*request.method == "initialize"
-        && !(inner.server.opens_once() && pending.headers().contains_key(SESSION_ID));
+        && !(inner.server.rejects_repeated_initialize() && pending.headers().contains_key(SESSION_ID));
     if &*request.method == "ping" && !pending.headers().contains_key(SESSION_ID) {
         // Allowed without a session, as a liveness check.
         return reply::answer(accept, StatusCode::OK, &request.id, &Ok(Raw::empty_object()));
@@ -135,16 +130,18 @@ async fn answer_in_session(
         class,
         Arc::clone(&reply_channel) as Arc<dyn ReplyChannel>,
     ) {
-        Answered::Refused(error) => reply_whole(inner, session, &reply_channel, accept, (&id, &Err(error))),
-        Answered::Now(outcome) if !wants_stream && reply_channel.close_unused().is_none() => {
+        AnswerOutcome::Refused(error) => {
+            reply_whole(inner, session, &reply_channel, accept, (&id, &Err(error)))
+        }
+        AnswerOutcome::Now(outcome) if !wants_stream && reply_channel.close_unused().is_none() => {
             message(inner, accept, &id, &outcome)
         }
-        Answered::Now(outcome) => {
+        AnswerOutcome::Now(outcome) => {
             let stream = reply_channel.open(session);
             finish_stream(session, &reply_channel, &id, &outcome);
             attach(session, stream)
         }
-        Answered::Later(answering) => {
+        AnswerOutcome::Later(response) => {
             let (outcome_sender, mut outcome_receiver) = oneshot::channel::<Outcome>();
             let (owner, key, back) = (session.clone(), id.clone(), Arc::clone(&reply_channel));
             let (start, started) = oneshot::channel::<()>();
@@ -152,7 +149,7 @@ async fn answer_in_session(
             let task = tokio::spawn(async move {
                 // It must not finish before it is registered.
                 let _ = started.await;
-                let outcome = await_with_maintenance(&owner, &back, answering).await;
+                let outcome = await_with_maintenance(&owner, &back, response).await;
                 owner.remove_request(&key);
                 if let Err(outcome) = outcome_sender.send(outcome) {
                     finish_stream(&owner, &back, &key, &outcome);
@@ -205,14 +202,14 @@ impl Drop for AbandonOnDrop<'_> {
 async fn await_with_maintenance<T>(
     session: &HttpSession,
     reply_channel: &SessionReplyChannel,
-    answering: impl Future<Output = T>,
+    response: impl Future<Output = T>,
 ) -> T {
-    let mut answering = std::pin::pin!(answering);
+    let mut response = std::pin::pin!(response);
     let mut tick = tokio::time::interval(session.maintenance_interval());
     loop {
         tokio::select! {
             biased;
-            outcome = &mut answering => return outcome,
+            outcome = &mut response => return outcome,
             _ = tick.tick() => if let Some(stream) = reply_channel.stream() {
                 session.maintain_stream(stream);
             },
@@ -270,31 +267,21 @@ fn attach(session: &SessionUse, stream: Option<u64>) -> Reply {
 }
 
 /// Opens the standalone stream, or resumes the stream of `Last-Event-ID`.
-pub(crate) async fn open_stream(inner: &Arc<Inner>, pending: &PendingRequest) -> Reply {
+pub(crate) async fn open_stream(inner: &Arc<Inner>, pending: &PendingRequest) -> Result<Reply, Reply> {
     if !Accept::read(pending.headers()).events {
-        let reason = "accept text/event-stream";
-        return reply::rejected(Rejection::new(StatusCode::NOT_ACCEPTABLE, reason));
+        return Err(reply::reject(StatusCode::NOT_ACCEPTABLE, "accept text/event-stream"));
     }
-    let session = match find_session(inner, pending).await {
-        Ok(session) => session,
-        Err(rejection) => return rejection,
-    };
-    let permit = match inner.admit_stream(pending) {
-        Ok(permit) => permit,
-        Err(rejection) => return reply::rejected(rejection),
-    };
+    let session = find_session(inner, pending).await?;
+    let permit = inner.admit_stream(pending).map_err(reply::rejected)?;
     let last = pending.headers().get(LAST_EVENT_ID).and_then(|id| id.to_str().ok()).and_then(read_event_id);
     let (stream, after) = last.map_or((STANDALONE, None), |(stream, number)| (stream, Some(number)));
     let Some(queue) = session.attach(stream, after) else {
-        return reply::rejected(Rejection::new(
-            StatusCode::NOT_FOUND,
-            "this stream cannot be replayed any more",
-        ));
+        return Err(reply::reject(StatusCode::NOT_FOUND, "this stream cannot be replayed any more"));
     };
     if stream == STANDALONE {
         tokio::spawn(maintain_standalone(Arc::clone(inner), Arc::downgrade(&session), Arc::clone(&queue)));
     }
-    reply::stream_response(ReplyBody::events_of(queue, session).with_permit(Some(permit)))
+    Ok(reply::stream_response(ReplyBody::events_of(queue, session).with_permit(Some(permit))))
 }
 
 /// Keeps the standalone stream alive until its connection or its session ends.
@@ -313,14 +300,10 @@ async fn maintain_standalone(inner: Arc<Inner>, session: Weak<HttpSession>, queu
 }
 
 /// Ends a session.
-pub(crate) async fn end_session(inner: &Arc<Inner>, pending: &PendingRequest) -> Reply {
-    match find_session(inner, pending).await {
-        Ok(session) => {
-            inner.sessions.end(&session.id).await;
-            reply::status_response(StatusCode::NO_CONTENT)
-        }
-        Err(rejection) => rejection,
-    }
+pub(crate) async fn end_session(inner: &Arc<Inner>, pending: &PendingRequest) -> Result<Reply, Reply> {
+    let session = find_session(inner, pending).await?;
+    inner.sessions.end(&session.id).await;
+    Ok(reply::status_response(StatusCode::NO_CONTENT))
 }
 
 /// Handles a notification.
@@ -328,13 +311,10 @@ pub(crate) async fn handle_notification(
     inner: &Arc<Inner>,
     pending: &PendingRequest,
     note: Notification,
-) -> Reply {
-    let session = match find_session(inner, pending).await {
-        Ok(session) => session,
-        Err(rejection) => return rejection,
-    };
+) -> Result<Reply, Reply> {
+    let session = find_session(inner, pending).await?;
     dispatch_notification(inner, &session, note);
-    reply::status_response(StatusCode::ACCEPTED)
+    Ok(reply::status_response(StatusCode::ACCEPTED))
 }
 
 fn dispatch_notification(inner: &Inner, session: &HttpSession, note: Notification) {
@@ -344,7 +324,7 @@ fn dispatch_notification(inner: &Inner, session: &HttpSession, note: Notificatio
             session.cancel(&id);
         }
     } else {
-        inner.server.hear(&note);
+        inner.server.handle_notification(&note);
     }
 }
 
@@ -353,15 +333,12 @@ pub(crate) async fn handle_response(
     inner: &Arc<Inner>,
     pending: &PendingRequest,
     response: Response,
-) -> Reply {
-    let session = match find_session(inner, pending).await {
-        Ok(session) => session,
-        Err(rejection) => return rejection,
-    };
+) -> Result<Reply, Reply> {
+    let session = find_session(inner, pending).await?;
     if let Some(id) = response.id {
         session.resolve_upcall(&id, response.outcome);
     }
-    reply::status_response(StatusCode::ACCEPTED)
+    Ok(reply::status_response(StatusCode::ACCEPTED))
 }
 
 /// Answers a batch with one array, if the revision has batches.
@@ -369,14 +346,11 @@ pub(crate) async fn batch(
     inner: &Arc<Inner>,
     pending: &mut PendingRequest,
     elements: Vec<Result<Envelope, MalformedMessage>>,
-) -> Reply {
-    let session = match find_session(inner, pending).await {
-        Ok(session) => session,
-        Err(rejection) => return rejection,
-    };
+) -> Result<Reply, Reply> {
+    let session = find_session(inner, pending).await?;
     if !session.memory.has_batches() || elements.is_empty() {
         let reason = "an array is no message here: few revisions have batches, and none is empty";
-        return reply::rpc_error(None, StatusCode::BAD_REQUEST, RpcError::invalid_request(reason));
+        return Err(reply::reject(StatusCode::BAD_REQUEST, reason));
     }
     let mut answers = Vec::new();
     let http_request = pending.take_metadata(inner.options());
@@ -400,10 +374,10 @@ pub(crate) async fn batch(
         }
     }
     if answers.is_empty() {
-        return reply::status_response(StatusCode::ACCEPTED);
+        return Ok(reply::status_response(StatusCode::ACCEPTED));
     }
     let answers = [b"[", &answers.join(&b',')[..], b"]"].concat();
-    reply::message_response(Accept::JSON, StatusCode::OK, answers)
+    Ok(reply::message_response(Accept::JSON, StatusCode::OK, answers))
 }
 
 async fn batch_element_outcome(
@@ -419,7 +393,7 @@ async fn batch_element_outcome(
         return Err(RpcError::invalid_request("a request that never ends cannot be part of a batch"));
     }
     let class = inner.server.classify(&request);
-    if class.alone().is_some() {
+    if class.self_contained_version().is_some() {
         return Err(RpcError::invalid_request("a request of this revision cannot be part of a batch"));
     }
     let reply_channel = SessionReplyChannel::new(session, false, Some(http_request));
@@ -429,8 +403,8 @@ async fn batch_element_outcome(
         class,
         Arc::new(reply_channel) as Arc<dyn ReplyChannel>,
     ) {
-        Answered::Refused(error) => Err(error),
-        Answered::Now(outcome) => outcome,
-        Answered::Later(answering) => answering.await,
+        AnswerOutcome::Refused(error) => Err(error),
+        AnswerOutcome::Now(outcome) => outcome,
+        AnswerOutcome::Later(response) => response.await,
     }
 }

@@ -9,18 +9,19 @@ use http::StatusCode;
 use switchboard_protocol::jsonrpc::Request;
 use switchboard_protocol::{Raw, RequestId, RpcError};
 use switchboard_session::link::Exchange;
-use switchboard_session::server::{Answered, Answering, Caller, MessageClass, Outcome, ReplyChannel};
+use switchboard_session::server::{
+    AnswerOutcome, Caller, MessageClass, Outcome, ReplyChannel, ResponseFuture,
+};
 use tokio::sync::Notify;
 
 use crate::http::message::{note_text, response_text};
-use crate::http::server::accept::Accept;
-use crate::http::server::body::ReplyBody;
 use crate::http::server::budget::Budget;
 use crate::http::server::event_queue::{Delivery, EventQueue};
 use crate::http::server::mirror::check_mirror;
 use crate::http::server::pending_request::{PendingRequest, RequestMetadata};
 use crate::http::server::reply::{self, Reply, encode_message_event, status_of};
 use crate::http::server::service::Inner;
+use crate::http::server::{Accept, ReplyBody};
 
 /// Answers one request, with the checks in the order of the specification: envelope, headers, then the method.
 pub(crate) async fn answer(
@@ -32,7 +33,7 @@ pub(crate) async fn answer(
 ) -> Reply {
     let id = request.id.clone();
     let reject = |error: RpcError| reply::rpc_error(Some(&id), StatusCode::BAD_REQUEST, error);
-    let version = match class.alone() {
+    let version = match class.self_contained_version() {
         Some(Ok(version)) => version,
         Some(Err(error)) => return reject(error.clone()),
         None => return reject(RpcError::invalid_params("params._meta must name the protocol version")),
@@ -67,7 +68,7 @@ pub(crate) async fn answer(
         class,
         Arc::clone(&reply_channel) as Arc<dyn ReplyChannel>,
     ) {
-        Answered::Refused(error) => {
+        AnswerOutcome::Refused(error) => {
             let status = match status_of(error.code) {
                 StatusCode::OK => StatusCode::BAD_REQUEST,
                 status => status,
@@ -75,16 +76,16 @@ pub(crate) async fn answer(
             let outcome = Err(error);
             reply::with_challenge(reply::answer(accept, status, &id, &outcome), &outcome, metadata)
         }
-        Answered::Now(outcome) => reply_channel.finish(metadata, accept, &id, &outcome),
-        Answered::Later(mut answering) => {
+        AnswerOutcome::Now(outcome) => reply_channel.finish(metadata, accept, &id, &outcome),
+        AnswerOutcome::Later(mut response) => {
             tokio::select! {
                 biased;
-                outcome = &mut answering, if !wants_stream => reply_channel.finish(metadata, accept, &id, &outcome),
+                outcome = &mut response, if !wants_stream => reply_channel.finish(metadata, accept, &id, &outcome),
                 // A long-lived request is a stream from the start, unless it is rejected at once.
                 () = async { if !listens { reply_channel.upgraded().await } } => {
                     let queue = reply_channel.queue();
                     let maintenance = StreamMaintenance { keep_alive: inner.options().keep_alive, stall: inner.options().write_stall };
-                    tokio::spawn(stream_reply(answering, id, Arc::clone(&queue), maintenance));
+                    tokio::spawn(stream_reply(response, id, Arc::clone(&queue), maintenance));
                     reply::stream_response(ReplyBody::events(queue).with_permit(permit))
                 }
             }
@@ -106,7 +107,7 @@ pub(crate) struct StreamMaintenance {
 
 /// Drives a request whose response has become a stream, until it is answered or the client disconnects.
 async fn stream_reply(
-    mut answering: Answering,
+    mut response: ResponseFuture,
     id: RequestId,
     queue: Arc<EventQueue>,
     maintenance: StreamMaintenance,
@@ -116,7 +117,7 @@ async fn stream_reply(
     loop {
         tokio::select! {
             biased;
-            outcome = &mut answering => {
+            outcome = &mut response => {
                 queue.push(encode_message_event(&response_text(Some(&id), outcome.as_ref())), Delivery::Required);
                 queue.end();
                 return;

@@ -55,10 +55,8 @@ impl StreamLimit {
             return Err(Rejection::new(StatusCode::TOO_MANY_REQUESTS, reason));
         }
         if counts.all >= self.most {
-            return Err(Rejection::new(
-                StatusCode::SERVICE_UNAVAILABLE,
-                "too many streams are open; try again later",
-            ));
+            let reason = "too many streams are open; try again later";
+            return Err(Rejection::new(StatusCode::SERVICE_UNAVAILABLE, reason));
         }
         counts.all += 1;
         if let Some(client) = &client {
@@ -93,7 +91,8 @@ impl Drop for StreamPermit {
     }
 }
 
-fn decrement<K: std::hash::Hash + Eq>(counts: &mut HashMap<K, usize>, key: &K) {
+/// Decrements a count; removes it at zero.
+pub(crate) fn decrement<K: std::hash::Hash + Eq>(counts: &mut HashMap<K, usize>, key: &K) {
     if let Some(count) = counts.get_mut(key) {
         *count -= 1;
         if *count == 0 {

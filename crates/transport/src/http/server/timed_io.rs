@@ -71,7 +71,7 @@ pub(crate) struct IoTimeouts {
     pub(crate) write: Duration,
 }
 
-/// The HTTP version of a connection, told by its first bytes.
+/// The HTTP version of a connection, detected from its first bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum HttpVersion {
     Http1,

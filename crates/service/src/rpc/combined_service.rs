@@ -17,12 +17,12 @@ use crate::{BuildError, ServiceBuilder};
 /// A service over MCP and over its plain endpoint, on one listener. MCP handles requests for any other path. Cheap to
 /// clone.
 #[derive(Debug, Clone)]
-pub struct Mounted {
+pub struct CombinedService {
     mcp: HttpService,
     rpc: RpcService,
 }
 
-impl Mounted {
+impl CombinedService {
     /// Combines both. The plain endpoint also answers MCP methods, with the same sessions.
     pub fn new(mcp: HttpService, rpc: RpcService) -> Self {
         let rpc = rpc.with_mcp(mcp.clone());
@@ -34,7 +34,7 @@ impl Mounted {
     ///
     /// # Errors
     /// As [`ServiceBuilder::build`].
-    pub fn of(builder: &ServiceBuilder, options: HttpServerOptions) -> Result<Self, BuildError> {
+    pub fn from_builder(builder: &ServiceBuilder, options: HttpServerOptions) -> Result<Self, BuildError> {
         let server = builder.clone().build()?;
         let rpc = RpcService::new(builder, options.clone())?;
         Ok(Self::new(HttpService::new(&server, options), rpc))
@@ -61,7 +61,7 @@ impl Mounted {
     }
 }
 
-impl Endpoint for Mounted {
+impl Endpoint for CombinedService {
     fn answer(
         &self,
         request: Request<Incoming>,
@@ -84,7 +84,7 @@ impl Endpoint for Mounted {
     }
 }
 
-impl<B> tower_service::Service<Request<B>> for Mounted
+impl<B> tower_service::Service<Request<B>> for CombinedService
 where
     B: Body<Data: Send> + Send + 'static,
 {
