@@ -27,7 +27,8 @@ impl ProtectedServer {
         let script = HttpScript::in_background(move |request| {
             let (head, body) = request.split_once("\r\n\r\n").unwrap_or((request, ""));
             let head = head.to_ascii_lowercase();
-            let host = head.lines().find_map(|line| line.strip_prefix("host: ")).unwrap_or_default().to_owned();
+            let host =
+                head.lines().find_map(|line| line.strip_prefix("host: ")).unwrap_or_default().to_owned();
             let target = head.split(' ').nth(1).unwrap_or_default().to_owned();
             let path = target.split('?').next().unwrap_or_default();
             let original = request.split(' ').nth(1).unwrap_or_default();
@@ -38,7 +39,9 @@ impl ProtectedServer {
                     "scopes_supported": ["notes"],
                 })),
                 "/.well-known/oauth-authorization-server" => json_response(&metadata(&host)),
-                "/register" => json_response(&json!({ "client_id": "c1", "token_endpoint_auth_method": "none" })),
+                "/register" => {
+                    json_response(&json!({ "client_id": "c1", "token_endpoint_auth_method": "none" }))
+                }
                 "/authorize" => {
                     let redirect = parameter(original, "redirect_uri");
                     let state = parameter(original, "state");
@@ -99,7 +102,9 @@ fn answer_mcp(head: &str, host: &str, body: &str, newest: usize) -> Vec<u8> {
             "protocolVersion": "2025-11-25", "capabilities": { "tools": {} },
             "serverInfo": { "name": "notes", "version": "1" },
         }),
-        Some("tools/list") => json!({ "tools": [{ "name": "take_note", "inputSchema": { "type": "object" } }] }),
+        Some("tools/list") => {
+            json!({ "tools": [{ "name": "take_note", "inputSchema": { "type": "object" } }] })
+        }
         Some("server/discover") => {
             let error = json!({ "jsonrpc": "2.0", "id": message["id"], "error": { "code": -32601, "message": "no" } });
             return json_response(&error);
@@ -171,7 +176,11 @@ fn a_login_serves_every_later_command() {
     assert!(home.run(&["status"]).out.contains("next: switchboard login notes"));
 
     let login = log_in(&home, "notes");
-    assert!(login.out.all().starts_with("logged in to notes: the token is valid for 59 min"), "{}", login.out.all());
+    assert!(
+        login.out.all().starts_with("logged in to notes: the token is valid for 59 min"),
+        "{}",
+        login.out.all()
+    );
     assert!(home.run_ok(&["tools", "--server", "notes"]).out.contains("take_note"));
     assert!(home.run_ok(&["tools", "--url", &server.url()]).out.contains("take_note"));
     assert_eq!(server.token_requests().len(), 1);
@@ -214,7 +223,11 @@ fn a_token_that_is_about_to_expire_is_refreshed_first() {
     std::thread::sleep(std::time::Duration::from_millis(1100));
     assert!(home.run_ok(&["tools", "--server", "notes"]).out.contains("take_note"));
     let requests = server.token_requests();
-    assert!(requests[1].contains("grant_type=refresh_token&refresh_token=canary-refresh-1"), "{}", requests[1]);
+    assert!(
+        requests[1].contains("grant_type=refresh_token&refresh_token=canary-refresh-1"),
+        "{}",
+        requests[1]
+    );
 }
 
 #[test]
@@ -248,7 +261,8 @@ fn no_secret_is_printed_and_only_the_user_can_read_the_store() {
 #[test]
 fn a_server_that_registers_no_clients_says_what_to_configure() {
     let script = HttpScript::in_background(|request| {
-        let host = request.lines().find_map(|line| line.strip_prefix("host: ")).unwrap_or_default().to_owned();
+        let host =
+            request.lines().find_map(|line| line.strip_prefix("host: ")).unwrap_or_default().to_owned();
         match request.split(' ').nth(1).unwrap_or_default() {
             "/.well-known/oauth-protected-resource/mcp" => json_response(&json!({
                 "resource": format!("http://{host}/mcp"), "authorization_servers": [format!("http://{host}")],
