@@ -35,6 +35,7 @@ fn descendants(root: i32) -> Vec<(i32, i32)> {
 #[derive(Debug, Clone, Copy)]
 struct Stat {
     is_dead: bool,
+    is_stopped: bool,
     parent: i32,
     group: i32,
     session: i32,
@@ -47,11 +48,12 @@ fn stat(pid: i32) -> Option<Stat> {
     // The name is in parentheses and may contain anything, so the fields begin after the last one.
     let after = stat.iter().rposition(|&byte| byte == b')')?;
     let mut fields = std::str::from_utf8(&stat[after + 1..]).ok()?.split_ascii_whitespace();
-    let is_dead = matches!(fields.next()?, "Z" | "X");
+    let state = fields.next()?;
+    let (is_dead, is_stopped) = (matches!(state, "Z" | "X"), matches!(state, "T" | "t"));
     let mut number = || fields.next()?.parse().ok();
     let (parent, group, session) = (number()?, number()?, number()?);
     let start = fields.nth(15)?.parse().ok()?;
-    Some(Stat { is_dead, parent, group, session, start })
+    Some(Stat { is_dead, is_stopped, parent, group, session, start })
 }
 
 /// Returns all processes.
@@ -93,25 +95,30 @@ pub(crate) fn oldest_child(parent: Pid) -> Option<ProcessIdentity> {
 
 /// Kills the orphans of a killed supervisor: everything in its session or in the server's group, with all descendants.
 /// The supervisor must not be reaped yet, so that its session id cannot have been reused.
+///
+/// All of them are stopped before the first is killed: a process that is killed between two forks would leave a child that
+/// nothing connects with the supervisor any more.
 pub(crate) fn kill_orphans(supervisor: Pid, server: Option<ProcessIdentity>) {
-    let mut killed: HashSet<(i32, u64)> = HashSet::new();
-    // Stopped processes do not fork, so every round finds fewer; the bound is a safeguard.
+    let mut stopped: HashSet<(i32, u64)> = HashSet::new();
+    // Stopped processes do not fork, so the rounds come to an end; the bound is a safeguard.
     for _ in 0..100 {
-        let mut found = orphans(supervisor, server);
-        found.retain(|orphan| !killed.contains(orphan));
-        if found.is_empty() {
-            return;
+        let found = orphans(supervisor, server);
+        let is_settled = |(pid, stat): &(i32, Stat)| stat.is_stopped && stopped.contains(&(*pid, stat.start));
+        if found.iter().all(is_settled) {
+            break;
         }
-        for signal in [Signal::STOP, Signal::KILL] {
-            for &(pid, start) in &found {
-                signal_if(pid, signal, |now| now.start == start);
-            }
+        for (pid, stat) in found {
+            signal_if(pid, Signal::STOP, |now| now.start == stat.start);
+            stopped.insert((pid, stat.start));
         }
-        killed.extend(found);
+        std::thread::yield_now();
+    }
+    for (pid, start) in stopped {
+        signal_if(pid, Signal::KILL, |now| now.start == start);
     }
 }
 
-fn orphans(supervisor: Pid, server: Option<ProcessIdentity>) -> Vec<(i32, u64)> {
+fn orphans(supervisor: Pid, server: Option<ProcessIdentity>) -> Vec<(i32, Stat)> {
     let all = processes();
     let session = supervisor.as_raw_nonzero().get();
     // The id of a group may be reused after its last member has exited.
@@ -128,7 +135,7 @@ fn orphans(supervisor: Pid, server: Option<ProcessIdentity>) -> Vec<(i32, u64)> 
         }
     }
     let alive = found.into_iter().filter(|(pid, stat)| !stat.is_dead && *pid != session);
-    alive.map(|(pid, stat)| (pid, stat.start)).collect()
+    alive.map(|(pid, stat)| (pid, *stat)).collect()
 }
 
 /// Signals a process if it is still the same.
