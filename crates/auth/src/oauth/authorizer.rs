@@ -61,10 +61,10 @@ const TRIAL_PERIOD: Duration = Duration::from_secs(60);
 /// ```
 #[derive(Clone)]
 pub struct OAuthAuthorizer {
-    shared: Arc<Shared>,
+    shared: Arc<OAuthState>,
 }
 
-struct Shared {
+struct OAuthState {
     server: Address,
     account: ServerAccount,
     options: OAuthOptions,
@@ -104,7 +104,7 @@ impl OAuthAuthorizer {
         let account = ServerAccount::new(server.as_str(), &options.account);
         let fetcher = Fetcher::new(http, &server);
         Self {
-            shared: Arc::new(Shared {
+            shared: Arc::new(OAuthState {
                 server,
                 account,
                 options,
@@ -132,8 +132,8 @@ impl OAuthAuthorizer {
     }
 
     /// Changes the settings. An authorizer that has been cloned and used starts anew with the same settings.
-    fn update(self, change: impl FnOnce(&mut Shared)) -> Self {
-        let mut shared = Arc::try_unwrap(self.shared).unwrap_or_else(|shared| Shared {
+    fn update(self, change: impl FnOnce(&mut OAuthState)) -> Self {
+        let mut shared = Arc::try_unwrap(self.shared).unwrap_or_else(|shared| OAuthState {
             server: shared.server.clone(),
             account: shared.account.clone(),
             options: shared.options.clone(),
@@ -202,7 +202,7 @@ async fn run_owned<T: Send + 'static>(
     }
 }
 
-impl Shared {
+impl OAuthState {
     fn obtainer(&self) -> Obtainer<'_> {
         Obtainer {
             server: &self.server,

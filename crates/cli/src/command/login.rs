@@ -12,8 +12,9 @@ use switchboard::transport::http_client::{HttpClient, HttpClientOptions, Secret}
 use switchboard_terminal::StdinLines;
 
 use crate::args::{AccountsArgs, LoginArgs, LogoutArgs};
+use crate::command::login_target::LoginTarget;
 use crate::error::{CommandError, ExitKind};
-use crate::login::{LoginTarget, TerminalChannel, open_store};
+use crate::login::{TerminalChannel, open_store};
 use crate::output::{OutputStream, Screen, TextTable, encode, print_json};
 use crate::sanitize::one_line;
 

@@ -17,6 +17,7 @@ mod list;
 mod list_pages;
 mod listen;
 mod login;
+mod login_target;
 mod new;
 mod prompt;
 mod prompts;

@@ -6,7 +6,6 @@ use switchboard::transport::LinkError;
 use switchboard::transport::link::Challenge;
 
 use super::{CommandError, ExitKind, challenge_error};
-use crate::configured_servers::shell_quote;
 use crate::sanitize::one_line;
 
 impl From<HostError> for CommandError {
@@ -74,7 +73,7 @@ fn auth_error(server: &str, challenge: &Challenge) -> CommandError {
     challenge_error(challenge).for_server(server).hint(format!(
         "log in: switchboard login {}; or add a header to its entry: \"headers\": {{\"Authorization\": \"Bearer \
          ${{TOKEN}}\"}}{}{}",
-        shell_quote(&one_line(server)),
+        one_line(server),
         scope.unwrap_or_default(),
         metadata.unwrap_or_default(),
     ))

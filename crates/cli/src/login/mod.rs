@@ -3,15 +3,12 @@
 //! | file | contents |
 //! |---|---|
 //! | `stored_logins` | the token store of this user, and authorizers that use it |
-//! | `login_target` | the server to log in to: a configured one, or a URL |
 //! | `terminal_channel` | the login page in a browser, its callback on a loopback port or pasted |
 //! | `browser` | opens a browser, or says why there is none here |
 
 mod browser;
-mod login_target;
 mod stored_logins;
 mod terminal_channel;
 
-pub(crate) use login_target::LoginTarget;
 pub(crate) use stored_logins::{StoredLogins, open_store};
 pub(crate) use terminal_channel::TerminalChannel;
