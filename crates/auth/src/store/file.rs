@@ -65,10 +65,10 @@ const LONGEST_PAUSE: Duration = Duration::from_millis(50);
 /// ```
 #[derive(Clone)]
 pub struct FileStore {
-    shared: Arc<Shared>,
+    shared: Arc<SharedStore>,
 }
 
-struct Shared {
+struct SharedStore {
     directory: PrivateDirectory,
     /// The contents of the file when it was last read. Held for a clone of the pointer, never during I/O.
     cache: Mutex<Option<CachedContents>>,
@@ -99,7 +99,7 @@ impl FileStore {
     /// When the directory cannot be created, is not safe, or holds a file that is not a token store.
     pub fn open(directory: impl AsRef<Path>) -> Result<Self, StoreError> {
         let directory = PrivateDirectory::new(directory.as_ref())?;
-        let shared = Shared { directory, cache: Mutex::default(), turns: Mutex::default() };
+        let shared = SharedStore { directory, cache: Mutex::default(), turns: Mutex::default() };
         let opened = shared.directory.create()?;
         shared.read(&opened)?;
         Ok(Self { shared: Arc::new(shared) })
@@ -126,7 +126,7 @@ impl FileStore {
     }
 }
 
-impl Shared {
+impl SharedStore {
     /// Returns the contents of the file, which is read only if it was replaced since.
     fn read(&self, directory: &OpenDirectory) -> Result<Arc<Contents>, StoreError> {
         let Some((file, metadata)) = directory.open_file(GRANTS)? else { return Ok(Arc::default()) };

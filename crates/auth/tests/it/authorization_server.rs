@@ -21,6 +21,8 @@ pub(crate) enum TokenBehavior {
     /// The refresh token stays valid and is not repeated.
     WithoutRefreshToken,
     WithoutExpiry,
+    /// Waits for [`AuthorizationServer::release`], rotates, and issues an access token that the MCP server refuses.
+    StallAndIssueUnusable,
     /// Waits for [`AuthorizationServer::release`], and rotates then.
     StallBeforeRotation,
     /// Rotates, and waits for [`AuthorizationServer::release`] to answer.
@@ -45,6 +47,14 @@ struct State {
     presented: Vec<String>,
     refreshes: usize,
     reuses: usize,
+    /// How often the metadata of the authorization server was read.
+    discoveries: usize,
+}
+
+impl State {
+    fn expire(&mut self) {
+        self.families.iter_mut().for_each(|family| family.is_access_expired = true);
+    }
 }
 
 /// The tokens of one login: `a0-3` and `r0-3` are those of login 0 after 3 refreshes.
@@ -101,7 +111,7 @@ impl AuthorizationServer {
 
     /// Lets all access tokens expire: the MCP server answers with 401 from now on.
     pub(crate) fn expire(&self) {
-        self.state().families.iter_mut().for_each(|family| family.is_access_expired = true);
+        self.state().expire();
     }
 
     /// Returns how often a refresh token was rotated or at least accepted.
@@ -112,6 +122,11 @@ impl AuthorizationServer {
     /// Returns how often an old refresh token was presented.
     pub(crate) fn reuses(&self) -> usize {
         self.state().reuses
+    }
+
+    /// Returns how often the metadata of the authorization server was read.
+    pub(crate) fn discoveries(&self) -> usize {
+        self.state().discoveries
     }
 
     /// Returns the refresh tokens that were presented.
@@ -156,6 +171,7 @@ impl Shared {
                 http_response("200 OK", &[JSON], metadata.to_string())
             }
             "/.well-known/oauth-authorization-server" => {
+                self.state.lock().unwrap().discoveries += 1;
                 let metadata = json!({
                     "issuer": origin,
                     "authorization_endpoint": format!("{origin}/authorize"),
@@ -209,6 +225,12 @@ impl Shared {
             Some(TokenBehavior::StallBeforeRotation) => {
                 self.stall().await;
                 self.rotate(&token)
+            }
+            Some(TokenBehavior::StallAndIssueUnusable) => {
+                self.stall().await;
+                let answer = self.rotate(&token);
+                self.state.lock().unwrap().expire();
+                answer
             }
             Some(TokenBehavior::StallAfterRotation) => {
                 let answer = self.rotate(&token);
