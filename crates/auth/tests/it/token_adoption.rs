@@ -72,9 +72,9 @@ async fn a_token_that_another_process_refreshed_meanwhile_is_refreshed_again_whe
     // It has looked for a newer token in vain, and asks for the lock next.
     wait_until("the second discovery", || server.discoveries() == before + 2).await;
     server.release();
-    // The process that got the unusable token knows that another refresh would not help.
-    assert_eq!(refreshing.await.unwrap().unwrap(), 401);
     assert_eq!(waiting.await.unwrap().unwrap(), 200);
+    // The process that got the unusable token does not refresh again, but may find that of the other process.
+    assert!(matches!(refreshing.await.unwrap(), Ok(200 | 401)));
     assert_eq!((server.refreshes(), server.reuses()), (2, 0));
 }
 
