@@ -38,6 +38,8 @@ use crate::token::{TokenKind, sensitive};
 const MAX_STEP_UPS: u32 = 2;
 /// How long after a failed refresh the next one is attempted.
 const RETRY_PAUSE: Duration = Duration::from_secs(5);
+/// How long a request waits for a renewal while its token is still good.
+const RENEWAL_PATIENCE: Duration = Duration::from_secs(5);
 /// How long a token counts as just issued if no request has been accepted with it.
 const TRIAL_PERIOD: Duration = Duration::from_secs(60);
 
@@ -260,10 +262,20 @@ impl Shared {
         if !current.stored.grant.is_due(now) || !can_refresh {
             return Ok(Some(current));
         }
-        match self.renew_due(&current).await {
+        let is_expired = current.stored.grant.is_expired(now);
+        let renewal = self.renew_due(&current);
+        let renewal = match is_expired {
+            true => renewal.await,
+            // The renewal goes on by itself.
+            false => match tokio::time::timeout(RENEWAL_PATIENCE, renewal).await {
+                Ok(outcome) => outcome,
+                Err(_) => return Ok(Some(current)),
+            },
+        };
+        match renewal {
             Ok(renewed) => Ok(Some(renewed)),
             // The old token is good for a while; the next request tries again.
-            Err(error) if !current.stored.grant.is_expired(now) => {
+            Err(error) if !is_expired => {
                 tracing::warn!(server = ?self.server, %error, "token refresh failed");
                 Ok(Some(current))
             }
