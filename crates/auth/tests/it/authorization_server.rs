@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 
 use serde_json::json;
 use switchboard_http::{Address, PlainHttp};
-use switchboard_testkit::{HttpScript, http_response, read_request};
+use switchboard_testkit::{HttpScript, http_response, read_request, wait_until};
 use tokio::io::AsyncWriteExt;
 use tokio::net::TcpStream;
 use tokio::sync::watch;
@@ -49,6 +49,8 @@ struct State {
     reuses: usize,
     /// How often the metadata of the authorization server was read.
     discoveries: usize,
+    /// How many connections are open.
+    connections: usize,
 }
 
 impl State {
@@ -134,6 +136,18 @@ impl AuthorizationServer {
         self.state().presented.clone()
     }
 
+    /// Returns the refresh token of the last login that is valid now.
+    pub(crate) fn refresh_token(&self) -> String {
+        let state = self.state();
+        let number = state.families.len() - 1;
+        format!("r{number}-{}", state.families[number].refresh_serial)
+    }
+
+    /// Waits until all clients have gone, and all that they sent was handled.
+    pub(crate) async fn wait_for_disconnection(&self) {
+        wait_until("the end of all connections", || self.state().connections == 0).await;
+    }
+
     /// Waits until so many requests have stalled since the start.
     pub(crate) async fn wait_for_stall(&self, count: usize) {
         self.shared.stalled.subscribe().wait_for(|stalled| *stalled >= count).await.unwrap();
@@ -151,13 +165,15 @@ impl AuthorizationServer {
 
 impl Shared {
     async fn serve(&self, mut stream: TcpStream, log: &switchboard_testkit::RequestLog) {
+        self.state.lock().unwrap().connections += 1;
         while let Some(request) = read_request(&mut stream).await {
             log.add(&request);
             let response = self.respond(&request).await;
             if stream.write_all(&response).await.is_err() {
-                return;
+                break;
             }
         }
+        self.state.lock().unwrap().connections -= 1;
     }
 
     async fn respond(&self, request: &str) -> Vec<u8> {
