@@ -1,7 +1,9 @@
 //! The authorizer of one MCP server: decides which of login, refresh and step-up a request needs, one at a time.
 //!
 //! Invariants: a renewal runs in a task of its own, so a caller that is dropped never interrupts it; concurrent callers share
-//! one renewal; a token that was refused right after a login is not followed by another login.
+//! one renewal, also one that fails; a token that is still good is sent if its renewal fails or takes long; a token that was
+//! refused right after a login is not followed by another login; before anything is renewed or reported as missing, the
+//! store is asked for a token of another process.
 
 use std::fmt;
 use std::sync::Arc;

@@ -10,7 +10,7 @@ use switchboard_testkit::wait_until;
 
 use crate::authorization_server::{AuthorizationServer, TokenBehavior};
 use crate::client::{age_mark, log_in, only_grant, open};
-use crate::worker::Worker;
+use crate::worker::{NEEDS_LOGIN, Worker};
 
 struct Setup {
     server: AuthorizationServer,
@@ -60,7 +60,7 @@ impl Setup {
         age_mark(&self.store).await;
         let mut next = self.worker();
         for _ in 0..2 {
-            assert_eq!(next.request().await, "a login is needed");
+            assert_eq!(next.request().await, NEEDS_LOGIN);
         }
         assert_eq!(self.server.presented(), ["r0-0", "r0-0"], "the old token is presented once");
         let stored = only_grant(&self.store).await;
@@ -189,7 +189,7 @@ async fn killed_at_any_time() {
             assert_eq!(worker.request().await, "200", "round {round}");
         } else {
             assert!(matches!(stored.state, GrantState::MaybeRotated { .. }), "round {round}: no mark");
-            assert_eq!(worker.request().await, "a login is needed", "round {round}");
+            assert_eq!(worker.request().await, NEEDS_LOGIN, "round {round}");
             lost += 1;
             log_in(&setup.server, &setup.store, "tester").await;
             assert_eq!(worker.request().await, "200", "round {round}");

@@ -5,20 +5,20 @@ use switchboard_testkit::wait_until;
 
 use crate::authorization_server::{AuthorizationServer, TokenBehavior};
 use crate::client::{TestClient, log_in, only_grant, open};
-use crate::worker::Worker;
+use crate::worker::{NEEDS_LOGIN, Worker};
 
 #[tokio::test]
 async fn row_16_a_running_process_uses_the_login_of_another() {
     let (server, folder) = (AuthorizationServer::start().await, tempfile::tempdir().unwrap());
     let directory = folder.path().join("auth");
     let mut worker = Worker::start(&server, &directory);
-    assert_eq!(worker.request().await, "a login is needed", "nobody has logged in");
+    assert_eq!(worker.request().await, NEEDS_LOGIN, "nobody has logged in");
     let store = open(&directory);
     log_in(&server, &store, "tester").await;
     assert_eq!(worker.request().await, "200", "after the first login");
     server.expire();
     server.queue(TokenBehavior::Reject);
-    assert_eq!(worker.request().await, "a login is needed", "the refresh token was rejected");
+    assert_eq!(worker.request().await, NEEDS_LOGIN, "the refresh token was rejected");
     log_in(&server, &store, "tester").await;
     assert_eq!(worker.request().await, "200", "after the second login");
     assert_eq!(server.refreshes(), 0);
