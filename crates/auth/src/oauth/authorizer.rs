@@ -1,7 +1,9 @@
 //! The authorizer of one MCP server: decides which of login, refresh and step-up a request needs, one at a time.
 //!
 //! Invariants: a renewal runs in a task of its own, so a caller that is dropped never interrupts it; concurrent callers share
-//! one renewal; a token that was refused right after a login is not followed by another login.
+//! one renewal, also one that fails; a token that is still good is sent if its renewal fails or takes long; a token that was
+//! refused right after a login is not followed by another login; before anything is renewed or reported as missing, the
+//! store is asked for a token of another process.
 
 use std::fmt;
 use std::sync::Arc;
@@ -38,6 +40,8 @@ use crate::token::{TokenKind, sensitive};
 const MAX_STEP_UPS: u32 = 2;
 /// How long after a failed refresh the next one is attempted.
 const RETRY_PAUSE: Duration = Duration::from_secs(5);
+/// How long a request waits for a renewal while its token is still good.
+const RENEWAL_PATIENCE: Duration = Duration::from_secs(5);
 /// How long a token counts as just issued if no request has been accepted with it.
 const TRIAL_PERIOD: Duration = Duration::from_secs(60);
 
@@ -260,10 +264,20 @@ impl OAuthState {
         if !current.stored.grant.is_due(now) || !can_refresh {
             return Ok(Some(current));
         }
-        match self.renew_due(&current).await {
+        let is_expired = current.stored.grant.is_expired(now);
+        let renewal = self.renew_due(&current);
+        let renewal = match is_expired {
+            true => renewal.await,
+            // The renewal goes on by itself.
+            false => match tokio::time::timeout(RENEWAL_PATIENCE, renewal).await {
+                Ok(outcome) => outcome,
+                Err(_) => return Ok(Some(current)),
+            },
+        };
+        match renewal {
             Ok(renewed) => Ok(Some(renewed)),
             // The old token is good for a while; the next request tries again.
-            Err(error) if !current.stored.grant.is_expired(now) => {
+            Err(error) if !is_expired => {
                 tracing::warn!(server = ?self.server, %error, "token refresh failed");
                 Ok(Some(current))
             }

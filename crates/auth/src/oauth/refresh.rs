@@ -51,9 +51,7 @@ impl Refresher<'_> {
         if current.grant.needs_login() {
             return Err(AuthError::NeedsLogin);
         }
-        // A newer grant of the same login that is due again is refreshed at once: the lock and the key are the right ones.
-        let is_same_login = current.key == seen.key && current.grant.dpop_key == seen.grant.dpop_key;
-        if is_newer(&current, seen) && !(is_same_login && current.grant.is_due(SystemTime::now())) {
+        if is_newer(&current, seen) {
             return Ok(RefreshOutcome::Adopted(current));
         }
         if let GrantState::MaybeRotated { since } = current.grant.state {

@@ -10,6 +10,7 @@
 //! of a process that dies, at whatever point; file names say nothing about grants.
 
 use std::collections::HashMap;
+use std::ffi::OsString;
 use std::fmt;
 use std::fs::{File, Metadata};
 use std::os::unix::fs::MetadataExt;
@@ -65,10 +66,10 @@ const LONGEST_PAUSE: Duration = Duration::from_millis(50);
 /// ```
 #[derive(Clone)]
 pub struct FileStore {
-    shared: Arc<Shared>,
+    shared: Arc<SharedStore>,
 }
 
-struct Shared {
+struct SharedStore {
     directory: PrivateDirectory,
     /// The contents of the file when it was last read. Held for a clone of the pointer, never during I/O.
     cache: Mutex<Option<CachedContents>>,
@@ -99,7 +100,7 @@ impl FileStore {
     /// When the directory cannot be created, is not safe, or holds a file that is not a token store.
     pub fn open(directory: impl AsRef<Path>) -> Result<Self, StoreError> {
         let directory = PrivateDirectory::new(directory.as_ref())?;
-        let shared = Shared { directory, cache: Mutex::default(), turns: Mutex::default() };
+        let shared = SharedStore { directory, cache: Mutex::default(), turns: Mutex::default() };
         let opened = shared.directory.create()?;
         shared.read(&opened)?;
         Ok(Self { shared: Arc::new(shared) })
@@ -108,11 +109,7 @@ impl FileStore {
     /// Returns the standard directory: `switchboard/auth` in `$XDG_STATE_HOME` or in `~/.local/state`; `None` without both
     /// variables.
     pub fn default_directory() -> Option<PathBuf> {
-        // The XDG specification: a relative path is to be ignored.
-        let absolute =
-            |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
-        let state = absolute("XDG_STATE_HOME").or_else(|| Some(absolute("HOME")?.join(".local/state")))?;
-        Some(state.join("switchboard").join("auth"))
+        standard_directory(|name| std::env::var_os(name))
     }
 
     /// Reads the current contents.
@@ -126,7 +123,7 @@ impl FileStore {
     }
 }
 
-impl Shared {
+impl SharedStore {
     /// Returns the contents of the file, which is read only if it was replaced since.
     fn read(&self, directory: &OpenDirectory) -> Result<Arc<Contents>, StoreError> {
         let Some((file, metadata)) = directory.open_file(GRANTS)? else { return Ok(Arc::default()) };
@@ -277,6 +274,13 @@ impl fmt::Debug for FileStore {
     }
 }
 
+fn standard_directory(variables: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
+    // The XDG specification: a relative path is to be ignored.
+    let absolute = |name: &str| variables(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let state = absolute("XDG_STATE_HOME").or_else(|| Some(absolute("HOME")?.join(".local/state")))?;
+    Some(state.join("switchboard").join("auth"))
+}
+
 /// Returns the name of the lock file of a grant.
 fn refresh_lock_name(key: &GrantKey) -> String {
     let GrantKey { issuer, resource, client_id, account } = key;
@@ -291,5 +295,40 @@ async fn run_blocking<T: Send + 'static>(
     match tokio::task::spawn_blocking(work).await {
         Ok(outcome) => outcome,
         Err(error) => Err(StoreError::Other(error.to_string())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_standard_directory_follows_the_xdg_specification() {
+        let directory = |state: Option<&str>, home: Option<&str>| {
+            let (state, home) = (state.map(OsString::from), home.map(OsString::from));
+            standard_directory(|name| match name {
+                "XDG_STATE_HOME" => state.clone(),
+                "HOME" => home.clone(),
+                _ => None,
+            })
+        };
+        let path = |text: &str| Some(PathBuf::from(text));
+        assert_eq!(directory(Some("/s"), Some("/h")), path("/s/switchboard/auth"));
+        assert_eq!(directory(None, Some("/h")), path("/h/.local/state/switchboard/auth"));
+        assert_eq!(directory(Some("relative"), Some("/h")), path("/h/.local/state/switchboard/auth"));
+        assert_eq!(directory(Some(""), None), None);
+        assert_eq!(directory(None, Some("relative")), None);
+    }
+
+    #[test]
+    fn lock_names_differ_where_parts_of_a_key_touch() {
+        let key = |issuer: &str, resource: &str| GrantKey {
+            issuer: issuer.to_owned(),
+            resource: resource.to_owned(),
+            client_id: String::new(),
+            account: String::new(),
+        };
+        assert_ne!(refresh_lock_name(&key("ab", "c")), refresh_lock_name(&key("a", "bc")));
+        assert_ne!(refresh_lock_name(&key("a\",\"b", "")), refresh_lock_name(&key("a", "b\",\"")));
     }
 }

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 
 use serde_json::json;
 use switchboard_http::{Address, PlainHttp};
-use switchboard_testkit::{HttpScript, http_response, read_request};
+use switchboard_testkit::{HttpScript, http_response, read_request, wait_until};
 use tokio::io::AsyncWriteExt;
 use tokio::net::TcpStream;
 use tokio::sync::watch;
@@ -21,6 +21,8 @@ pub(crate) enum TokenBehavior {
     /// The refresh token stays valid and is not repeated.
     WithoutRefreshToken,
     WithoutExpiry,
+    /// Waits for [`AuthorizationServer::release`], rotates, and issues an access token that the MCP server refuses.
+    StallAndIssueUnusable,
     /// Waits for [`AuthorizationServer::release`], and rotates then.
     StallBeforeRotation,
     /// Rotates, and waits for [`AuthorizationServer::release`] to answer.
@@ -45,6 +47,16 @@ struct State {
     presented: Vec<String>,
     refreshes: usize,
     reuses: usize,
+    /// How often the metadata of the authorization server was read.
+    discoveries: usize,
+    /// How many connections are open.
+    connections: usize,
+}
+
+impl State {
+    fn expire(&mut self) {
+        self.families.iter_mut().for_each(|family| family.is_access_expired = true);
+    }
 }
 
 /// The tokens of one login: `a0-3` and `r0-3` are those of login 0 after 3 refreshes.
@@ -101,7 +113,7 @@ impl AuthorizationServer {
 
     /// Lets all access tokens expire: the MCP server answers with 401 from now on.
     pub(crate) fn expire(&self) {
-        self.state().families.iter_mut().for_each(|family| family.is_access_expired = true);
+        self.state().expire();
     }
 
     /// Returns how often a refresh token was rotated or at least accepted.
@@ -114,9 +126,26 @@ impl AuthorizationServer {
         self.state().reuses
     }
 
+    /// Returns how often the metadata of the authorization server was read.
+    pub(crate) fn discoveries(&self) -> usize {
+        self.state().discoveries
+    }
+
     /// Returns the refresh tokens that were presented.
     pub(crate) fn presented(&self) -> Vec<String> {
         self.state().presented.clone()
+    }
+
+    /// Returns the refresh token of the last login that is valid now.
+    pub(crate) fn refresh_token(&self) -> String {
+        let state = self.state();
+        let number = state.families.len() - 1;
+        format!("r{number}-{}", state.families[number].refresh_serial)
+    }
+
+    /// Waits until all clients have gone, and all that they sent was handled.
+    pub(crate) async fn wait_for_disconnection(&self) {
+        wait_until("the end of all connections", || self.state().connections == 0).await;
     }
 
     /// Waits until so many requests have stalled since the start.
@@ -136,13 +165,15 @@ impl AuthorizationServer {
 
 impl Shared {
     async fn serve(&self, mut stream: TcpStream, log: &switchboard_testkit::RequestLog) {
+        self.state.lock().unwrap().connections += 1;
         while let Some(request) = read_request(&mut stream).await {
             log.add(&request);
             let response = self.respond(&request).await;
             if stream.write_all(&response).await.is_err() {
-                return;
+                break;
             }
         }
+        self.state.lock().unwrap().connections -= 1;
     }
 
     async fn respond(&self, request: &str) -> Vec<u8> {
@@ -156,6 +187,7 @@ impl Shared {
                 http_response("200 OK", &[JSON], metadata.to_string())
             }
             "/.well-known/oauth-authorization-server" => {
+                self.state.lock().unwrap().discoveries += 1;
                 let metadata = json!({
                     "issuer": origin,
                     "authorization_endpoint": format!("{origin}/authorize"),
@@ -209,6 +241,12 @@ impl Shared {
             Some(TokenBehavior::StallBeforeRotation) => {
                 self.stall().await;
                 self.rotate(&token)
+            }
+            Some(TokenBehavior::StallAndIssueUnusable) => {
+                self.stall().await;
+                let answer = self.rotate(&token);
+                self.state.lock().unwrap().expire();
+                answer
             }
             Some(TokenBehavior::StallAfterRotation) => {
                 let answer = self.rotate(&token);

@@ -61,11 +61,20 @@ pub(crate) async fn only_grant(store: &FileStore) -> StoredGrant {
 }
 
 /// Makes the only grant due: its access token expired an hour ago.
+pub(crate) async fn make_expired(store: &FileStore) {
+    let expires_at = SystemTime::now() - Duration::from_secs(3600);
+    set_lifetime(store, expires_at - Duration::from_secs(3600), expires_at).await;
+}
+
+/// Makes the only grant due: 1 of 20 hours of its access token is left.
 pub(crate) async fn make_due(store: &FileStore) {
+    let expires_at = SystemTime::now() + Duration::from_secs(3600);
+    set_lifetime(store, expires_at - Duration::from_secs(20 * 3600), expires_at).await;
+}
+
+async fn set_lifetime(store: &FileStore, obtained_at: SystemTime, expires_at: SystemTime) {
     let mut stored = only_grant(store).await;
-    let now = SystemTime::now();
-    stored.grant.obtained_at = now - Duration::from_secs(7200);
-    stored.grant.expires_at = Some(now - Duration::from_secs(3600));
+    (stored.grant.obtained_at, stored.grant.expires_at) = (obtained_at, Some(expires_at));
     replace(store, stored).await;
 }
 

@@ -3,13 +3,14 @@
 use std::fs::{File, TryLockError};
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use switchboard_auth::{FileStore, GrantState};
 use switchboard_testkit::wait_until;
 
 use crate::authorization_server::{AuthorizationServer, TokenBehavior};
 use crate::client::{age_mark, log_in, only_grant, open};
-use crate::worker::Worker;
+use crate::worker::{NEEDS_LOGIN, Worker};
 
 struct Setup {
     server: AuthorizationServer,
@@ -59,7 +60,7 @@ impl Setup {
         age_mark(&self.store).await;
         let mut next = self.worker();
         for _ in 0..2 {
-            assert_eq!(next.request().await, "a login is needed");
+            assert_eq!(next.request().await, NEEDS_LOGIN);
         }
         assert_eq!(self.server.presented(), ["r0-0", "r0-0"], "the old token is presented once");
         let stored = only_grant(&self.store).await;
@@ -162,4 +163,38 @@ async fn killed_while_the_file_is_written() {
     std::fs::write(setup.directory().join("grants.json.draft"), "{\"version\":1,").unwrap();
     setup.assert_next_process_goes_on().await;
     assert!(!setup.directory().join("grants.json.draft").exists());
+}
+
+/// Kills processes at times that are spread over a refresh: a login is needed if and only if a rotation was not stored.
+#[tokio::test]
+async fn killed_at_any_time() {
+    let is_long = std::env::var_os("SWITCHBOARD_LONG").is_some_and(|value| value == "1");
+    let setup = Setup::new().await;
+    let mut worker = setup.worker();
+    assert_eq!(worker.request().await, "200");
+    let mut lost = 0;
+    for round in 0..if is_long { 500 } else { 25 } {
+        setup.server.expire();
+        worker.begin_request();
+        tokio::time::sleep(Duration::from_micros(400) * (round % 25)).await;
+        worker.kill();
+        setup.server.wait_for_disconnection().await;
+        let stored = only_grant(&setup.store).await.grant;
+        let is_current = stored.refresh_token.unwrap().expose() == setup.server.refresh_token();
+        if matches!(stored.state, GrantState::MaybeRotated { .. }) {
+            age_mark(&setup.store).await;
+        }
+        worker = setup.worker();
+        if is_current {
+            assert_eq!(worker.request().await, "200", "round {round}");
+        } else {
+            assert!(matches!(stored.state, GrantState::MaybeRotated { .. }), "round {round}: no mark");
+            assert_eq!(worker.request().await, NEEDS_LOGIN, "round {round}");
+            lost += 1;
+            log_in(&setup.server, &setup.store, "tester").await;
+            assert_eq!(worker.request().await, "200", "round {round}");
+        }
+        assert_eq!(setup.server.reuses(), lost, "round {round}");
+    }
+    println!("{lost} rotations were not stored");
 }

@@ -1,4 +1,6 @@
-//! Integration tests.
+//! Tokens between processes: stored in files, refreshed once, taken over, and kept when a process is killed.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod authorization_server;
 mod client;

@@ -6,10 +6,11 @@ use switchboard_auth::GrantState;
 use switchboard_http::{AuthorizeError, HttpError};
 
 use crate::authorization_server::{AuthorizationServer, TokenBehavior};
-use crate::client::{TestClient, age_mark, log_in, only_grant, open};
+use crate::client::{TestClient, age_mark, log_in, make_due, only_grant, open};
 
+/// Returns whether a request asks for a login: by an error, or by the challenge of the server.
 fn needs_login(outcome: &Result<u16, HttpError>) -> bool {
-    matches!(outcome, Err(HttpError::Authorize(AuthorizeError::NeedsLogin)))
+    matches!(outcome, Err(HttpError::Authorize(AuthorizeError::NeedsLogin)) | Ok(401))
 }
 
 #[tokio::test]
@@ -158,4 +159,43 @@ async fn a_dropped_caller_does_not_interrupt_the_refresh() {
     server.release();
     assert_eq!(client.request().await.unwrap(), 200);
     assert_eq!((server.refreshes(), server.reuses()), (1, 0));
+}
+
+#[tokio::test]
+async fn row_18_a_stalled_refresh_does_not_hold_up_requests_while_the_token_is_good() {
+    let (server, folder) = (AuthorizationServer::start().await, tempfile::tempdir().unwrap());
+    let store = open(&folder.path().join("auth"));
+    log_in(&server, &store, "tester").await;
+    make_due(&store).await;
+    let client = TestClient::new(server.mcp_address(), store.clone());
+    server.queue(TokenBehavior::StallBeforeRotation);
+    let request = {
+        let client = client.clone();
+        tokio::spawn(async move { client.request().await })
+    };
+    server.wait_for_stall(1).await;
+    tokio::time::pause();
+    tokio::time::advance(Duration::from_secs(6)).await;
+    tokio::time::resume();
+    assert_eq!(request.await.unwrap().unwrap(), 200, "with the old token");
+    assert_eq!(server.refreshes(), 0);
+    // The refresh was not given up.
+    server.release();
+    assert_eq!(client.request().await.unwrap(), 200);
+    assert_eq!((server.refreshes(), server.presented().len()), (1, 1));
+    assert_eq!(only_grant(&store).await.grant.access_token.expose(), "a0-1");
+}
+
+#[tokio::test]
+async fn row_18_a_failed_refresh_leaves_a_good_token_in_use() {
+    let (server, folder) = (AuthorizationServer::start().await, tempfile::tempdir().unwrap());
+    let store = open(&folder.path().join("auth"));
+    log_in(&server, &store, "tester").await;
+    make_due(&store).await;
+    let client = TestClient::new(server.mcp_address(), store.clone());
+    server.queue(TokenBehavior::Page("503 Service Unavailable"));
+    for _ in 0..3 {
+        assert_eq!(client.request().await.unwrap(), 200);
+    }
+    assert_eq!(server.reuses(), 0);
 }

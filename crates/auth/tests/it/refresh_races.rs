@@ -5,7 +5,7 @@ use std::sync::Arc;
 use switchboard_auth::{FileStore, GrantState};
 
 use crate::authorization_server::AuthorizationServer;
-use crate::client::{TestClient, log_in, make_due, only_grant, open};
+use crate::client::{TestClient, log_in, make_due, make_expired, only_grant, open};
 use crate::worker::Worker;
 
 /// Number of processes, and of expiries: the full count with `SWITCHBOARD_LONG=1`.
@@ -55,8 +55,11 @@ async fn row_18_authorizers_refresh_a_due_token_once() {
     let (server, folder) = (AuthorizationServer::start().await, tempfile::tempdir().unwrap());
     let store = open(&folder.path().join("auth"));
     log_in(&server, &store, "tester").await;
-    for round in 1..=5 {
-        make_due(&store).await;
+    for round in 1..=6 {
+        match round % 2 {
+            0 => make_due(&store).await,
+            _ => make_expired(&store).await,
+        }
         request_concurrently(&clients(&server, &folder.path().join("auth"), 6), 6).await;
         assert_logged_in(&server, &store, round).await;
     }

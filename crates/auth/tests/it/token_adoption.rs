@@ -1,23 +1,24 @@
 //! Tokens that another process stored: a running one takes them over, and never removes them.
 
 use switchboard_auth::{GrantState, TokenStore};
+use switchboard_testkit::wait_until;
 
 use crate::authorization_server::{AuthorizationServer, TokenBehavior};
-use crate::client::{TestClient, log_in, make_due, only_grant, open};
-use crate::worker::Worker;
+use crate::client::{TestClient, log_in, only_grant, open};
+use crate::worker::{NEEDS_LOGIN, Worker};
 
 #[tokio::test]
 async fn row_16_a_running_process_uses_the_login_of_another() {
     let (server, folder) = (AuthorizationServer::start().await, tempfile::tempdir().unwrap());
     let directory = folder.path().join("auth");
     let mut worker = Worker::start(&server, &directory);
-    assert_eq!(worker.request().await, "a login is needed", "nobody has logged in");
+    assert_eq!(worker.request().await, NEEDS_LOGIN, "nobody has logged in");
     let store = open(&directory);
     log_in(&server, &store, "tester").await;
     assert_eq!(worker.request().await, "200", "after the first login");
     server.expire();
     server.queue(TokenBehavior::Reject);
-    assert_eq!(worker.request().await, "a login is needed", "the refresh token was rejected");
+    assert_eq!(worker.request().await, NEEDS_LOGIN, "the refresh token was rejected");
     log_in(&server, &store, "tester").await;
     assert_eq!(worker.request().await, "200", "after the second login");
     assert_eq!(server.refreshes(), 0);
@@ -54,21 +55,27 @@ async fn an_adopted_token_that_is_refused_is_refreshed() {
 }
 
 #[tokio::test]
-async fn a_newer_token_that_is_due_is_refreshed_at_once() {
+async fn a_token_that_another_process_refreshed_meanwhile_is_refreshed_again_when_it_is_refused() {
     let (server, folder) = (AuthorizationServer::start().await, tempfile::tempdir().unwrap());
     let directory = folder.path().join("auth");
-    let store = open(&directory);
-    log_in(&server, &store, "tester").await;
-    make_due(&store).await;
-    // Holds the due token while the other process replaces it.
-    let client = TestClient::new(server.mcp_address(), open(&directory));
-    server.queue(TokenBehavior::Page("503 Service Unavailable"));
-    assert!(client.request().await.is_err());
-    crate::client::age_mark(&store).await;
-    assert_eq!(TestClient::new(server.mcp_address(), open(&directory)).request().await.unwrap(), 200);
-    make_due(&store).await;
-    assert_eq!(client.request().await.unwrap(), 200);
-    assert_eq!(server.reuses(), 0);
+    log_in(&server, &open(&directory), "tester").await;
+    server.expire();
+    server.queue(TokenBehavior::StallAndIssueUnusable);
+    let before = server.discoveries();
+    let request = || {
+        let client = TestClient::new(server.mcp_address(), open(&directory));
+        tokio::spawn(async move { client.request().await })
+    };
+    let refreshing = request();
+    server.wait_for_stall(1).await;
+    let waiting = request();
+    // It has looked for a newer token in vain, and asks for the lock next.
+    wait_until("the second discovery", || server.discoveries() == before + 2).await;
+    server.release();
+    assert_eq!(waiting.await.unwrap().unwrap(), 200);
+    // The process that got the unusable token does not refresh again, but may find that of the other process.
+    assert!(matches!(refreshing.await.unwrap(), Ok(200 | 401)));
+    assert_eq!((server.refreshes(), server.reuses()), (2, 0));
 }
 
 #[tokio::test]

@@ -4,7 +4,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Child, ChildStdin, Command, Stdio};
 
-use switchboard_http::{Address, PlainHttp};
+use switchboard_http::{Address, AuthorizeError, HttpError, PlainHttp};
 use switchboard_testkit::STEP_TIMEOUT;
 use tokio::sync::mpsc;
 
@@ -13,6 +13,8 @@ use crate::client::{TestClient, open};
 
 const SERVER: &str = "SWITCHBOARD_TEST_SERVER";
 const DIRECTORY: &str = "SWITCHBOARD_TEST_DIRECTORY";
+/// The answer to a request without a usable token.
+pub(crate) const NEEDS_LOGIN: &str = "a login is needed";
 /// Precedes each answer; the test harness writes to the same stream.
 const ANSWER: &str = "worker: ";
 
@@ -90,7 +92,12 @@ fn runs_as_a_worker_if_its_environment_says_so() {
     };
     for _ in std::io::stdin().lock().lines().map_while(Result::ok) {
         let outcome = runtime.block_on(client.request());
-        let answer = outcome.map_or_else(|error| error.to_string(), |status| status.to_string());
+        let answer = match outcome {
+            // The challenge of the server, or our error without one.
+            Ok(401) | Err(HttpError::Authorize(AuthorizeError::NeedsLogin)) => NEEDS_LOGIN.to_owned(),
+            Ok(status) => status.to_string(),
+            Err(error) => error.to_string(),
+        };
         // The harness leaves its line open.
         println!("\n{ANSWER}{}", answer.replace('\n', " "));
     }
