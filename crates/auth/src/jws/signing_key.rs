@@ -38,6 +38,9 @@ pub enum SignatureAlgorithm {
 }
 
 impl SignatureAlgorithm {
+    /// All algorithms.
+    pub const ALL: [Self; 5] = [Self::Es256, Self::Es384, Self::Rs256, Self::Ps256, Self::EdDsa];
+
     /// Returns the algorithm of a JWS name.
     pub fn from_name(name: &str) -> Option<Self> {
         Some(match name {
@@ -116,9 +119,7 @@ impl SigningKey {
             SignatureAlgorithm::Rs256 | SignatureAlgorithm::Ps256 => {
                 RsaKeyPair::from_pkcs8(der).map(Pair::Rsa)
             }
-            SignatureAlgorithm::EdDsa => {
-                Ed25519KeyPair::from_pkcs8_maybe_unchecked(der).map(Pair::Ed25519)
-            }
+            SignatureAlgorithm::EdDsa => Ed25519KeyPair::from_pkcs8_maybe_unchecked(der).map(Pair::Ed25519),
         };
         let pair = pair.map_err(|error| unusable(&format!("not a key for {}: {error}", algorithm.name())))?;
         Ok(Self { algorithm, key_id: None, pair: Arc::new(pair) })
@@ -128,7 +129,8 @@ impl SigningKey {
     pub(crate) fn generate_es256() -> (Self, Zeroizing<Vec<u8>>) {
         let der = EcdsaKeyPair::generate_pkcs8(&ECDSA_P256_SHA256_FIXED_SIGNING, &SystemRandom::new())
             .expect("the system's random generator works");
-        let key = Self::from_pkcs8(der.as_ref(), SignatureAlgorithm::Es256).expect("a generated key is valid");
+        let key =
+            Self::from_pkcs8(der.as_ref(), SignatureAlgorithm::Es256).expect("a generated key is valid");
         (key, Zeroizing::new(der.as_ref().to_vec()))
     }
 
@@ -175,7 +177,8 @@ impl SigningKey {
         let encode = |json: Result<Vec<u8>, serde_json::Error>| {
             json.map(|json| URL_SAFE_NO_PAD.encode(json)).map_err(|error| unusable(&error.to_string()))
         };
-        let input = format!("{}.{}", encode(serde_json::to_vec(header))?, encode(serde_json::to_vec(claims))?);
+        let input =
+            format!("{}.{}", encode(serde_json::to_vec(header))?, encode(serde_json::to_vec(claims))?);
         let random = SystemRandom::new();
         let signature = match &*self.pair {
             Pair::Ecdsa(pair) => {
