@@ -41,13 +41,14 @@
 //! ```
 //!
 //! # Features
-//! `client` (default) is the client itself. Without it the crate holds [`Address`] and [`Secret`] alone and depends on no
-//! async runtime.
+//! `client` (default) is the client itself. Without it the crate holds [`Address`], [`Secret`] and [`Verifier`] alone and
+//! depends on no async runtime.
 
 #[cfg(feature = "client")]
 mod authorize;
 #[cfg(feature = "client")]
 mod body;
+mod boxed_future;
 #[cfg(feature = "client")]
 mod challenge;
 #[cfg(feature = "client")]
@@ -81,14 +82,16 @@ mod tunnel;
     allow(dead_code, reason = "the client connects by these parts of an address")
 )]
 mod url;
+mod verify;
 
 #[cfg(feature = "client")]
 pub use authorize::{
-    AuthorizeError, Authorizer, Bearer, BoxFuture, Credentials, MAX_AUTHORIZED_ATTEMPTS, NoAuth, RequestTarget, Retry,
+    AuthorizeError, Authorizer, Bearer, Credentials, MAX_AUTHORIZED_ATTEMPTS, NoAuth, RequestTarget, Retry,
     UnauthorizedResponse,
 };
 #[cfg(feature = "client")]
 pub use body::{Body, BodyPrefix, ERROR_BODY_LIMIT};
+pub use boxed_future::BoxFuture;
 #[cfg(feature = "client")]
 pub use challenge::Challenge;
 #[cfg(feature = "client")]
@@ -109,3 +112,4 @@ pub use secret::Secret;
 #[cfg(feature = "client")]
 pub use source::ErrorSource;
 pub use url::{Address, AddressError, Origin, PlainHttp};
+pub use verify::{PresentedToken, ProtectedResource, VerifiedCaller, Verifier, VerifyError};
