@@ -34,7 +34,11 @@ pub(super) async fn find(
         };
         if is_same_issuer(issuer, &found.issuer) {
             if issuer != found.issuer {
-                tracing::warn!(listed = issuer, document = found.issuer, "issuers differ by a trailing slash");
+                tracing::warn!(
+                    listed = issuer,
+                    document = found.issuer,
+                    "issuers differ by a trailing slash"
+                );
             }
             attempts.push(DiscoveryAttempt::found(DocumentKind::AuthorizationServer, url));
             return Ok(found);
@@ -52,6 +56,14 @@ pub(super) async fn find(
         url: issuer.to_owned(),
         attempts: attempts.clone(),
     }))
+}
+
+/// Returns the metadata of a configured issuer.
+///
+/// # Errors
+/// As [`find`].
+pub(crate) async fn find_issuer(fetcher: &Fetcher, issuer: &str) -> Result<ServerMetadata, AuthError> {
+    find(fetcher, issuer, &mut Vec::new()).await
 }
 
 /// Returns the metadata at a configured URL, whatever its issuer.
@@ -77,7 +89,7 @@ pub(super) async fn at(
 }
 
 /// Returns whether two issuers are the same: equal strings, or equal but for the slash of an empty path.
-fn is_same_issuer(expected: &str, found: &str) -> bool {
+pub(crate) fn is_same_issuer(expected: &str, found: &str) -> bool {
     let is_root = |issuer: &str| {
         Address::parse(issuer, PlainHttp::Allowed)
             .is_ok_and(|address| address.uri().path() == "/" && address.uri().query().is_none())

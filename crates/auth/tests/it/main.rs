@@ -1,1 +1,4 @@
 //! Integration tests.
+
+mod issuer;
+mod resource_server;
