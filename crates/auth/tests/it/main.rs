@@ -1,4 +1,5 @@
 //! Integration tests.
 
 mod issuer;
+mod protected_service;
 mod resource_server;

@@ -13,6 +13,7 @@ use switchboard_session::server::Caller;
 
 use crate::http::server::accept::Accept;
 use crate::http::server::body::ReplyBody;
+use crate::http::server::metadata_document;
 use crate::http::server::options::HttpServerOptions;
 use crate::http::server::pending_request::{PendingRequest, RequestHead};
 use crate::http::server::reply::{self, Reply};
@@ -98,6 +99,13 @@ impl Admission {
         }
         let Parts { method, uri, headers, extensions, .. } = parts;
         Ok(PendingRequest { head: RequestHead { method, uri, headers, extensions }, caller, peer })
+    }
+
+    /// Returns the response to a request for the metadata document of the resource, which everybody may read; `None` for
+    /// any other request.
+    pub fn metadata_document<B>(&self, request: &Request<B>) -> Option<Response<ReplyBody>> {
+        let resource = self.options.protected_resource.as_ref()?;
+        metadata_document::respond(resource, request.method(), request.uri().path())
     }
 
     /// Returns the response to a request for another path.
