@@ -22,6 +22,8 @@ pub(crate) struct Claims {
     scp: Option<OneOrMany>,
     client_id: Option<String>,
     azp: Option<String>,
+    /// `client_id` in the tokens of Okta.
+    cid: Option<String>,
     cnf: Option<serde::de::IgnoredAny>,
 }
 
@@ -105,7 +107,7 @@ impl ExpectedClaims {
     }
 
     fn caller(&self, claims: Claims, text: &str) -> Result<VerifiedCaller, VerifyError> {
-        let client = claims.client_id.or(claims.azp).filter(|client| !client.is_empty());
+        let client = claims.client_id.or(claims.azp).or(claims.cid).filter(|client| !client.is_empty());
         let subject = claims.sub.filter(|subject| !subject.is_empty()).or_else(|| client.clone());
         let subject = subject.ok_or_else(|| VerifyError::invalid("it has no subject"))?;
         let scopes = claims.scope.or(claims.scp);
@@ -216,6 +218,7 @@ mod tests {
         for (change, client, scopes) in [
             (json!({ "scope": "a b", "client_id": "c", "azp": "z" }), Some("c"), &["a", "b"][..]),
             (json!({ "scp": ["a", "b"], "azp": "z" }), Some("z"), &["a", "b"]),
+            (json!({ "scp": ["a b"], "cid": "o" }), Some("o"), &["a", "b"]),
             (json!({ "scp": "a b" }), None, &["a", "b"]),
             (json!({ "scope": ["a"], "scp": ["b"] }), None, &["a"]),
             (json!({ "scope": "" }), None, &[]),

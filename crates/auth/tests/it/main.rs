@@ -1,4 +1,5 @@
 //! Integration tests.
+#![allow(clippy::unwrap_used, reason = "a test ends at the first surprise")]
 
 mod issuer;
 mod protected_service;

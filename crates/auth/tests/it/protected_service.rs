@@ -11,8 +11,9 @@ use serde_json::{Value, json};
 use switchboard::server::{HttpListener, HttpServerOptions};
 use switchboard::service::prelude::*;
 use switchboard::service::rpc::Mounted;
+use switchboard::{CallError, Client, Http};
 use switchboard_auth::{ApiKeys, ResourceServer, Scopes};
-use switchboard_http::{Address, HttpClient, HttpClientOptions, PlainHttp, Request};
+use switchboard_http::{Address, Bearer, HttpClient, HttpClientOptions, PlainHttp, Request, Secret};
 use tokio::task::JoinHandle;
 
 use crate::issuer::{Issuer, IssuerKey, RESOURCE, unix_now};
@@ -236,4 +237,23 @@ async fn the_metadata_names_the_public_url_whatever_host_is_asked() {
     }
     let reply = service.send(Method::GET, "/.well-known/oauth-protected-resource/other", &[], None).await;
     assert_eq!(reply.status, StatusCode::NOT_FOUND);
+}
+
+#[tokio::test]
+async fn our_client_calls_the_tool_with_its_token() {
+    let key = IssuerKey::new("k1");
+    let issuer = Issuer::start(&[&key]).await;
+    let service = ProtectedService::start(settings(&issuer)).await;
+    let bearer = Bearer::new(&Secret::new(key.sign(&issuer.claims()))).unwrap();
+    let server = Http::new(format!("{}/mcp", service.base));
+    let session = Client::new().connect(server.clone().authorizer(Arc::new(bearer))).await.unwrap();
+    let result = session.call_tool("whoami", json!({})).await.unwrap();
+    assert!(format!("{result:?}").contains("ada"), "{result:?}");
+    // Without one, the error carries the challenge.
+    match Client::new().connect(server).await.unwrap_err() {
+        CallError::Link(error) => {
+            assert_eq!(error.challenge().unwrap().resource_metadata.as_deref(), Some(METADATA_URL));
+        }
+        other => panic!("{other:?}"),
+    }
 }
