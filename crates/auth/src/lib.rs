@@ -1,4 +1,4 @@
-//! OAuth for MCP: from a 401 to an access token, and its refresh.
+//! OAuth for MCP: from a 401 to an access token, its refresh, and its verification on the other side.
 //!
 //! ```text
 //!   401 + WWW-Authenticate
@@ -16,11 +16,15 @@
 //!
 //! [`OAuthAuthorizer`] ties it together behind [`Authorizer`](switchboard_http::Authorizer); it knows no MCP.
 //!
+//! The other side is [`ResourceServer`]: it verifies the tokens of requests behind
+//! [`Verifier`](switchboard_http::Verifier), and describes the resource to clients (`resource_server`, over `jws`).
+//!
 //! # Invariants
 //! - A token is sent only to the server it was issued for, a client secret only to the issuer it belongs to.
 //! - Every URL that a server names is checked before it is called.
 //! - Nothing of a callback is shown or used before its `state` and its issuer were checked.
 //! - A refresh token is presented by one process at a time, and its successor is stored before anybody uses it.
+//! - A token is accepted only if it was issued for this server.
 //! - No token, code, verifier or secret is printed: not in errors, logs, `Debug` or panics.
 
 mod attempt;
@@ -37,6 +41,7 @@ mod metadata;
 mod oauth;
 mod random;
 mod registration;
+mod resource_server;
 mod scope;
 mod store;
 mod token;
@@ -54,6 +59,7 @@ pub use oauth::{
     PendingCallback, PkcePolicy, ResourceParameter, Revocation,
 };
 pub use registration::Registration;
+pub use resource_server::{ApiKeyEntry, ApiKeys, ResourceServer, ResourceServerError, ResourceVerifier};
 pub use scope::Scopes;
 pub use store::{
     FileStore, Generation, Grant, GrantKey, GrantState, MemoryStore, ServerAccount, StoreLock, StoredClient,

@@ -5,19 +5,16 @@
 
 use std::fmt;
 use std::future::ready;
-use std::pin::Pin;
 
 use http::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};
 use http::{Method, StatusCode};
 use zeroize::Zeroizing;
 
+use crate::boxed_future::BoxFuture;
 use crate::challenge::Challenge;
 use crate::secret::Secret;
 use crate::source::ErrorSource;
 use crate::url::Address;
-
-/// A future behind a pointer, so that [`Authorizer`] can be a `dyn`.
-pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 /// Provides the credentials of requests.
 ///

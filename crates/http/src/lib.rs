@@ -43,13 +43,14 @@
 //! ```
 //!
 //! # Features
-//! `client` (default) is the client itself. Without it the crate holds [`Address`] and [`Secret`] alone and depends on no
-//! async runtime.
+//! `client` (default) is the client itself. Without it the crate holds [`Address`], [`Secret`] and [`Verifier`] alone and
+//! depends on no async runtime.
 
 #[cfg(feature = "client")]
 mod authorize;
 #[cfg(feature = "client")]
 mod body;
+mod boxed_future;
 #[cfg(feature = "client")]
 mod challenge;
 #[cfg(feature = "client")]
@@ -83,13 +84,16 @@ mod tunnel;
     allow(dead_code, reason = "the client connects by these parts of an address")
 )]
 mod url;
+mod verify;
 
+pub use boxed_future::BoxFuture;
 pub use secret::Secret;
 pub use url::{Address, AddressError, Origin, PlainHttp};
+pub use verify::{PresentedToken, ProtectedResource, VerifiedCaller, Verifier, VerifyError};
 #[cfg(feature = "client")]
 pub use {
     authorize::{
-        AuthorizeError, Authorizer, Bearer, BoxFuture, Credentials, MAX_AUTHORIZED_ATTEMPTS, NoAuth,
+        AuthorizeError, Authorizer, Bearer, Credentials, MAX_AUTHORIZED_ATTEMPTS, NoAuth,
         RequestTarget, Retry, UnauthorizedResponse,
     },
     body::{Body, BodyPrefix, ERROR_BODY_LIMIT},

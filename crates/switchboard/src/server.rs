@@ -49,7 +49,8 @@ pub use switchboard_session::{OpeningPolicy, RevisionList, StateKeys, VersionPol
 #[cfg(feature = "http-server")]
 pub use switchboard_transport::http::server::{
     AcceptPolicy, AuthRejection, Authenticate, HttpListener, HttpServerOptions, HttpService, LegacySse,
-    ListenerLimits, MemoryStore, RequestHead, SessionStore, ShutdownHandle,
+    ListenerLimits, MemoryStore, PresentedToken, ProtectedResource, RequestHead, SessionStore,
+    ShutdownHandle, VerifiedCaller, Verifier, VerifyError,
 };
 use switchboard_transport::stdio::take_stdio;
 

@@ -58,6 +58,14 @@ pub(super) async fn find(
     }))
 }
 
+/// Returns the metadata of a configured issuer.
+///
+/// # Errors
+/// As [`find`].
+pub(crate) async fn find_issuer(fetcher: &Fetcher, issuer: &str) -> Result<ServerMetadata, AuthError> {
+    find(fetcher, issuer, &mut Vec::new()).await
+}
+
 /// Returns the metadata at a configured URL, whatever its issuer.
 pub(super) async fn at(
     fetcher: &Fetcher,
@@ -81,7 +89,7 @@ pub(super) async fn at(
 }
 
 /// Returns whether two issuers are the same: equal strings, or equal but for the slash of an empty path.
-fn is_same_issuer(expected: &str, found: &str) -> bool {
+pub(crate) fn is_same_issuer(expected: &str, found: &str) -> bool {
     let is_root = |issuer: &str| {
         Address::parse(issuer, PlainHttp::Allowed)
             .is_ok_and(|address| address.uri().path() == "/" && address.uri().query().is_none())

@@ -10,5 +10,6 @@ mod authorization_server;
 mod discover;
 mod protected_resource;
 
+pub(crate) use authorization_server::{find_issuer, is_same_issuer};
 pub use discover::Discovery;
 pub(crate) use discover::{DiscoveryOverrides, discover};

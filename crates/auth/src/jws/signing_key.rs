@@ -38,6 +38,9 @@ pub enum SignatureAlgorithm {
 }
 
 impl SignatureAlgorithm {
+    /// All algorithms.
+    pub const ALL: [Self; 5] = [Self::Es256, Self::Es384, Self::Rs256, Self::Ps256, Self::EdDsa];
+
     /// Returns the algorithm of a JWS name.
     pub fn from_name(name: &str) -> Option<Self> {
         Some(match name {

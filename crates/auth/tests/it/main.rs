@@ -1,12 +1,16 @@
-//! Tokens between processes: stored in files, refreshed once, taken over, and kept when a process is killed.
+//! Tokens between processes (stored in files, refreshed once, taken over, kept when a process is killed), and services that
+//! verify tokens.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod authorization_server;
 mod client;
 mod file_store;
+mod issuer;
 mod killed_process;
+mod protected_service;
 mod refresh_failures;
 mod refresh_races;
+mod resource_server;
 mod token_adoption;
 mod worker;

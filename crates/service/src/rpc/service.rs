@@ -92,7 +92,8 @@ impl RpcService {
             return mcp.handle_from(at_path(request, mcp.path()), peer).await;
         }
         if request.uri().path() != self.path() {
-            return self.inner.admission.not_found();
+            let document = self.inner.admission.metadata_document(&request);
+            return document.unwrap_or_else(|| self.inner.admission.not_found());
         }
         let admitted = match self.inner.admission.admit(request, peer).await {
             Ok(admitted) => admitted,

@@ -265,6 +265,68 @@ fn http_server() -> Vec<Row> {
     ]
 }
 
+fn resource_server() -> Vec<Row> {
+    let auth = |file: &str| format!("crates/auth/src/{file}.rs");
+    let row = |what, figure, lines: &[(&str, &str)]| {
+        let lines: Vec<_> = lines.iter().map(|(file, line)| (auth(file), *line)).collect();
+        let lines: Vec<_> = lines.iter().map(|(file, line)| (file.as_str(), *line)).collect();
+        Row { section: "A resource server", what, figure: fixed(figure, &lines) }
+    };
+    let (cache, source) = ("resource_server/jwks_cache", "resource_server/jwks_source");
+    let (opaque, file) = ("resource_server/introspection", "resource_server/api_key_file");
+    vec![
+        row("a token", "16 KiB", &[("jws/verify", "MAX_TOKEN: usize = 16 * 1024;")]),
+        row(
+            "difference of the clocks",
+            "60 s",
+            &[("resource_server/claims", "CLOCK_SKEW: Duration = Duration::from_secs(60);")],
+        ),
+        row(
+            "a verified token is not verified again",
+            "60 s, 10,000 tokens",
+            &[
+                ("resource_server/token_cache", "MAX_LIFETIME: Duration = Duration::from_secs(60);"),
+                ("resource_server/config", "CACHED_TOKENS: usize = 10_000;"),
+            ],
+        ),
+        row("keys of an issuer", "100", &[("jws/jwk", "MAX_KEYS: usize = 100;")]),
+        row(
+            "keys are fresh, by their `Cache-Control`",
+            "1 min to 24 h, 10 min by default",
+            &[
+                (source, "DEFAULT_MAX_AGE: Duration = Duration::from_secs(600);"),
+                (source, "(Duration::from_secs(60), Duration::from_secs(24 * 3600));"),
+            ],
+        ),
+        row(
+            "keys are used while the issuer cannot be reached",
+            "24 h",
+            &[(cache, "MAX_STALE: Duration = Duration::from_secs(24 * 3600);")],
+        ),
+        row(
+            "after a failed fetch, between fetches for unknown keys",
+            "5 s, 30 s",
+            &[
+                (cache, "RETRY_INTERVAL: Duration = Duration::from_secs(5);"),
+                (cache, "MISS_INTERVAL: Duration = Duration::from_secs(30);"),
+            ],
+        ),
+        row(
+            "introspections at once, one of them",
+            "32, 10 s",
+            &[(opaque, "CONCURRENCY: usize = 32;"), (opaque, "TIMEOUT: Duration = Duration::from_secs(10);")],
+        ),
+        row(
+            "a file of API keys, looking whether it changed",
+            "16 MiB, every 1 s",
+            &[
+                (file, "MAX_FILE: u64 = 16 * 1024 * 1024;"),
+                (file, "CHECK_INTERVAL: Duration = Duration::from_secs(1);"),
+            ],
+        ),
+    ]
+}
+
 fn servers() -> Vec<Row> {
     let row = |what, figure| Row { section: "A server", what, figure };
     let (limits, tasks, bytes) = (ServerLimits::default(), TaskLimits::default(), TaskBudget::default());
@@ -488,6 +550,7 @@ fn the_tables_of_limits_say_what_the_code_does() {
         messages_and_children(),
         http_client(),
         http_server(),
+        resource_server(),
         servers(),
         many_servers(),
     ];

@@ -11,6 +11,7 @@ use http::{Method, Request, Response, StatusCode};
 use http_body::Body;
 use switchboard_session::server::Caller;
 
+use crate::http::server::metadata_document;
 use crate::http::server::pending_request::PendingRequest;
 use crate::http::server::reply::{self, Reply};
 use crate::http::server::request_checks::{self, LastAccepted};
@@ -96,6 +97,13 @@ impl Admission {
         }
         let Parts { method, uri, headers, extensions, .. } = parts;
         Ok(PendingRequest { head: RequestHead { method, uri, headers, extensions }, caller, peer })
+    }
+
+    /// Returns the response to a request for the metadata document of the resource, which everybody may read; `None` for
+    /// any other request.
+    pub fn metadata_document<B>(&self, request: &Request<B>) -> Option<Response<ReplyBody>> {
+        let resource = self.options.protected_resource.as_ref()?;
+        metadata_document::respond(resource, request.method(), request.uri().path())
     }
 
     /// Returns the response to a request for another path.

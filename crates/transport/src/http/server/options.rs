@@ -3,6 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use switchboard_http::{ProtectedResource, Verifier};
+
+use crate::http::server::bearer::BearerAuthenticator;
 use crate::http::server::pending_request::ForwardedExtension;
 use crate::http::server::{
     AcceptPolicy, AddressRange, Authenticate, ByteBudget, ForwardedHeader, MemoryStore, SessionStore,
@@ -84,6 +87,8 @@ pub struct HttpServerOptions {
     pub authenticate: Option<Arc<dyn Authenticate>>,
     /// URL of the protected resource metadata (RFC 9728), sent to clients that are rejected.
     pub resource_metadata: Option<String>,
+    /// The description of the resource, served at its well-known paths.
+    pub(crate) protected_resource: Option<Arc<ProtectedResource>>,
     pub(crate) forwarded_extensions: Option<Arc<[ForwardedExtension]>>,
 }
 
@@ -115,6 +120,35 @@ impl HttpServerOptions {
     pub fn with_resource_metadata(mut self, url: impl Into<String>) -> Self {
         self.resource_metadata = Some(url.into());
         self
+    }
+
+    /// Authenticates requests by their bearer token, which the verifier checks. Requests without a valid one are answered
+    /// with 401 and a challenge. If the verifier describes the resource, the challenges name its metadata, and the
+    /// document is served at its well-known paths.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    ///
+    /// use switchboard::auth::ResourceServer;
+    /// use switchboard::server::HttpServerOptions;
+    ///
+    /// let resource = ResourceServer::new("https://notes.example.org/mcp").issuer("https://login.example.org");
+    /// let options = HttpServerOptions::default()
+    ///     .with_allowed_hosts(["notes.example.org"])
+    ///     .with_verifier(Arc::new(resource.build()?));
+    /// assert_eq!(
+    ///     options.resource_metadata.as_deref(),
+    ///     Some("https://notes.example.org/.well-known/oauth-protected-resource/mcp")
+    /// );
+    /// # Ok::<(), switchboard::auth::ResourceServerError>(())
+    /// ```
+    #[must_use]
+    pub fn with_verifier(mut self, verifier: Arc<dyn Verifier>) -> Self {
+        if let Some(resource) = verifier.protected_resource() {
+            self.resource_metadata = Some(resource.metadata_url.clone());
+            self.protected_resource = Some(Arc::new(resource.clone()));
+        }
+        self.with_authenticate(BearerAuthenticator::new(verifier))
     }
 
     /// Forwards a type of request extension, added by a layer in front of the service, to handlers, which get it from
@@ -212,6 +246,7 @@ impl Default for HttpServerOptions {
             legacy_sse: None,
             authenticate: None,
             resource_metadata: None,
+            protected_resource: None,
             forwarded_extensions: None,
         }
     }

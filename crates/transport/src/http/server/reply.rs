@@ -71,6 +71,11 @@ fn response(status: StatusCode, media: &'static str, body: ReplyBody) -> Reply {
     response
 }
 
+/// Returns a JSON document with status 200.
+pub(crate) fn json_response(body: ReplyBody) -> Reply {
+    response(StatusCode::OK, "application/json", body)
+}
+
 /// Returns a complete message in the format that the client accepts.
 pub fn message_response(accept: Accept, status: StatusCode, text: impl Into<Bytes>) -> Response<ReplyBody> {
     let text = text.into();

@@ -92,7 +92,8 @@ impl HttpService {
         B: Body<Data: Send> + Send,
     {
         let Some(route) = self.inner.route(request.uri().path()) else {
-            return self.inner.admission.not_found();
+            let document = self.inner.admission.metadata_document(&request);
+            return document.unwrap_or_else(|| self.inner.admission.not_found());
         };
         if matches!(route, Route::Streamable) && request.method() == Method::POST {
             return match self.inner.admission.admit(request, peer).await {

@@ -1,0 +1,174 @@
+//! Authentication by a bearer token that a [`Verifier`] checks.
+//!
+//! Invariants: a token is taken from one `Authorization` header only, never from the query or the body; every rejection
+//! names the scopes to ask for, so that a client can log in.
+
+use std::sync::Arc;
+
+use http::header::AUTHORIZATION;
+use http::request::Parts;
+use switchboard_http::{PresentedToken, VerifiedCaller, Verifier, VerifyError};
+use switchboard_protocol::Raw;
+use switchboard_session::link::BoxFuture;
+use switchboard_session::server::Caller;
+
+use crate::http::server::authenticate::{AuthRejection, Authenticate};
+
+/// Authenticates requests by their bearer token.
+pub(crate) struct BearerAuthenticator {
+    verifier: Arc<dyn Verifier>,
+}
+
+impl BearerAuthenticator {
+    pub(crate) fn new(verifier: Arc<dyn Verifier>) -> Self {
+        Self { verifier }
+    }
+
+    async fn verify(&self, head: &Parts) -> Result<Option<Caller>, AuthRejection> {
+        let token = bearer_token(head)?;
+        let presented = PresentedToken::new(token, &head.method, &head.headers);
+        match self.verifier.verify(presented).await {
+            Ok(caller) => Ok(Some(to_caller(&caller))),
+            Err(VerifyError::Unavailable { reason }) => {
+                tracing::warn!(reason, "a token cannot be verified");
+                Err(AuthRejection::unavailable())
+            }
+            Err(error) => Err(AuthRejection::invalid_token().with_description(error.to_string())),
+        }
+    }
+}
+
+impl Authenticate for BearerAuthenticator {
+    fn authenticate<'a>(&'a self, head: &'a Parts) -> BoxFuture<'a, Result<Option<Caller>, AuthRejection>> {
+        Box::pin(async move {
+            let scopes = || self.verifier.protected_resource().map_or(&[][..], |resource| &resource.scopes);
+            self.verify(head).await.map_err(|rejection| rejection.with_scopes(scopes()))
+        })
+    }
+}
+
+/// Returns the token of a request.
+fn bearer_token(head: &Parts) -> Result<&str, AuthRejection> {
+    let mut headers = head.headers.get_all(AUTHORIZATION).iter();
+    let header = headers.next().ok_or_else(AuthRejection::no_token)?;
+    if headers.next().is_some() {
+        return Err(AuthRejection::malformed().with_description("two Authorization headers"));
+    }
+    let header = header.to_str().map_err(|_| AuthRejection::malformed())?;
+    let (scheme, token) = header.split_once(' ').unwrap_or((header, ""));
+    if !scheme.eq_ignore_ascii_case("bearer") {
+        return Err(AuthRejection::no_token());
+    }
+    let token = token.trim_matches(' ');
+    // The characters of a token (RFC 6750, 2.1).
+    let fits = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~+/=".contains(&byte);
+    if token.is_empty() || !token.bytes().all(fits) {
+        return Err(AuthRejection::malformed().with_description("the bearer token is empty or malformed"));
+    }
+    Ok(token)
+}
+
+fn to_caller(verified: &VerifiedCaller) -> Caller {
+    let mut caller = Caller::new(&verified.subject).with_scopes(&verified.scopes);
+    caller.issuer.clone_from(&verified.issuer);
+    match Raw::parse(verified.claims.as_str()) {
+        Ok(claims) if claims.is_object() => caller.with_claims(claims),
+        _ => caller,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::future::ready;
+
+    use http::{HeaderValue, Request};
+    use switchboard_http::ProtectedResource;
+
+    use super::*;
+
+    #[derive(Debug)]
+    struct AdaOnly {
+        resource: ProtectedResource,
+    }
+
+    impl Verifier for AdaOnly {
+        fn verify<'a>(
+            &'a self,
+            presented: PresentedToken<'a>,
+        ) -> BoxFuture<'a, Result<Arc<VerifiedCaller>, VerifyError>> {
+            Box::pin(ready(match presented.token {
+                "of-ada" => Ok(Arc::new(
+                    VerifiedCaller::new("ada")
+                        .with_issuer("https://i.example")
+                        .with_scopes(["a"])
+                        .with_claims(r#"{"client_id":"app"}"#),
+                )),
+                "slow" => Err(VerifyError::unavailable("no keys")),
+                _ => Err(VerifyError::invalid("it has expired")),
+            }))
+        }
+
+        fn protected_resource(&self) -> Option<&ProtectedResource> {
+            Some(&self.resource)
+        }
+    }
+
+    async fn authenticate(uri: &str, values: &[&[u8]]) -> Result<Option<Caller>, AuthRejection> {
+        let resource = ProtectedResource::new("https://h/meta", ["/meta"], "{}").with_scopes(["a", "b"]);
+        let authenticator = BearerAuthenticator::new(Arc::new(AdaOnly { resource }));
+        let mut request = Request::post(uri).body(()).unwrap();
+        for value in values {
+            request.headers_mut().append(AUTHORIZATION, HeaderValue::from_bytes(value).unwrap());
+        }
+        authenticator.authenticate(&request.into_parts().0).await
+    }
+
+    #[tokio::test]
+    async fn a_valid_token_names_its_caller() {
+        for value in ["Bearer of-ada", "bearer of-ada", "BEARER  of-ada "] {
+            let caller = authenticate("/mcp", &[value.as_bytes()]).await.unwrap().unwrap();
+            assert_eq!(
+                (caller.subject.as_str(), caller.issuer.as_deref()),
+                ("ada", Some("https://i.example"))
+            );
+            assert_eq!(caller.scopes, ["a"]);
+            assert_eq!(caller.claims.as_str(), r#"{"client_id":"app"}"#);
+        }
+    }
+
+    #[tokio::test]
+    async fn every_other_request_is_rejected_with_the_scopes_to_ask_for() {
+        let scopes = ["a", "b"];
+        let no_token = AuthRejection::no_token().with_scopes(scopes);
+        for (uri, values) in [
+            ("/mcp", &[][..]),
+            ("/mcp?access_token=of-ada", &[]),
+            ("/mcp", &[&b"Basic of-ada"[..]]),
+            ("/mcp", &[b"of-ada"]),
+            ("/mcp", &[b"DPoP of-ada"]),
+            ("/mcp", &[b""]),
+        ] {
+            assert_eq!(authenticate(uri, values).await.unwrap_err(), no_token, "{uri} {values:?}");
+        }
+        for values in [
+            &[&b"Bearer"[..]][..],
+            &[b"Bearer "],
+            &[b"Bearer of ada"],
+            &[b"Bearer \xff"],
+            &[b"Bearer of-ada,x"],
+        ] {
+            assert_eq!(
+                authenticate("/mcp", values).await.unwrap_err().reply(None).status(),
+                400,
+                "{values:?}"
+            );
+        }
+        let twice = authenticate("/mcp", &[b"Bearer of-ada", b"Bearer of-ada"]).await.unwrap_err();
+        assert_eq!(twice.reply(None).status(), 400);
+        let invalid = authenticate("/mcp", &[b"Bearer x"]).await.unwrap_err();
+        let challenge = r#"Bearer resource_metadata="https://h/meta", error="invalid_token", scope="a b", error_description="the token is not valid: it has expired""#;
+        assert_eq!(invalid.reply(Some("https://h/meta")).headers()["www-authenticate"], challenge);
+        let slow = authenticate("/mcp", &[b"Bearer slow"]).await.unwrap_err();
+        assert_eq!(slow.reply(None).status(), 503);
+    }
+}
