@@ -93,8 +93,8 @@ pub use verify::{PresentedToken, ProtectedResource, VerifiedCaller, Verifier, Ve
 #[cfg(feature = "client")]
 pub use {
     authorize::{
-        AuthorizeError, Authorizer, Bearer, Credentials, MAX_AUTHORIZED_ATTEMPTS, NoAuth,
-        RequestTarget, Retry, UnauthorizedResponse,
+        AuthorizeError, Authorizer, Bearer, Credentials, MAX_AUTHORIZED_ATTEMPTS, NoAuth, RequestTarget,
+        Retry, UnauthorizedResponse,
     },
     body::{Body, BodyPrefix, ERROR_BODY_LIMIT},
     challenge::Challenge,

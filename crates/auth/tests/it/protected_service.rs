@@ -10,7 +10,7 @@ use jsonwebtoken::{Algorithm, EncodingKey, Header};
 use serde_json::{Value, json};
 use switchboard::server::{HttpListener, HttpServerOptions};
 use switchboard::service::prelude::*;
-use switchboard::service::rpc::Mounted;
+use switchboard::service::rpc::CombinedService;
 use switchboard::{CallError, Client, Http};
 use switchboard_auth::{ApiKeys, ResourceServer, Scopes};
 use switchboard_http::{Address, Bearer, HttpClient, HttpClientOptions, PlainHttp, Request, Secret};
@@ -70,7 +70,7 @@ impl ProtectedService {
         let builder = NotesServer::builder(Store).reveal_scopes(true);
         let listener = HttpListener::bind(([127, 0, 0, 1], 0).into()).await.unwrap();
         let base = format!("http://{}", listener.address().unwrap());
-        let task = tokio::spawn(listener.serve(Mounted::of(&builder, options).unwrap()));
+        let task = tokio::spawn(listener.serve(CombinedService::from_builder(&builder, options).unwrap()));
         Self { base, http: HttpClient::new(HttpClientOptions::default()).unwrap(), task }
     }
 
