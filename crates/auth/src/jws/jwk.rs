@@ -64,10 +64,10 @@ impl JwkSet {
     /// Parses a key set. Keys that cannot verify tokens are skipped.
     pub(crate) fn parse(json: &[u8]) -> Result<Self, JwkSetError> {
         #[derive(Deserialize)]
-        struct Document {
+        struct JwkSetDocument {
             keys: Vec<serde_json::Value>,
         }
-        let document: Document = serde_json::from_slice(json).map_err(|_| JwkSetError::Malformed)?;
+        let document: JwkSetDocument = serde_json::from_slice(json).map_err(|_| JwkSetError::Malformed)?;
         if document.keys.len() > MAX_KEYS {
             return Err(JwkSetError::TooMany(document.keys.len()));
         }

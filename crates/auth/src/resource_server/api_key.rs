@@ -70,7 +70,7 @@ pub struct ApiKeyEntry {
 struct KeyHash([u8; 32]);
 
 #[derive(Serialize, Deserialize)]
-struct Document {
+struct ApiKeyDocument {
     version: u32,
     keys: Vec<ApiKeyEntry>,
 }
@@ -81,7 +81,7 @@ impl ApiKeys {
     /// # Errors
     /// The reason, when the text is not a set of API keys.
     pub fn parse(text: &str) -> Result<Self, String> {
-        let document: Document = serde_json::from_str(text).map_err(|error| error.to_string())?;
+        let document: ApiKeyDocument = serde_json::from_str(text).map_err(|error| error.to_string())?;
         if document.version != VERSION {
             return Err(format!("it has version {}, expected {VERSION}", document.version));
         }
@@ -90,7 +90,7 @@ impl ApiKeys {
 
     /// Returns the text of a file.
     pub fn to_json(&self) -> String {
-        let document = Document { version: VERSION, keys: self.entries.clone() };
+        let document = ApiKeyDocument { version: VERSION, keys: self.entries.clone() };
         serde_json::to_string_pretty(&document).expect("strings and numbers serialize")
     }
 
