@@ -9,7 +9,9 @@ use switchboard_auth::{
     AuthError, FileStore, GrantState, LoginChannel, OAuthAuthorizer, OAuthClient, OAuthOptions,
     PendingCallback, StoredGrant, SwapOutcome, TokenStore,
 };
-use switchboard_http::{Address, BoxFuture, HttpClient, HttpClientOptions, HttpError, Request};
+use switchboard_http::{
+    Address, AuthorizeError, BoxFuture, HttpClient, HttpClientOptions, HttpError, Request,
+};
 
 use crate::authorization_server::AuthorizationServer;
 
@@ -35,6 +37,11 @@ impl TestClient {
         let request = Request::new(Method::GET, self.server.clone());
         Ok(self.http.send_authorized(request, &self.authorizer).await?.status.as_u16())
     }
+}
+
+/// Returns whether a request asks for a login: by an error, or by the challenge of the server.
+pub(crate) fn needs_login(outcome: &Result<u16, HttpError>) -> bool {
+    matches!(outcome, Err(HttpError::Authorize(AuthorizeError::NeedsLogin)) | Ok(401))
 }
 
 /// Opens the store in a directory.

@@ -6,12 +6,7 @@ use switchboard_auth::GrantState;
 use switchboard_http::{AuthorizeError, HttpError};
 
 use crate::authorization_server::{AuthorizationServer, TokenBehavior};
-use crate::client::{TestClient, age_mark, log_in, make_due, only_grant, open};
-
-/// Returns whether a request asks for a login: by an error, or by the challenge of the server.
-fn needs_login(outcome: &Result<u16, HttpError>) -> bool {
-    matches!(outcome, Err(HttpError::Authorize(AuthorizeError::NeedsLogin)) | Ok(401))
-}
+use crate::client::{TestClient, age_mark, log_in, make_due, needs_login, only_grant, open};
 
 #[tokio::test]
 async fn invalid_grant_marks_the_grant_and_keeps_it() {

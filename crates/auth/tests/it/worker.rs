@@ -4,12 +4,12 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Child, ChildStdin, Command, Stdio};
 
-use switchboard_http::{Address, AuthorizeError, HttpError, PlainHttp};
+use switchboard_http::{Address, PlainHttp};
 use switchboard_testkit::STEP_TIMEOUT;
 use tokio::sync::mpsc;
 
 use crate::authorization_server::AuthorizationServer;
-use crate::client::{TestClient, open};
+use crate::client::{TestClient, needs_login, open};
 
 const SERVER: &str = "SWITCHBOARD_TEST_SERVER";
 const DIRECTORY: &str = "SWITCHBOARD_TEST_DIRECTORY";
@@ -93,8 +93,7 @@ fn runs_as_a_worker_if_its_environment_says_so() {
     for _ in std::io::stdin().lock().lines().map_while(Result::ok) {
         let outcome = runtime.block_on(client.request());
         let answer = match outcome {
-            // The challenge of the server, or our error without one.
-            Ok(401) | Err(HttpError::Authorize(AuthorizeError::NeedsLogin)) => NEEDS_LOGIN.to_owned(),
+            outcome if needs_login(&outcome) => NEEDS_LOGIN.to_owned(),
             Ok(status) => status.to_string(),
             Err(error) => error.to_string(),
         };
