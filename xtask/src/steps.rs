@@ -32,7 +32,7 @@ const STEPS: &[Step] = &[
     Step { name: "tidy", what: "project rules that the compiler does not check", run: tidy_step },
     Step { name: "clippy", what: "lints, warnings denied", run: clippy },
     Step { name: "features", what: "every feature builds alone", run: features },
-    Step { name: "checks", what: "compile-fail tests and OpenTelemetry tests", run: checks },
+    Step { name: "checks", what: "compile-fail tests, signatures and OpenTelemetry tests", run: checks },
     Step { name: "guide", what: "the programs of the guide, compiled as a user would", run: guide },
     Step { name: "rustdoc", what: "documentation, warnings denied", run: rustdoc },
     Step { name: "package", what: "every package can be packed for the registry", run: package },
@@ -153,7 +153,7 @@ fn checks(project: &Project) -> Result<StepOutcome, TaskError> {
         cargo.args(["test", "-p", "checks", "-p", "switchboard-mcp-cli", "--all-features"]).args(arguments);
         cargo
     };
-    command::run(&mut cargo(&["--test", "compile_fail", "--test", "telemetry"]))?;
+    command::run(&mut cargo(&["--test", "compile_fail", "--test", "jws", "--test", "telemetry"]))?;
     command::run(&mut cargo(&["--test", "it", "telemetry::"]))?;
     Ok(StepOutcome::Passed)
 }

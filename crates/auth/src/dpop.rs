@@ -57,7 +57,7 @@ impl DpopKey {
     }
 
     fn new(key: SigningKey, pkcs8: Zeroizing<Vec<u8>>) -> Self {
-        let jwk = key.public_jwk().expect("a P-256 key has a point");
+        let jwk = key.ec_jwk().expect("a P-256 key has a point");
         Self { key, jwk, pkcs8, nonces: Mutex::default() }
     }
 

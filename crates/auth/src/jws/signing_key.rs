@@ -9,9 +9,10 @@ use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use ring::rand::SystemRandom;
 use ring::signature::{
     ECDSA_P256_SHA256_FIXED_SIGNING, ECDSA_P384_SHA384_FIXED_SIGNING, EcdsaKeyPair, Ed25519KeyPair, KeyPair,
-    RSA_PKCS1_SHA256, RSA_PSS_SHA256, RsaKeyPair,
+    RSA_PKCS1_SHA256, RSA_PSS_SHA256, RsaKeyPair, RsaPublicKeyComponents,
 };
 use serde::Serialize;
+use serde_json::json;
 use switchboard_http::Secret;
 use zeroize::Zeroizing;
 
@@ -159,17 +160,9 @@ impl SigningKey {
         }
         let now = unix_now();
         let id = random_token();
-        self.sign(
-            &JwtHeader { typ: "JWT", alg: self.algorithm.name(), kid: self.key_id.as_deref(), jwk: None },
-            &Claims {
-                iss: client_id,
-                sub: client_id,
-                aud: issuer,
-                jti: id.expose(),
-                iat: now,
-                exp: now + ASSERTION_LIFETIME.as_secs(),
-            },
-        )
+        let exp = now + ASSERTION_LIFETIME.as_secs();
+        let claims = Claims { iss: client_id, sub: client_id, aud: issuer, jti: id.expose(), iat: now, exp };
+        self.sign_claims("JWT", &claims)
     }
 
     /// Signs a JWT.
@@ -199,14 +192,42 @@ impl SigningKey {
         Ok(Secret::new(format!("{input}.{}", URL_SAFE_NO_PAD.encode(signature))))
     }
 
-    /// Returns the public key of a P-256 key as a JWK.
-    pub(crate) fn public_jwk(&self) -> Option<EcJwk> {
-        let Pair::Ecdsa(pair) = &*self.pair else { return None };
-        // An uncompressed point: 0x04, then both coordinates.
-        let point = pair.public_key().as_ref();
-        let (x, y) = point.get(1..)?.split_at_checked(point.len() / 2)?;
-        let encode = |coordinate: &[u8]| URL_SAFE_NO_PAD.encode(coordinate);
-        Some(EcJwk { crv: "P-256", kty: "EC", x: encode(x), y: encode(y) })
+    /// Signs claims as a JWT of this type, like `JWT` or `at+jwt`.
+    ///
+    /// # Errors
+    /// When the claims cannot be written as JSON.
+    pub fn sign_claims(&self, kind: &str, claims: &impl Serialize) -> Result<Secret, AuthError> {
+        let header =
+            JwtHeader { typ: kind, alg: self.algorithm.name(), kid: self.key_id.as_deref(), jwk: None };
+        self.sign(&header, claims)
+    }
+
+    /// Returns the public half as a JWK (RFC 7517), for the key set that others verify signatures with.
+    pub fn public_jwk(&self) -> serde_json::Value {
+        let encode = |bytes: &[u8]| URL_SAFE_NO_PAD.encode(bytes);
+        let mut jwk = match &*self.pair {
+            Pair::Ecdsa(pair) => json!(EcJwk::of(self.algorithm, pair)),
+            Pair::Rsa(pair) => {
+                let public = RsaPublicKeyComponents::<Vec<u8>>::from(pair.public());
+                json!({ "kty": "RSA", "n": encode(&public.n), "e": encode(&public.e) })
+            }
+            Pair::Ed25519(pair) => {
+                json!({ "kty": "OKP", "crv": "Ed25519", "x": encode(pair.public_key().as_ref()) })
+            }
+        };
+        jwk["alg"] = self.algorithm.name().into();
+        if let Some(id) = &self.key_id {
+            jwk["kid"] = id.as_str().into();
+        }
+        jwk
+    }
+
+    /// Returns the public half of an elliptic curve key, as proofs carry it.
+    pub(crate) fn ec_jwk(&self) -> Option<EcJwk> {
+        match &*self.pair {
+            Pair::Ecdsa(pair) => Some(EcJwk::of(self.algorithm, pair)),
+            Pair::Rsa(_) | Pair::Ed25519(_) => None,
+        }
     }
 }
 
@@ -221,7 +242,7 @@ pub(crate) struct JwtHeader<'a> {
     pub(crate) jwk: Option<&'a EcJwk>,
 }
 
-/// The public part of a P-256 key. The members are in the order of RFC 7638.
+/// The public part of an elliptic curve key. The members are in the order of RFC 7638.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct EcJwk {
     crv: &'static str,
@@ -231,6 +252,14 @@ pub(crate) struct EcJwk {
 }
 
 impl EcJwk {
+    fn of(algorithm: SignatureAlgorithm, pair: &EcdsaKeyPair) -> Self {
+        // An uncompressed point: 0x04, then both coordinates.
+        let point = pair.public_key().as_ref();
+        let (x, y) = point[1..].split_at(point.len() / 2);
+        let crv = if algorithm == SignatureAlgorithm::Es384 { "P-384" } else { "P-256" };
+        Self { crv, kty: "EC", x: URL_SAFE_NO_PAD.encode(x), y: URL_SAFE_NO_PAD.encode(y) }
+    }
+
     /// Returns the SHA-256 thumbprint (RFC 7638).
     pub(crate) fn thumbprint(&self) -> String {
         sha256(&serde_json::to_string(self).expect("strings serialize"))

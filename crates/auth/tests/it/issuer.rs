@@ -3,11 +3,13 @@
 use std::sync::{Arc, Mutex};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use jsonwebtoken::jwk::Jwk;
-use jsonwebtoken::{Algorithm, EncodingKey, Header};
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use ring::hmac;
 use ring::rand::SystemRandom;
 use ring::signature::{ECDSA_P256_SHA256_FIXED_SIGNING, EcdsaKeyPair};
 use serde_json::{Value, json};
+use switchboard_auth::{SignatureAlgorithm, SigningKey};
 use switchboard_testkit::{HttpScript, http_response};
 
 /// The resource that tokens are issued for.
@@ -15,8 +17,7 @@ pub(crate) const RESOURCE: &str = "https://notes.example.org/mcp";
 
 /// A P-256 key with its id.
 pub(crate) struct IssuerKey {
-    pub(crate) id: String,
-    pub(crate) private: EncodingKey,
+    pub(crate) private: SigningKey,
     pub(crate) public: Value,
 }
 
@@ -24,17 +25,23 @@ impl IssuerKey {
     pub(crate) fn new(id: &str) -> Self {
         let der =
             EcdsaKeyPair::generate_pkcs8(&ECDSA_P256_SHA256_FIXED_SIGNING, &SystemRandom::new()).unwrap();
-        let private = EncodingKey::from_ec_der(der.as_ref());
-        let mut public =
-            serde_json::to_value(Jwk::from_encoding_key(&private, Algorithm::ES256).unwrap()).unwrap();
-        public["kid"] = json!(id);
-        Self { id: id.to_owned(), private, public }
+        let private =
+            SigningKey::from_pkcs8(der.as_ref(), SignatureAlgorithm::Es256).unwrap().with_key_id(id);
+        Self { public: private.public_jwk(), private }
     }
 
     /// Signs claims.
     pub(crate) fn sign(&self, claims: &Value) -> String {
-        let header = Header { kid: Some(self.id.clone()), ..Header::new(Algorithm::ES256) };
-        jsonwebtoken::encode(&header, claims, &self.private).unwrap()
+        self.private.sign_claims("JWT", claims).unwrap().expose().to_owned()
+    }
+
+    /// Returns a token whose HMAC has the public key as its secret.
+    pub(crate) fn sign_symmetrically(&self, claims: &Value) -> String {
+        let encode = |text: String| URL_SAFE_NO_PAD.encode(text);
+        let header = encode(r#"{"alg":"HS256","typ":"JWT","kid":"k1"}"#.to_owned());
+        let message = format!("{header}.{}", encode(claims.to_string()));
+        let secret = hmac::Key::new(hmac::HMAC_SHA256, self.public.to_string().as_bytes());
+        format!("{message}.{}", URL_SAFE_NO_PAD.encode(hmac::sign(&secret, message.as_bytes())))
     }
 }
 
