@@ -49,6 +49,17 @@ pub enum AuthError {
         /// Where the document was found.
         url: String,
     },
+    /// The server names another authorization server than the one at which the client was registered by hand.
+    #[error(
+        "the server names the authorization server {found:?} now, but the client is registered at {expected:?}; nothing was \
+         sent there\nif the move is intended, log out, and log in again with a client of the new authorization server"
+    )]
+    IssuerChanged {
+        /// The issuer at which the client is registered.
+        expected: String,
+        /// The issuer that the server names.
+        found: String,
+    },
     /// The authorization server does not list PKCE with SHA-256.
     #[error(
         "the authorization server {issuer} does not list PKCE with S256\n\

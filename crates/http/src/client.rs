@@ -145,9 +145,14 @@ impl HttpClient {
     ) -> Result<Response, HttpError> {
         self.add_own_headers(&mut request)?;
         let mut attempt = 1;
+        // The headers of a refused attempt: the next one may need others.
+        let mut sent_names: Vec<HeaderName> = Vec::new();
         loop {
             let credentials =
                 authorizer.authorize(RequestTarget::new(&request.method, &request.address)).await?;
+            for name in sent_names.drain(..) {
+                request.headers.remove(name);
+            }
             for (name, value) in credentials.headers() {
                 request.headers.insert(name, value.clone());
             }
@@ -170,6 +175,7 @@ impl HttpClient {
                 Retry::GiveUp => return Ok(response),
                 Retry::Again => {
                     response.body.drain(ERROR_BODY_LIMIT, DRAIN).await;
+                    sent_names.extend(credentials.headers().iter().map(|(name, _)| name.clone()));
                     attempt += 1;
                 }
             }

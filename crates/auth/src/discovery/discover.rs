@@ -8,6 +8,9 @@ use crate::error::AuthError;
 use crate::fetch::{Fetcher, canonical_resource};
 use crate::metadata::{ResourceMetadata, ServerMetadata};
 
+/// The most authorization servers of one resource that are tried.
+const MAX_ISSUERS: usize = 4;
+
 /// What discovery found.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
@@ -75,7 +78,7 @@ async fn first_usable(
     attempts: &mut Vec<DiscoveryAttempt>,
 ) -> Result<ServerMetadata, AuthError> {
     let mut first_error = None;
-    for issuer in issuers {
+    for issuer in issuers.iter().take(MAX_ISSUERS) {
         match authorization_server::find(fetcher, issuer, attempts).await {
             Ok(found) => return Ok(found),
             Err(error) => _ = first_error.get_or_insert(error),

@@ -185,14 +185,20 @@ impl OAuthAuthorizer {
     pub async fn log_out(&self) -> Result<Option<Revocation>, AuthError> {
         let shared = &self.shared;
         let _renewal = shared.renewal.lock().await;
-        let Some(stored) = shared.store.find(&shared.account).await? else { return Ok(None) };
-        let _lock = shared.store.lock(&stored.key).await?;
-        // Another process may have refreshed it while the lock was awaited.
-        let Some(stored) = shared.store.find(&shared.account).await? else { return Ok(None) };
-        let revocation = revoke(&shared.fetcher, &stored).await;
-        shared.store.compare_and_set(&stored.key, Some(stored.generation), None).await?;
+        let mut revocation = None;
+        // An account may have several grants, of earlier clients or issuers. A refresh of another process starts it over.
+        while let Some(found) = shared.store.find(&shared.account).await? {
+            let _lock = shared.store.lock(&found.key).await?;
+            let Some(stored) = shared.store.find(&shared.account).await? else { break };
+            if stored.key != found.key {
+                continue;
+            }
+            let outcome = revoke(&shared.fetcher, &stored).await;
+            shared.store.compare_and_set(&stored.key, Some(stored.generation), None).await?;
+            revocation.get_or_insert(outcome);
+        }
         *shared.current.write() = None;
-        Ok(Some(revocation))
+        Ok(revocation)
     }
 }
 
@@ -210,6 +216,7 @@ impl OAuthState {
     fn obtainer(&self) -> Obtainer<'_> {
         Obtainer {
             server: &self.server,
+            account: &self.account,
             options: &self.options,
             fetcher: &self.fetcher,
             store: &*self.store,
@@ -428,6 +435,8 @@ impl OAuthState {
     /// Returns whether the server names another issuer now than that of the token.
     async fn issuer_changed(&self, current: &CurrentToken, refusal: &Refusal) -> Result<bool, AuthError> {
         match self.obtainer().discover(&refusal.demand.challenges).await {
+            // Only metadata of the resource can name another issuer: an outage of the metadata is not a move.
+            Ok(discovery) if discovery.resource_metadata.is_none() => Ok(false),
             Ok(discovery) => Ok(discovery.server.issuer != current.stored.key.issuer),
             Err(error) if error.is_transient() => Err(error),
             // The refresh needs no metadata.

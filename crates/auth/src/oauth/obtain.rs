@@ -18,12 +18,13 @@ use crate::oauth::login_channel::LoginChannel;
 use crate::oauth::options::{DpopPolicy, GrantMethod, OAuthOptions, PkcePolicy, ResourceParameter};
 use crate::registration::{self, Registration, RegistrationRequest};
 use crate::scope::{self, Scopes};
-use crate::store::{Grant, GrantKey, GrantState, StoredClient, TokenStore};
+use crate::store::{Grant, GrantKey, GrantState, ServerAccount, StoredClient, TokenStore};
 use crate::token::{TokenEndpoint, TokenResponse};
 
 /// What obtaining a grant needs.
 pub(super) struct Obtainer<'a> {
     pub(super) server: &'a Address,
+    pub(super) account: &'a ServerAccount,
     pub(super) options: &'a OAuthOptions,
     pub(super) fetcher: &'a Fetcher,
     pub(super) store: &'a dyn TokenStore,
@@ -55,6 +56,7 @@ impl Obtainer<'_> {
     pub(super) async fn obtain(&self, demand: &TokenDemand) -> Result<(GrantKey, Grant), AuthError> {
         let channel = self.login_channel()?;
         let discovery = self.discover(&demand.challenges).await?;
+        self.check_preset_issuer(&discovery).await?;
         let scopes = self.scopes(&discovery, demand);
         let dpop = self.needs_dpop(&discovery, &demand.challenges).then(DpopKey::generate);
         let Some(channel) = channel else {
@@ -69,6 +71,25 @@ impl Obtainer<'_> {
                 self.log_in(&discovery, &fewer, dpop.as_ref(), channel).await
             }
             other => other,
+        }
+    }
+
+    /// Refuses to use a client that was registered by hand at another issuer than that of its first grant: its secret, or
+    /// the token of a workload, must not go to whichever issuer a server names.
+    async fn check_preset_issuer(&self, discovery: &Discovery) -> Result<(), AuthError> {
+        let Registration::Preset(client) = &self.options.registration else { return Ok(()) };
+        let pinned = match &self.options.issuer {
+            Some(issuer) => Some(issuer.clone()),
+            None => {
+                let stored = self.store.find(self.account).await?;
+                stored.filter(|stored| stored.key.client_id == client.id).map(|stored| stored.key.issuer)
+            }
+        };
+        match pinned {
+            Some(expected) if expected != discovery.server.issuer => {
+                Err(AuthError::IssuerChanged { expected, found: discovery.server.issuer.clone() })
+            }
+            _ => Ok(()),
         }
     }
 
@@ -261,7 +282,11 @@ impl Obtainer<'_> {
         {
             return Ok(ChosenClient { client: OAuthClient::public(url), is_stored: false });
         }
-        if let Some(stored) = self.store.client(&server.issuer, redirect_uri).await? {
+        let rejected = self.store.find(self.account).await?.filter(|stored| stored.grant.needs_login());
+        let is_rejected = |id: &str| rejected.as_ref().is_some_and(|grant| grant.key.client_id == id);
+        if let Some(stored) = self.store.client(&server.issuer, redirect_uri).await?
+            && !is_rejected(&stored.id)
+        {
             return Ok(ChosenClient { client: stored.to_client(), is_stored: true });
         }
         let request = RegistrationRequest { client_name, redirect_uri, scopes, uses_device_grant: false };

@@ -31,6 +31,7 @@ pub struct OAuthOptions {
     pub(crate) scopes: Option<Scopes>,
     pub(crate) resource: ResourceParameter,
     pub(crate) server_metadata_url: Option<String>,
+    pub(crate) issuer: Option<String>,
     pub(crate) authorize_parameters: Vec<(String, String)>,
     pub(crate) pkce: PkcePolicy,
     pub(crate) dpop: DpopPolicy,
@@ -142,6 +143,7 @@ impl Default for OAuthOptions {
             scopes: None,
             resource: ResourceParameter::default(),
             server_metadata_url: None,
+            issuer: None,
             authorize_parameters: Vec::new(),
             pkce: PkcePolicy::default(),
             dpop: DpopPolicy::default(),
@@ -205,6 +207,13 @@ impl OAuthOptions {
     #[must_use]
     pub fn with_server_metadata_url(mut self, url: impl Into<String>) -> Self {
         self.server_metadata_url = Some(url.into());
+        self
+    }
+
+    /// Uses a client that was registered by hand at this issuer only. Without it, the issuer of the first grant counts.
+    #[must_use]
+    pub fn with_issuer(mut self, issuer: impl Into<String>) -> Self {
+        self.issuer = Some(issuer.into());
         self
     }
 

@@ -89,7 +89,13 @@ impl Refresher<'_> {
         error: AuthError,
     ) -> Result<RefreshOutcome, AuthError> {
         let state = match &error {
-            AuthError::Endpoint { error, .. } if error.code == "invalid_grant" => {
+            // The grant was revoked, or the server no longer knows the client that it was issued to.
+            AuthError::Endpoint { error, .. }
+                if matches!(
+                    error.code.as_str(),
+                    "invalid_grant" | "invalid_client" | "unauthorized_client"
+                ) =>
+            {
                 GrantState::NeedsLogin { reason: error.to_string() }
             }
             // The server answered, so it did not rotate the token.

@@ -1,6 +1,7 @@
 //! Cache of the keys of an issuer.
 //!
-//! Invariants: one fetch at a time; while keys are stale, one request refreshes them and the others use them; if the issuer
+//! Invariants: one fetch at a time, in a task of its own, so that a client that closes its connection does not cancel it; while
+//! keys are stale, one request refreshes them and the others use them; if the issuer
 //! cannot be reached, stale keys are used for [`MAX_STALE`]; a token with an unknown key causes a fetch at most once per
 //! [`MISS_INTERVAL`], so nobody can make this server flood the issuer.
 
@@ -9,6 +10,7 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 use switchboard_http::VerifyError;
+use tokio::sync::OwnedMutexGuard;
 use tokio::time::Instant;
 
 use crate::jws::JwkSet;
@@ -24,11 +26,17 @@ const MISS_INTERVAL: Duration = Duration::from_secs(30);
 /// The keys of one issuer.
 #[derive(Debug)]
 pub(crate) struct JwksCache {
+    keys: Arc<IssuerKeys>,
+    /// Held while keys are fetched.
+    fetching: Arc<tokio::sync::Mutex<()>>,
+}
+
+/// The part of the cache that a fetch works on.
+#[derive(Debug)]
+struct IssuerKeys {
     source: JwksSource,
     // Held for a few assignments, never across an await.
     state: Mutex<CacheState>,
-    /// Held while keys are fetched.
-    fetching: tokio::sync::Mutex<()>,
 }
 
 #[derive(Debug, Default)]
@@ -59,7 +67,7 @@ enum Lookup {
 impl JwksCache {
     /// Returns an empty cache.
     pub(crate) fn new(source: JwksSource) -> Self {
-        Self { source, state: Mutex::default(), fetching: tokio::sync::Mutex::default() }
+        Self { keys: Arc::new(IssuerKeys { source, state: Mutex::default() }), fetching: Arc::default() }
     }
 
     /// Returns the keys.
@@ -73,12 +81,12 @@ impl JwksCache {
             Lookup::Failed => return Err(no_keys()),
             Lookup::Missing => {}
         }
-        let _fetching = self.fetching.lock().await;
+        let fetching = Arc::clone(&self.fetching).lock_owned().await;
         // Another request may have fetched them, or tried to, in the meantime.
         match self.lookup() {
             Lookup::Fresh(keys) | Lookup::Stale(keys) => Ok(keys),
             Lookup::Failed => Err(no_keys()),
-            Lookup::Missing => self.fetch().await.ok_or_else(no_keys),
+            Lookup::Missing => self.fetch(fetching).await.ok_or_else(no_keys),
         }
     }
 
@@ -88,33 +96,66 @@ impl JwksCache {
             return Some(newer);
         }
         let may_fetch = || {
-            let last = self.state.lock().last_miss;
+            let last = self.keys.state.lock().last_miss;
             last.is_none_or(|last| last.elapsed() >= MISS_INTERVAL)
         };
         // A fetch that another token caused is under way, or was a moment ago.
         if !may_fetch() && self.fetching.try_lock().is_ok() {
             return None;
         }
-        let _fetching = self.fetching.lock().await;
+        let fetching = Arc::clone(&self.fetching).lock_owned().await;
         if let Some(newer) = self.newer_than(known) {
             return Some(newer);
         }
         if !may_fetch() {
             return None;
         }
-        self.state.lock().last_miss = Some(Instant::now());
-        self.fetch().await
+        self.keys.state.lock().last_miss = Some(Instant::now());
+        self.fetch(fetching).await
     }
 
     /// Refreshes stale keys, unless another request does so.
     async fn refresh(&self, stale: Arc<JwkSet>) -> Arc<JwkSet> {
-        let Ok(_fetching) = self.fetching.try_lock() else { return stale };
+        let Ok(fetching) = Arc::clone(&self.fetching).try_lock_owned() else { return stale };
         // Already now: if this request is dropped, the next ones do not wait for a slow issuer, too.
-        self.state.lock().retry_at = Some(Instant::now() + RETRY_INTERVAL);
-        self.fetch().await.unwrap_or(stale)
+        self.keys.state.lock().retry_at = Some(Instant::now() + RETRY_INTERVAL);
+        self.fetch(fetching).await.unwrap_or(stale)
     }
 
-    /// Fetches the keys and stores them. The caller holds the lock `fetching`.
+    /// Fetches the keys in a task of its own, which holds the lock.
+    async fn fetch(&self, fetching: OwnedMutexGuard<()>) -> Option<Arc<JwkSet>> {
+        let keys = Arc::clone(&self.keys);
+        let fetch = tokio::spawn(async move {
+            let _fetching = fetching;
+            keys.fetch().await
+        });
+        fetch.await.ok().flatten()
+    }
+
+    fn lookup(&self) -> Lookup {
+        let now = Instant::now();
+        let state = self.keys.state.lock();
+        let may_fetch = state.retry_at.is_none_or(|retry_at| now >= retry_at);
+        match &state.cached {
+            Some(cached) if now < cached.fresh_until => Lookup::Fresh(Arc::clone(&cached.keys)),
+            Some(cached) if now < cached.fresh_until + MAX_STALE => match may_fetch {
+                true => Lookup::Stale(Arc::clone(&cached.keys)),
+                false => Lookup::Fresh(Arc::clone(&cached.keys)),
+            },
+            _ if may_fetch => Lookup::Missing,
+            _ => Lookup::Failed,
+        }
+    }
+
+    fn newer_than(&self, known: &Arc<JwkSet>) -> Option<Arc<JwkSet>> {
+        let state = self.keys.state.lock();
+        let cached = state.cached.as_ref()?;
+        (!Arc::ptr_eq(&cached.keys, known)).then(|| Arc::clone(&cached.keys))
+    }
+}
+
+impl IssuerKeys {
+    /// Fetches the keys and stores them.
     async fn fetch(&self) -> Option<Arc<JwkSet>> {
         match self.source.fetch().await {
             Ok(FetchedKeys { keys, max_age }) => {
@@ -131,27 +172,6 @@ impl JwksCache {
                 None
             }
         }
-    }
-
-    fn lookup(&self) -> Lookup {
-        let now = Instant::now();
-        let state = self.state.lock();
-        let may_fetch = state.retry_at.is_none_or(|retry_at| now >= retry_at);
-        match &state.cached {
-            Some(cached) if now < cached.fresh_until => Lookup::Fresh(Arc::clone(&cached.keys)),
-            Some(cached) if now < cached.fresh_until + MAX_STALE => match may_fetch {
-                true => Lookup::Stale(Arc::clone(&cached.keys)),
-                false => Lookup::Fresh(Arc::clone(&cached.keys)),
-            },
-            _ if may_fetch => Lookup::Missing,
-            _ => Lookup::Failed,
-        }
-    }
-
-    fn newer_than(&self, known: &Arc<JwkSet>) -> Option<Arc<JwkSet>> {
-        let state = self.state.lock();
-        let cached = state.cached.as_ref()?;
-        (!Arc::ptr_eq(&cached.keys, known)).then(|| Arc::clone(&cached.keys))
     }
 }
 

@@ -94,16 +94,27 @@ struct FileIdentity {
 }
 
 impl FileStore {
+    /// Returns the store in a directory, which is created when the first grant is stored.
+    ///
+    /// # Errors
+    /// When the directory exists and is not safe, or holds a file that is not a token store.
+    pub fn new(directory: impl AsRef<Path>) -> Result<Self, StoreError> {
+        let directory = PrivateDirectory::new(directory.as_ref())?;
+        let shared = SharedStore { directory, cache: Mutex::default(), turns: Mutex::default() };
+        if let Some(opened) = shared.directory.open()? {
+            shared.read(&opened)?;
+        }
+        Ok(Self { shared: Arc::new(shared) })
+    }
+
     /// Opens the store in a directory, which is created if it does not exist.
     ///
     /// # Errors
     /// When the directory cannot be created, is not safe, or holds a file that is not a token store.
     pub fn open(directory: impl AsRef<Path>) -> Result<Self, StoreError> {
-        let directory = PrivateDirectory::new(directory.as_ref())?;
-        let shared = SharedStore { directory, cache: Mutex::default(), turns: Mutex::default() };
-        let opened = shared.directory.create()?;
-        shared.read(&opened)?;
-        Ok(Self { shared: Arc::new(shared) })
+        let store = Self::new(directory)?;
+        store.shared.directory.create()?;
+        Ok(store)
     }
 
     /// Returns the standard directory: `switchboard/auth` in `$XDG_STATE_HOME` or in `~/.local/state`; `None` without both

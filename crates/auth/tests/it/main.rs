@@ -7,6 +7,7 @@ mod authorization_server;
 mod client;
 mod file_store;
 mod issuer;
+mod issuer_move;
 mod killed_process;
 mod protected_service;
 mod refresh_failures;

@@ -18,12 +18,12 @@ pub(crate) struct StoredLogins {
 }
 
 impl StoredLogins {
-    /// Opens the token store of this user; `None` if they never logged in. A store that cannot be used is a warning: most
-    /// servers need no login.
+    /// Opens the token store of this user, which may be empty: a login of another process is then found, too. A store that
+    /// cannot be used is a warning: most servers need no login.
     pub(crate) fn open(screen: &Screen) -> Option<Self> {
-        let directory = FileStore::default_directory().filter(|directory| directory.exists())?;
+        let directory = FileStore::default_directory()?;
         let http = HttpClient::new(HttpClientOptions::from_environment()).ok()?;
-        match FileStore::open(directory) {
+        match FileStore::new(directory) {
             Ok(store) => Some(Self { store: Arc::new(store), http }),
             Err(error) => {
                 screen.warn(&format!("stored logins are not used: {}", one_line(&error.to_string())));

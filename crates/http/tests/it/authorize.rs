@@ -127,6 +127,41 @@ async fn a_proof_is_made_for_each_attempt_with_the_nonce_of_the_last_response() 
     assert_eq!(*authorizer.nonce.lock().unwrap(), "n2");
 }
 
+/// Sends a proof with the first attempt only.
+#[derive(Debug, Default)]
+struct ProofOnce {
+    attempts: Mutex<u32>,
+}
+
+impl Authorizer for ProofOnce {
+    fn authorize<'a>(&'a self, _: RequestTarget<'a>) -> BoxFuture<'a, Result<Credentials, AuthorizeError>> {
+        let mut attempts = self.attempts.lock().unwrap();
+        *attempts += 1;
+        let proof = || {
+            Credentials::none().with_header(HeaderName::from_static("dpop"), HeaderValue::from_static("p"))
+        };
+        Box::pin(ready(Ok(if *attempts == 1 { proof() } else { Credentials::none() })))
+    }
+
+    fn handle_unauthorized<'a>(
+        &'a self,
+        _: UnauthorizedResponse<'a>,
+    ) -> BoxFuture<'a, Result<Retry, AuthorizeError>> {
+        Box::pin(ready(Ok(Retry::Again)))
+    }
+}
+
+#[tokio::test]
+async fn credentials_of_a_refused_attempt_are_not_sent_again() {
+    let server = HttpScript::per_request(|request| match request.to_ascii_lowercase().contains("dpop: p") {
+        true => http_response("401 Unauthorized", &[], b"no"),
+        false => ok_response("yes"),
+    })
+    .await;
+    let response = client().send_authorized(post(server.url("/"), "x"), &ProofOnce::default()).await.unwrap();
+    assert_eq!((response.status.as_u16(), server.log.requests().len()), (200, 2));
+}
+
 #[tokio::test]
 async fn endless_refusals_are_handed_on() {
     let server =
