@@ -39,7 +39,7 @@ pub enum AuthError {
     /// The metadata of the authorization server names another issuer.
     #[error(
         "the metadata at {url} names the issuer {found:?}, expected {expected:?}\n\
-         if this server is known to be so, set `authServerMetadataUrl` in its `oauth` block"
+         if this server is known to be so, name the URL of its metadata: `OAuthOptions::with_server_metadata_url`"
     )]
     IssuerMismatch {
         /// The issuer that was looked for.
@@ -63,7 +63,7 @@ pub enum AuthError {
     /// The authorization server does not list PKCE with SHA-256.
     #[error(
         "the authorization server {issuer} does not list PKCE with S256\n\
-         if it supports it all the same, set `pkce` to `assume` in the `oauth` block of this server"
+         if it supports it all the same, use `OAuthOptions::with_pkce(PkcePolicy::Assume)`"
     )]
     PkceUnsupported {
         /// The issuer.
@@ -80,8 +80,8 @@ pub enum AuthError {
     /// The client has to be registered by hand.
     #[error(
         "the authorization server {issuer} does not register clients by itself\n\
-         register one there with the redirect URI {redirect_uri} and set `clientId` (and `clientSecret`, if it has one) in \
-         the `oauth` block of this server"
+         register one there with the redirect URI {redirect_uri} and log in with its id: \
+         `switchboard login SERVER --client-id ID`, and `--client-secret-env NAME` if it has a secret"
     )]
     NeedsClientRegistration {
         /// The issuer.

@@ -74,6 +74,26 @@ impl Fetcher {
         self.exchange(request, EXCHANGE_TIMEOUT).await
     }
 
+    /// Gets a metadata document.
+    ///
+    /// # Errors
+    /// The reason in words: a document that cannot be used is one attempt of several.
+    pub(crate) async fn get_metadata<T: DeserializeOwned>(
+        &self,
+        what: &'static str,
+        url: &str,
+    ) -> Result<T, String> {
+        let address = self.check(what, url).map_err(|error| error.to_string())?;
+        let answer = self.get(address).await.map_err(|error| error.to_string())?;
+        if answer.status != StatusCode::OK {
+            return Err(format!("status {}", answer.status.as_u16()));
+        }
+        answer.decode().map_err(|error| match error {
+            AuthError::Malformed { reason, .. } => reason,
+            other => other.to_string(),
+        })
+    }
+
     /// Posts a JSON document.
     pub(crate) async fn post_json(&self, address: Address, body: Vec<u8>) -> Result<Answer, AuthError> {
         let request = Request::new(Method::POST, address)

@@ -30,7 +30,7 @@ impl Scopes {
         text.split_ascii_whitespace().collect()
     }
 
-    /// Returns whether there are none.
+    /// Returns whether the set is empty.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

@@ -4,7 +4,6 @@
 //! issuer with an empty path may differ by the trailing slash, which several large servers get wrong. The string of the
 //! document is what counts from then on.
 
-use http::StatusCode;
 use switchboard_http::{Address, PlainHttp};
 
 use crate::attempt::{DiscoveryAttempt, DocumentKind};
@@ -115,15 +114,7 @@ fn candidates(issuer: &Address) -> Vec<String> {
 }
 
 async fn fetch(fetcher: &Fetcher, url: &str) -> Result<ServerMetadata, String> {
-    let address = fetcher.check("server metadata", url).map_err(|error| error.to_string())?;
-    let answer = fetcher.get(address).await.map_err(|error| error.to_string())?;
-    if answer.status != StatusCode::OK {
-        return Err(format!("status {}", answer.status.as_u16()));
-    }
-    answer.decode().map_err(|error| match error {
-        AuthError::Malformed { reason, .. } => reason,
-        other => other.to_string(),
-    })
+    fetcher.get_metadata("server metadata", url).await
 }
 
 #[cfg(test)]

@@ -3,7 +3,6 @@
 //! Invariants: a candidate that cannot be read is skipped and its reason kept; one that describes another resource ends
 //! the search, because nothing it says may be used (RFC 9728, 3.3).
 
-use http::StatusCode;
 use switchboard_http::{Address, Challenge, PlainHttp};
 
 use crate::attempt::{DiscoveryAttempt, DocumentKind};
@@ -21,7 +20,7 @@ pub(super) async fn find(
     attempts: &mut Vec<DiscoveryAttempt>,
 ) -> Result<Option<ResourceMetadata>, AuthError> {
     for url in candidates(server, challenges, attempts) {
-        match fetch(fetcher, &url).await {
+        match fetcher.get_metadata::<ResourceMetadata>("resource metadata", &url).await {
             Ok(found) => {
                 attempts.push(DiscoveryAttempt::found(DocumentKind::ProtectedResource, &url));
                 check_resource(server, &found.resource, &url)?;
@@ -60,18 +59,6 @@ fn candidates(
         }
     }
     urls
-}
-
-async fn fetch(fetcher: &Fetcher, url: &str) -> Result<ResourceMetadata, String> {
-    let address = fetcher.check("resource metadata", url).map_err(|error| error.to_string())?;
-    let answer = fetcher.get(address).await.map_err(|error| error.to_string())?;
-    if answer.status != StatusCode::OK {
-        return Err(format!("status {}", answer.status.as_u16()));
-    }
-    answer.decode().map_err(|error| match error {
-        AuthError::Malformed { reason, .. } => reason,
-        other => other.to_string(),
-    })
 }
 
 /// Checks that a document is about this server: same origin, and its path is the server's or a parent of it.

@@ -256,7 +256,7 @@ impl OAuthState {
         Ok(token)
     }
 
-    /// Returns the token to send, refreshed if it is due; `None` if there is none yet.
+    /// Returns the token to send, refreshed if it is due; `None` before the first login.
     async fn token(self: &Arc<Self>) -> Result<Option<Arc<CurrentToken>>, AuthError> {
         let current = match self.current() {
             Some(current) => current,

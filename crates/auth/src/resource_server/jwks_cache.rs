@@ -90,7 +90,7 @@ impl JwksCache {
         }
     }
 
-    /// Returns newer keys for a token whose key is not among these; `None` if there are none.
+    /// Returns newer keys for a token whose key is not among these; `None` if the issuer has published no others.
     pub(crate) async fn keys_after_miss(&self, known: &Arc<JwkSet>) -> Option<Arc<JwkSet>> {
         if let Some(newer) = self.newer_than(known) {
             return Some(newer);

@@ -28,7 +28,7 @@ pub(super) struct Contents {
 }
 
 impl Contents {
-    /// Returns the newest usable grant of an account; if there is none, the newest that needs a login.
+    /// Returns the newest grant of an account. A usable grant wins over one that needs a login.
     pub(super) fn find(&self, server: &ServerAccount) -> Option<StoredGrant> {
         self.grants
             .iter()

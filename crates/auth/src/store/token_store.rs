@@ -14,7 +14,7 @@ use crate::store::grant::{Grant, GrantKey, ServerAccount, StoredClient};
 /// Invariants: a grant is replaced or removed only by whoever read its current generation, so a process that lost a race
 /// never deletes the tokens of the winner; a lock is held by at most one task of all processes that share the store.
 pub trait TokenStore: Send + Sync + fmt::Debug {
-    /// Returns the newest grant of an account at a server that does not need a login; if there is none, one that does.
+    /// Returns the newest grant of an account at a server. A usable grant wins over one that needs a login.
     ///
     /// It must be cheap and must see the writes of other processes: a running process learns in this way of a token that
     /// another one has stored, whenever it has none or its own was refused.

@@ -1,4 +1,4 @@
-//! Opens a browser, or says why there is none here.
+//! Opens a browser, or explains why no browser can be opened.
 
 use std::path::Path;
 use std::process::{Command, Stdio};

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `stored_logins` | the token store of this user, and authorizers that use it |
 //! | `terminal_channel` | the login page in a browser, its callback on a loopback port or pasted |
-//! | `browser` | opens a browser, or says why there is none here |
+//! | `browser` | opens a browser, or explains why no browser can be opened |
 
 mod browser;
 mod stored_logins;

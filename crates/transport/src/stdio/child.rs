@@ -211,7 +211,7 @@ impl ChildHandle {
         self.server.process.server_id()
     }
 
-    /// Returns the process id of the child that was spawned: the supervisor, or the server where there is none.
+    /// Returns the process id of the child that was spawned: the supervisor, or the server if it runs without a supervisor.
     pub fn root_pid(&self) -> u32 {
         self.server.process.id()
     }
