@@ -1,0 +1,226 @@
+//! The policy: decides about calls and filters lists.
+
+use std::collections::BTreeSet;
+use std::str::FromStr;
+
+use switchboard_protocol::Raw;
+
+use super::argument_path::ArgumentPath;
+use super::decision::{Decision, DenyReason};
+use super::document::parse_document;
+use super::error::PolicyError;
+use super::inspection::inspect;
+use super::lint::{PolicyWarning, find_ineffective, find_unmatched};
+use super::rule::{Effect, PolicyRule};
+use super::rule_document::read_rules;
+use super::subject::Subject;
+use super::table::DecisionTable;
+use super::target::{Target, TargetKind, TargetView, has_invisible_characters};
+
+/// Rules about calls, compiled. Immutable; a changed document is a new policy.
+#[derive(Debug)]
+pub struct Policy {
+    default: Effect,
+    rules: Vec<PolicyRule>,
+    table: DecisionTable,
+    warnings: Vec<PolicyWarning>,
+}
+
+/// The arguments of a decision.
+#[derive(Clone, Copy)]
+enum DecidedArguments<'a> {
+    Given(Option<&'a Raw>),
+    /// Any arguments: conditions of deny rules may not hold, and those of allow rules may.
+    Unknown,
+}
+
+/// What the matching rules say together.
+#[derive(Default)]
+struct Verdicts<'a> {
+    denied_by: Option<&'a PolicyRule>,
+    allowed_by: Option<&'a PolicyRule>,
+    /// A deny rule that scopes would lift, and all these scopes.
+    lifted_by: Option<(&'a PolicyRule, BTreeSet<String>)>,
+    /// The allow rule that needs the fewest further scopes.
+    needs: Option<(&'a PolicyRule, Vec<String>)>,
+}
+
+impl Policy {
+    /// Returns the policy that allows everything.
+    pub fn allow_all() -> Self {
+        Self::new(Effect::Allow, Vec::new())
+    }
+
+    /// Parses a document.
+    ///
+    /// # Errors
+    /// Names the line, the rule and the key that is invalid.
+    pub fn parse(text: &str) -> Result<Self, PolicyError> {
+        let (default, rules) = parse_document(text, read_rules)?;
+        Ok(Self::new(default, rules))
+    }
+
+    fn new(default: Effect, rules: Vec<PolicyRule>) -> Self {
+        let table = DecisionTable::new(&rules);
+        let warnings = find_ineffective(default, &rules);
+        Self { default, rules, table, warnings }
+    }
+
+    /// Returns the effect on calls that no rule matches.
+    pub fn default_effect(&self) -> Effect {
+        self.default
+    }
+
+    /// Returns the number of rules.
+    pub fn rule_count(&self) -> usize {
+        self.rules.len()
+    }
+
+    /// Returns the rules that can never take effect.
+    pub fn warnings(&self) -> &[PolicyWarning] {
+        &self.warnings
+    }
+
+    /// Returns the rules that match none of these targets: they are probably misspelled.
+    pub fn unmatched<'a>(&self, catalog: impl IntoIterator<Item = Target<'a>>) -> Vec<PolicyWarning> {
+        find_unmatched(&self.rules, catalog)
+    }
+
+    /// Decides about a call. `arguments` are the bytes that are sent on; none count as an empty object.
+    ///
+    /// The arguments of a derived target, such as a task, are those of the call that created it. Without them the decision is
+    /// that of [`Self::is_visible`]: the call itself was decided about.
+    pub fn decide(&self, subject: &Subject<'_>, target: &Target<'_>, arguments: Option<&Raw>) -> Decision {
+        let is_derived = target.kind != target.kind.base();
+        let arguments = match arguments {
+            None if is_derived => DecidedArguments::Unknown,
+            // Peers treat `"arguments": null` like none.
+            Some(raw) if raw.as_str() == "null" => DecidedArguments::Given(None),
+            arguments => DecidedArguments::Given(arguments),
+        };
+        self.decide_about(subject, target, arguments)
+    }
+
+    /// Returns whether a list shows the target: `false` only if every call of it would be denied. A call that needs a further
+    /// scope counts as possible, so that a client can ask for the scope.
+    pub fn is_visible(&self, subject: &Subject<'_>, target: &Target<'_>) -> bool {
+        !matches!(self.decide_about(subject, target, DecidedArguments::Unknown), Decision::Deny { .. })
+    }
+
+    fn decide_about(
+        &self,
+        subject: &Subject<'_>,
+        target: &Target<'_>,
+        arguments: DecidedArguments<'_>,
+    ) -> Decision {
+        let by_default = || match self.default {
+            Effect::Allow => Decision::Allow { rule: None },
+            Effect::Deny => Decision::Deny { rule: None, reason: DenyReason::Default },
+        };
+        if self.rules.is_empty() {
+            return by_default();
+        }
+        if !target.kind.is_uri() && has_invisible_characters(target.name) {
+            return Decision::Deny { rule: None, reason: DenyReason::InvisibleCharacters };
+        }
+        let view = TargetView::new(target);
+        let candidates = self.table.candidates(target);
+        let matching = candidates.into_iter().map(|index| &self.rules[index]);
+        let matching: Vec<&PolicyRule> =
+            matching.filter(|rule| rule.selector.matches(subject, &view, rule.effect)).collect();
+        if let DecidedArguments::Given(Some(raw)) = arguments
+            && let Some(denied) = refuse_ambiguous(&matching, target.kind, raw)
+        {
+            return denied;
+        }
+        let mut verdicts = Verdicts::default();
+        for rule in matching {
+            verdicts.add(rule, subject, target.kind, arguments);
+        }
+        verdicts.decide(self.default).unwrap_or_else(by_default)
+    }
+}
+
+impl FromStr for Policy {
+    type Err = PolicyError;
+
+    fn from_str(text: &str) -> Result<Self, PolicyError> {
+        Self::parse(text)
+    }
+}
+
+/// Refuses arguments that peers read differently on the path of a rule.
+fn refuse_ambiguous(matching: &[&PolicyRule], kind: TargetKind, arguments: &Raw) -> Option<Decision> {
+    if !kind.has_arguments() {
+        return None;
+    }
+    let first = matching.iter().find(|rule| !rule.conditions.is_empty())?;
+    let paths: Vec<&ArgumentPath> =
+        matching.iter().flat_map(|rule| rule.conditions.iter().map(|condition| &condition.path)).collect();
+    let reason = inspect(arguments, &paths).err()?;
+    Some(Decision::Deny { rule: Some(first.reference()), reason })
+}
+
+impl<'a> Verdicts<'a> {
+    fn add(
+        &mut self,
+        rule: &'a PolicyRule,
+        subject: &Subject<'_>,
+        kind: TargetKind,
+        arguments: DecidedArguments<'_>,
+    ) {
+        let accepts = match arguments {
+            // Only tools and prompts have arguments.
+            _ if !rule.conditions.is_empty() && !kind.has_arguments() => false,
+            DecidedArguments::Given(arguments) => rule.accepts_arguments(arguments),
+            DecidedArguments::Unknown => rule.effect == Effect::Allow || rule.conditions.is_empty(),
+        };
+        if !accepts {
+            return;
+        }
+        let missing = rule.missing_scopes(subject);
+        match rule.effect {
+            Effect::Deny if rule.scopes.is_empty() => {
+                self.denied_by.get_or_insert(rule);
+            }
+            Effect::Deny if !missing.is_empty() => {
+                let (_, scopes) = self.lifted_by.get_or_insert_with(|| (rule, BTreeSet::new()));
+                scopes.extend(missing);
+            }
+            Effect::Deny => {}
+            Effect::Allow if missing.is_empty() => {
+                self.allowed_by.get_or_insert(rule);
+            }
+            Effect::Allow => {
+                let rank = |scopes: &Vec<String>| (scopes.len(), scopes.clone());
+                let is_better = self.needs.as_ref().is_none_or(|(_, known)| rank(&missing) < rank(known));
+                if is_better {
+                    self.needs = Some((rule, missing));
+                }
+            }
+        }
+    }
+
+    /// Combines the verdicts: deny overrides, then scopes, then allow. `None` leaves it to the default.
+    fn decide(self, default: Effect) -> Option<Decision> {
+        let Self { denied_by, allowed_by, lifted_by, needs } = self;
+        if let Some(rule) = denied_by {
+            return Some(Decision::Deny { rule: Some(rule.reference()), reason: DenyReason::Rule });
+        }
+        let is_allowed = allowed_by.is_some() || default == Effect::Allow;
+        let needs = needs.filter(|_| !is_allowed);
+        if !is_allowed && needs.is_none() {
+            return None;
+        }
+        let asked_by = lifted_by.as_ref().map(|(rule, _)| *rule).or(needs.as_ref().map(|(rule, _)| *rule));
+        if let Some(rule) = asked_by {
+            let mut scopes = lifted_by.map(|(_, scopes)| scopes).unwrap_or_default();
+            scopes.extend(needs.map(|(_, scopes)| scopes).unwrap_or_default());
+            return Some(Decision::MissingScope {
+                rule: Some(rule.reference()),
+                scopes: scopes.into_iter().collect(),
+            });
+        }
+        allowed_by.map(|rule| Decision::Allow { rule: Some(rule.reference()) })
+    }
+}

@@ -1,0 +1,248 @@
+//! Sets of resource URIs: globs over normalized URIs, where `*` matches within a segment and `**` everything.
+//!
+//! The globs are those of the design crate. Added here are the readings that depend on the scheme: hosts without case, default ports,
+//! `file://localhost`, and a query with dot segments, which a server that ignores queries resolves as part of the path.
+
+use switchboard_design::{ResourceUri, UriPattern, UriPolicy};
+
+use super::rule::Effect;
+
+/// Schemes with hosts, and their default ports.
+const HOST_SCHEMES: [(&str, &str); 5] =
+    [("http", "80"), ("https", "443"), ("ws", "80"), ("wss", "443"), ("ftp", "21")];
+
+/// The URIs that match one of several globs.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct UriSet {
+    sources: Vec<String>,
+    is_everything: bool,
+    /// Denies the URIs that match in any form.
+    deny: UriPolicy,
+    /// Allows the URIs that match in every form.
+    allow: UriPolicy,
+}
+
+/// All readings of a URI; empty if it is not a URI.
+#[derive(Debug)]
+pub(super) struct UriReadings(Vec<ResourceUri>);
+
+/// The URIs of a template.
+#[derive(Debug)]
+pub(super) enum TemplateReading {
+    /// Exactly those of a pattern.
+    Pattern(UriPattern),
+    /// At most those of a pattern, and perhaps the fixed URI before the first variable.
+    Within(UriPattern, Option<UriPattern>),
+    /// Perhaps any.
+    Unknown,
+    /// Not a template.
+    Invalid,
+}
+
+impl UriSet {
+    /// Parses globs. The error is the first that is invalid, with the reason.
+    pub(super) fn new(sources: Vec<String>) -> Result<Self, String> {
+        let is_everything = sources.iter().any(|source| matches!(source.as_str(), "*" | "**"));
+        let globs: Vec<String> = sources
+            .iter()
+            .filter(|source| !matches!(source.as_str(), "*" | "**"))
+            .map(|glob| fold_host(glob))
+            .collect();
+        let deny = UriPolicy::new([""; 0], &globs).map_err(|error| error.to_string())?;
+        let allow = UriPolicy::new(&globs, [""; 0]).map_err(|error| error.to_string())?;
+        Ok(Self { sources, is_everything, deny, allow })
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.sources.is_empty()
+    }
+
+    /// Returns whether a URI matches: for a deny rule in any reading, for an allow rule in every reading. What is not a URI is denied.
+    pub(super) fn matches(&self, uri: &UriReadings, effect: Effect) -> bool {
+        if self.is_empty() || self.is_everything {
+            return self.is_everything;
+        }
+        match effect {
+            Effect::Deny => uri.0.is_empty() || uri.0.iter().any(|uri| !self.deny.allows(uri)),
+            Effect::Allow => {
+                // The policy without globs would allow everything.
+                !uri.0.is_empty() && uri.0.iter().all(|uri| self.allow.allows(uri))
+            }
+        }
+    }
+
+    /// Returns whether every URI of a template matches; `false` if unknown.
+    pub(super) fn covers(&self, template: &TemplateReading) -> bool {
+        let covers = |pattern: &UriPattern| !self.deny.shows(pattern);
+        self.is_everything
+            || match template {
+                TemplateReading::Pattern(pattern) => covers(pattern),
+                TemplateReading::Within(pattern, fixed) => {
+                    covers(pattern) && fixed.as_ref().is_none_or(covers)
+                }
+                TemplateReading::Unknown | TemplateReading::Invalid => false,
+            }
+    }
+
+    /// Returns whether some URI of a template may match.
+    pub(super) fn intersects(&self, template: &TemplateReading) -> bool {
+        if self.is_empty() || self.is_everything {
+            return self.is_everything;
+        }
+        let intersects = |pattern: &UriPattern| self.allow.shows(pattern) || !self.deny.shows(pattern);
+        match template {
+            TemplateReading::Pattern(pattern) => intersects(pattern),
+            TemplateReading::Within(pattern, fixed) => {
+                intersects(pattern) || fixed.as_ref().is_some_and(intersects)
+            }
+            TemplateReading::Unknown | TemplateReading::Invalid => true,
+        }
+    }
+
+    /// Returns whether every URI of `other` certainly matches.
+    pub(super) fn covers_set(&self, other: &Self) -> bool {
+        let covered = |source: &String| {
+            self.sources.contains(source)
+                || (!source.contains('*') && self.matches(&UriReadings::new(source), Effect::Allow))
+        };
+        self.is_everything || (!other.is_everything && other.sources.iter().all(covered))
+    }
+}
+
+impl UriReadings {
+    pub(super) fn new(text: &str) -> Self {
+        let mut texts = vec![text.to_owned()];
+        let has_dot_segments = |query: &str| {
+            let decoded = query.replace("%2e", ".").replace("%2E", ".");
+            let decoded =
+                decoded.replace("%2f", "/").replace("%2F", "/").replace("%5c", "/").replace("%5C", "/");
+            decoded.split(['/', '\\']).any(|segment| segment == "..")
+        };
+        if text.split_once('?').is_some_and(|(_, query)| has_dot_segments(query)) {
+            texts.push(text.replace('?', "%3F"));
+        }
+        let parsed: Result<Vec<ResourceUri>, _> =
+            texts.iter().map(|text| text.parse::<ResourceUri>()).collect();
+        let Ok(mut readings) = parsed else { return Self(Vec::new()) };
+        for index in 0..readings.len() {
+            let folded = fold_host(readings[index].base());
+            if folded != readings[index].base() {
+                match folded.parse() {
+                    Ok(folded) => readings.push(folded),
+                    Err(_) => return Self(Vec::new()),
+                }
+            }
+        }
+        Self(readings)
+    }
+}
+
+impl TemplateReading {
+    pub(super) fn new(text: &str) -> Self {
+        if let Ok(pattern) = text.parse() {
+            return Self::Pattern(pattern);
+        }
+        // An expression beyond the supported ones: everything from it on may be anything.
+        let Some((prefix, _)) = text.split_once('{') else { return Self::Invalid };
+        match format!("{prefix}{{+rest}}").parse() {
+            Ok(pattern) => Self::Within(pattern, prefix.parse().ok()),
+            Err(_) => Self::Unknown,
+        }
+    }
+}
+
+/// Normalizes the authority where the scheme defines how: the host in lower case without its last dot, no user, no default port, and
+/// no `localhost` in a file URI. Other URIs stay as they are.
+fn fold_host(uri: &str) -> String {
+    let Some((scheme, rest)) = uri.split_once("://") else { return uri.to_owned() };
+    let (authority, path) = rest.split_at(rest.find(['/', '?']).unwrap_or(rest.len()));
+    let scheme = scheme.to_ascii_lowercase();
+    if scheme == "file" {
+        let authority = if authority.eq_ignore_ascii_case("localhost") { "" } else { authority };
+        return format!("{scheme}://{authority}{path}");
+    }
+    let Some((_, default_port)) = HOST_SCHEMES.iter().find(|(name, _)| *name == scheme) else {
+        return uri.to_owned();
+    };
+    let host_and_port = authority.rsplit_once('@').map_or(authority, |(_, host)| host).to_ascii_lowercase();
+    let (host, port) = match host_and_port.rsplit_once(':') {
+        Some((host, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => (host, port),
+        _ => (host_and_port.as_str(), ""),
+    };
+    let host = host.strip_suffix('.').unwrap_or(host);
+    let port = port.trim_start_matches('0');
+    if port.is_empty() || port == *default_port {
+        format!("{scheme}://{host}{path}")
+    } else {
+        format!("{scheme}://{host}:{port}{path}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn set(globs: &[&str]) -> UriSet {
+        UriSet::new(globs.iter().map(|glob| (*glob).to_owned()).collect()).unwrap()
+    }
+
+    fn matches(glob: &str, uri: &str) -> (bool, bool) {
+        let (set, uri) = (set(&[glob]), UriReadings::new(uri));
+        (set.matches(&uri, Effect::Allow), set.matches(&uri, Effect::Deny))
+    }
+
+    #[test]
+    fn hosts_have_one_spelling() {
+        for uri in [
+            "https://api.example.com/v1/x",
+            "https://API.Example.COM/v1/x",
+            "https://api.example.com:443/v1/x",
+            "https://user:pw@api.example.com/v1/x",
+            "https://api.example.com./v1/x",
+            "HTTPS://api.example.com:0443/v1/x",
+        ] {
+            assert!(matches("https://API.example.com/v1/**", uri).1, "{uri} is denied");
+        }
+        assert_eq!(matches("https://a.com/**", "https://b.com/x"), (false, false));
+        assert!(!matches("https://a.com/**", "https://a.com:8443/x").1);
+        assert!(matches("file:///etc/**", "file://LOCALHOST/etc/passwd").1);
+        assert_eq!(matches("doc://Id", "doc://id"), (false, false), "the case of a name matters");
+    }
+
+    #[test]
+    fn an_allow_rule_needs_every_reading() {
+        assert_eq!(matches("file:///srv/**", "file:///srv/a"), (true, true));
+        assert_eq!(matches("file:///srv/**", "file:///srv/a?x=1"), (true, true));
+        assert!(!matches("file:///srv/**", "file:///srv/a?/../../etc/passwd").0);
+        assert!(!matches("file:///srv/**", "file:///srv/a?/%2e%2e/%2e%2e/etc/passwd").0);
+        assert!(matches("file:///etc/**", "file:///srv/a?/../../../etc/passwd").1);
+        assert_eq!(matches("file:///srv/**", "not a uri"), (false, true));
+        assert_eq!(matches("**", "not a uri"), (true, true));
+        assert!(!set(&[]).matches(&UriReadings::new("a:b"), Effect::Deny));
+    }
+
+    #[test]
+    fn templates_are_sets() {
+        let template = TemplateReading::new;
+        let srv = set(&["file:///srv/**"]);
+        assert!(
+            srv.covers(&template("file:///srv/{name}")) && srv.intersects(&template("file:///srv/{name}"))
+        );
+        assert!(!srv.covers(&template("file:///{+path}")) && srv.intersects(&template("file:///{+path}")));
+        assert!(!srv.intersects(&template("file:///etc/{name}")));
+        // Expressions beyond the supported ones.
+        assert!(
+            !srv.covers(&template("file:///srv{/path*}")) && srv.intersects(&template("file:///srv{/path*}"))
+        );
+        assert!(srv.covers(&template("file:///srv/a{/path*}")));
+        assert!(!srv.intersects(&template("file:///etc{/path*}")));
+        assert!(srv.intersects(&template("{+uri}")) && !srv.covers(&template("{+uri}")));
+    }
+
+    #[test]
+    fn invalid_globs_are_rejected() {
+        for glob in ["srv", "file:///a/../b", "doc://a?x"] {
+            assert!(UriSet::new(vec![glob.into()]).is_err(), "{glob}");
+        }
+    }
+}
