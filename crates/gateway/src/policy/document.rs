@@ -99,6 +99,11 @@ impl<'a> TomlTable<'a> {
         PolicyError { line: self.line(), path: self.path.clone(), kind }
     }
 
+    /// Returns an error about a key that the table lacks.
+    pub(crate) fn missing_key(&self, key: &'static str, hint: &'static str) -> PolicyError {
+        self.error(PolicyErrorKind::MissingKey { key, hint })
+    }
+
     /// Returns a list of names: a text, or an array of texts.
     ///
     /// # Errors

@@ -61,6 +61,7 @@ pub use error::{PolicyError, PolicyErrorKind};
 pub use lint::{PolicyWarning, PolicyWarningKind};
 pub use policy::Policy;
 pub use rule::Effect;
-pub(crate) use selector::Selector;
+pub(crate) use selector::{SELECTOR_KEYS, Selector};
 pub use subject::Subject;
+pub(crate) use target::TargetView;
 pub use target::{Target, TargetKind};

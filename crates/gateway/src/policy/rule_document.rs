@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::argument_path::ArgumentPath;
 use super::condition::{ArgumentCondition, ArgumentTest};
 use super::document::{TomlEntry, TomlTable};
-use super::error::{PolicyError, PolicyErrorKind};
+use super::error::PolicyError;
 use super::regex::Regex;
 use super::rule::{Effect, PolicyRule};
 use super::selector::{SELECTOR_KEYS, Selector};
@@ -24,7 +24,7 @@ pub(super) fn read_rules(root: &TomlTable<'_>) -> Result<(Effect, Vec<PolicyRule
         Some(entry) => read_effect(&entry)?,
         None => {
             let hint = "write `default = \"deny\"` or `default = \"allow\"` for calls that no rule matches";
-            return Err(root.error(PolicyErrorKind::MissingKey { key: "default", hint }));
+            return Err(root.missing_key("default", hint));
         }
     };
     let issuer = root.get("issuer").map(|entry| entry.string()).transpose()?;
@@ -48,7 +48,7 @@ fn read_rule(
         Some(entry) => read_effect(&entry)?,
         None => {
             let hint = "write `effect = \"allow\"` or `effect = \"deny\"`";
-            return Err(table.error(PolicyErrorKind::MissingKey { key: "effect", hint }));
+            return Err(table.missing_key("effect", hint));
         }
     };
     let (own_key, other_key, hint) = match effect {

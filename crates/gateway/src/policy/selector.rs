@@ -101,10 +101,11 @@ impl Selector {
 
     /// Returns whether the selector matches. Where there is more than one reading, the effect decides which one counts.
     pub(crate) fn matches(&self, subject: &Subject<'_>, view: &TargetView<'_>, effect: Effect) -> bool {
-        self.matches_subject(subject, effect) && self.matches_target(view, effect)
+        self.matches_caller(subject, effect) && self.matches_target(view, effect)
     }
 
-    fn matches_subject(&self, subject: &Subject<'_>, effect: Effect) -> bool {
+    /// Returns whether the selector matches the caller, whatever the target.
+    pub(crate) fn matches_caller(&self, subject: &Subject<'_>, effect: Effect) -> bool {
         let is_view = match (&self.view, subject.view) {
             (Some(set), Some(view)) => set.matches(view),
             (Some(_), None) => false,

@@ -1,0 +1,173 @@
+//! The rate limiter: finds the buckets of a request.
+
+use std::fmt;
+use std::sync::Arc;
+
+use super::bucket::BucketRate;
+use super::error::RateLimited;
+use super::key::BucketKey;
+use super::limit_document::read_limits;
+use super::memory_store::MemoryStore;
+use super::store::{BucketRequest, LimitStore, TakeOutcome};
+use crate::policy::{Effect, PolicyError, Selector, Subject, Target, TargetView, parse_document};
+
+/// The name of the limit that a full store reports.
+const STORE_LIMIT: &str = "tracked callers";
+
+/// A request that is limited.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub enum Operation<'a> {
+    /// A call of a target, after the policy allowed it.
+    Call(&'a Target<'a>),
+    /// A list of tools, resources, templates or prompts.
+    List,
+    /// `initialize` or `server/discover`.
+    Discover,
+}
+
+/// The kind of an [`Operation`] in a document.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum OperationKind {
+    Call,
+    List,
+    Discover,
+}
+
+impl OperationKind {
+    pub(super) const NAMES: [(&'static str, Self); 3] =
+        [("call", Self::Call), ("list", Self::List), ("discover", Self::Discover)];
+}
+
+/// What a limit counts separately.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum KeyPart {
+    Principal,
+    Server,
+    Tool,
+    View,
+}
+
+impl KeyPart {
+    pub(super) const NAMES: [(&'static str, Self); 4] = [
+        ("principal", Self::Principal),
+        ("server", Self::Server),
+        ("tool", Self::Tool),
+        ("view", Self::View),
+    ];
+}
+
+/// A compiled limit.
+#[derive(Clone, Debug)]
+pub(super) struct RateLimit {
+    pub(super) name: Arc<str>,
+    /// Empty for all.
+    pub(super) operations: Vec<OperationKind>,
+    pub(super) rate: BucketRate,
+    pub(super) parts: Vec<KeyPart>,
+    pub(super) selector: Arc<Selector>,
+}
+
+/// Limits with the store of their buckets.
+pub struct RateLimiter {
+    limits: Vec<RateLimit>,
+    store: Arc<dyn LimitStore>,
+}
+
+impl RateLimiter {
+    /// Reads the `[[limit]]` tables of a policy document; the buckets are in memory.
+    ///
+    /// # Errors
+    /// Names the line, the limit and the key that is invalid.
+    pub fn parse(text: &str) -> Result<Self, PolicyError> {
+        Ok(Self { limits: parse_document(text, read_limits)?, store: Arc::new(MemoryStore::default()) })
+    }
+
+    /// Replaces the store.
+    #[must_use]
+    pub fn with_store(mut self, store: Arc<dyn LimitStore>) -> Self {
+        self.store = store;
+        self
+    }
+
+    /// Replaces the limits and keeps the store: buckets of unchanged names keep their state.
+    ///
+    /// # Errors
+    /// As [`Self::parse`].
+    pub fn reload(&self, text: &str) -> Result<Self, PolicyError> {
+        Ok(Self { limits: parse_document(text, read_limits)?, store: Arc::clone(&self.store) })
+    }
+
+    /// Returns whether no request is limited.
+    pub fn is_empty(&self) -> bool {
+        self.limits.is_empty()
+    }
+
+    /// Takes a token from every bucket of the request, or refuses it and takes none.
+    ///
+    /// # Errors
+    /// Names the limit that refused, and the time until a retry can pass.
+    pub async fn check(&self, subject: &Subject<'_>, operation: &Operation<'_>) -> Result<(), RateLimited> {
+        let limits: Vec<&RateLimit> =
+            self.limits.iter().filter(|limit| limit.applies(subject, operation)).collect();
+        if limits.is_empty() {
+            return Ok(());
+        }
+        let bucket = |limit: &&RateLimit| BucketRequest::new(limit.key(subject, operation), limit.rate);
+        let buckets: Vec<BucketRequest> = limits.iter().map(bucket).collect();
+        let (limit, retry_after) = match self.store.take(&buckets).await {
+            TakeOutcome::Taken => return Ok(()),
+            TakeOutcome::Refused { bucket, retry_after } => {
+                (limits.get(bucket).map_or(STORE_LIMIT, |limit| &limit.name), retry_after)
+            }
+            TakeOutcome::Full { retry_after } => (STORE_LIMIT, retry_after),
+        };
+        Err(RateLimited { limit: limit.to_owned(), retry_after })
+    }
+}
+
+impl RateLimit {
+    fn applies(&self, subject: &Subject<'_>, operation: &Operation<'_>) -> bool {
+        let kind = match operation {
+            Operation::Call(_) => OperationKind::Call,
+            Operation::List => OperationKind::List,
+            Operation::Discover => OperationKind::Discover,
+        };
+        let is_operation = self.operations.is_empty() || self.operations.contains(&kind);
+        // As a deny rule reads it: what may be meant is limited.
+        is_operation
+            && match operation {
+                Operation::Call(target) => {
+                    self.selector.matches(subject, &TargetView::new(target), Effect::Deny)
+                }
+                Operation::List | Operation::Discover => self.selector.matches_caller(subject, Effect::Deny),
+            }
+    }
+
+    fn key(&self, subject: &Subject<'_>, operation: &Operation<'_>) -> BucketKey {
+        let target = match operation {
+            Operation::Call(target) => Some(*target),
+            Operation::List | Operation::Discover => None,
+        };
+        let has = |part| self.parts.contains(&part);
+        BucketKey::new(
+            &self.name,
+            &[
+                subject.principal.filter(|_| has(KeyPart::Principal)),
+                // A principal is unique per issuer.
+                subject.issuer.filter(|_| has(KeyPart::Principal)),
+                subject.view.filter(|_| has(KeyPart::View)),
+                // A tool is unique per server.
+                target.filter(|_| has(KeyPart::Server) || has(KeyPart::Tool)).map(|target| target.server),
+                target.filter(|_| has(KeyPart::Tool)).map(|target| target.kind.base().as_str()),
+                target.filter(|_| has(KeyPart::Tool)).map(|target| target.name),
+            ],
+        )
+    }
+}
+
+impl fmt::Debug for RateLimiter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RateLimiter").field("limits", &self.limits).finish_non_exhaustive()
+    }
+}
