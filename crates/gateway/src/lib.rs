@@ -1,0 +1,61 @@
+//! A gateway: many MCP servers behind one endpoint. A [`Handler`](switchboard_session::server::Handler) in front of a
+//! [`Host`].
+//!
+//! ```text
+//!   client ──▶ Server ──▶ handler ── names, owners ──▶ relay ──▶ Host ──▶ upstream
+//!     ▲                     ▲                           │
+//!     └── changes ──────────┘       parked ◀── questions┘
+//! ```
+//!
+//! Lists come from the catalog that the host keeps; a request goes to the one server that owns its tool, prompt or
+//! resource. Client and server may speak different revisions: a question of a server reaches the client as a request
+//! (legacy) or as a result that requires input (modern). In the second case the running call is *parked* until the client
+//! sends the answer.
+//!
+//! **Invariants.** A list never waits for a server that has failed. A name or URI that two servers claim belongs to neither
+//! of them unchanged. A question reaches only the client whose call it belongs to. A parked call is continued at most once
+//! at a time, only by the principal that started it, and is never started again.
+//!
+//! ```
+//! use switchboard::gateway::{Gateway, GatewayOptions};
+//! use switchboard::{Client, InProcess, json};
+//!
+//! # mod demo { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/doc_examples.rs")); }
+//! # demo::run(async {
+//! let host = Gateway::host_builder().build();
+//! host.connect("sums", InProcess::new(&demo::server())).await?;
+//! let gateway = Gateway::new(host, GatewayOptions::default());
+//!
+//! let session = Client::new().connect(InProcess::new(gateway.server())).await?;
+//! let sum = session.call_tool("sums__add", json!({ "a": 19, "b": 23 })).await?;
+//! assert_eq!(sum.text(), "42");
+//! # demo::done() });
+//! ```
+//!
+//! [`Host`]: switchboard_host::Host
+
+mod changes;
+mod error;
+mod exchange;
+mod exposed;
+mod gateway;
+mod handler;
+mod instructions;
+mod log_levels;
+mod meta;
+mod names;
+mod options;
+mod page;
+mod parked;
+mod questions;
+mod relay;
+mod resource_owner;
+mod state;
+mod status;
+mod subscriptions;
+mod uri_template;
+
+pub use gateway::Gateway;
+pub use names::{ItemKind, PrefixPolicy, WithheldItem};
+pub use options::{GatewayOptions, ParkedLimits};
+pub use status::GatewayStatus;
