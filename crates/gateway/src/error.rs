@@ -12,7 +12,8 @@ pub(crate) fn from_host(error: HostError) -> RpcError {
             CallError::Remote(error) => error,
             CallError::TimedOut { .. } => with_reason(ErrorCode::INTERNAL_ERROR, "upstream_timeout", text),
             _ => {
-                let hint = format!("{text}\nThe server {server:?} did not complete the request; it may have run.");
+                let hint =
+                    format!("{text}\nThe server {server:?} did not complete the request; it may have run.");
                 with_reason(ErrorCode::INTERNAL_ERROR, "upstream_failed", hint)
             }
         },
@@ -21,11 +22,13 @@ pub(crate) fn from_host(error: HostError) -> RpcError {
             "upstream_needs_login",
             format!("{text}\nLog the gateway in to this server."),
         ),
-        HostError::NotReady { .. } | HostError::NotConnected { .. } | HostError::Connect { .. } => with_reason(
-            ErrorCode::INTERNAL_ERROR,
-            "upstream_unavailable",
-            format!("{text}\nNothing was sent; try again later."),
-        ),
+        HostError::NotReady { .. } | HostError::NotConnected { .. } | HostError::Connect { .. } => {
+            with_reason(
+                ErrorCode::INTERNAL_ERROR,
+                "upstream_unavailable",
+                format!("{text}\nNothing was sent; try again later."),
+            )
+        }
         HostError::Busy { .. } => with_reason(
             ErrorCode::INTERNAL_ERROR,
             "upstream_busy",
@@ -52,8 +55,7 @@ pub(crate) fn question_expired() -> RpcError {
     with_reason(
         ErrorCode::INVALID_PARAMS,
         "question_expired",
-        "the question has expired; call the tool again. It may have run up to the question"
-            .to_owned(),
+        "the question has expired; call the tool again. It may have run up to the question".to_owned(),
     )
 }
 

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use switchboard_protocol::{
-    CallToolParams, CallToolResult, CompleteParams, CompleteResult, Completion, ErrorCode, FromRaw, GetPromptParams,
-    GetPromptResult, InputResponses, PageParams, Raw, ReadResourceParams, ReadResourceResult, Reference, RpcError,
-    ServerResult,
+    CallToolParams, CallToolResult, CompleteParams, CompleteResult, Completion, ErrorCode, FromRaw,
+    GetPromptParams, GetPromptResult, InputResponses, PageParams, Raw, ReadResourceParams,
+    ReadResourceResult, Reference, RpcError, ServerResult,
 };
 use switchboard_session::server::{
     CachedResult, Handler, HandlerOutcome, Reply, RequestContext, ServerRequest,
@@ -135,8 +135,7 @@ async fn get_prompt(state: Arc<GatewayState>, cx: RequestContext, params: GetPro
 async fn read_resource(state: Arc<GatewayState>, cx: RequestContext, params: ReadResourceParams) -> Reply {
     let ReadResourceParams { uri: exposed_uri, input_responses, request_state, meta, .. } = params;
     check_retry(input_responses.as_ref(), request_state.as_deref())?;
-    let ResourceOwner { server, uri } =
-        look_up(&state, |exposed| exposed.owners.find(&exposed_uri)).await?;
+    let ResourceOwner { server, uri } = look_up(&state, |exposed| exposed.owners.find(&exposed_uri)).await?;
     let params = encode(&ReadResourceParams::new(uri.as_str()))?;
     let target = UpstreamTarget::Method { method: "resources/read", params };
     let request = UpstreamRequest { server, target, meta: meta::relayed(meta) };

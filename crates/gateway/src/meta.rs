@@ -26,7 +26,8 @@ pub(crate) fn clean_result(raw: Raw) -> Raw {
         return raw;
     }
     let members = raw.fields().filter(|(name, _)| *name != "resultType");
-    let mut members: OrderedMap<Raw> = members.map(|(name, value)| (name.as_str().to_owned(), value)).collect();
+    let mut members: OrderedMap<Raw> =
+        members.map(|(name, value)| (name.as_str().to_owned(), value)).collect();
     let meta = members.remove("_meta").and_then(|meta| Meta::from_raw(&meta).ok());
     if let Some(Ok(meta)) = relayed(meta).map(|meta| Raw::encode(&meta)) {
         members.insert("_meta", meta);

@@ -78,7 +78,11 @@ pub(crate) fn expose<T>(
     };
     let names: Vec<String> = items
         .iter()
-        .map(|item| if is_prefixed(&item.name) { prefixed(&item.server, &item.name) } else { item.name.clone() })
+        .map(
+            |item| {
+                if is_prefixed(&item.name) { prefixed(&item.server, &item.name) } else { item.name.clone() }
+            },
+        )
         .collect();
     let mut claimed: BTreeMap<String, Vec<NamedItem<T>>> = BTreeMap::new();
     for (name, item) in names.into_iter().zip(items) {
@@ -143,7 +147,8 @@ mod tests {
 
     #[test]
     fn a_withheld_name_says_who_claims_it() {
-        let items = ["one", "two"].map(|server| NamedItem { server: server.into(), name: "add".into(), item: () });
+        let items =
+            ["one", "two"].map(|server| NamedItem { server: server.into(), name: "add".into(), item: () });
         let (_, withheld) = expose(ItemKind::Tool, PrefixPolicy::Never, items.into());
         assert_eq!(
             withheld[0].to_string(),

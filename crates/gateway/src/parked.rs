@@ -163,7 +163,8 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn the_number_of_parked_calls_is_bounded_and_expiry_makes_room() {
-        let limits = ParkedLimits::default().with_total(3).with_per_principal(2).with_lifetime(Duration::from_secs(5));
+        let limits =
+            ParkedLimits::default().with_total(3).with_per_principal(2).with_lifetime(Duration::from_secs(5));
         let parked = ParkedCalls::new(limits);
         for principal in [Some("ada"), Some("ada"), None] {
             parked.park(exchange(), parked.reserve(principal).unwrap());
@@ -173,6 +174,9 @@ mod tests {
         tokio::time::sleep(Duration::from_secs(6)).await;
         assert_eq!(parked.len(), 0);
         assert!(parked.reserve(Some("ada")).is_ok());
-        assert!(parked.reserved.lock().by_principal.is_empty(), "nothing is kept for principals without calls");
+        assert!(
+            parked.reserved.lock().by_principal.is_empty(),
+            "nothing is kept for principals without calls"
+        );
     }
 }

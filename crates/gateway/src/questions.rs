@@ -1,8 +1,8 @@
 //! Questions of a server during a relayed call: passed from the host's side to whoever holds the call.
 
 use switchboard_protocol::{
-    CreateMessageParams, CreateMessageResult, ElicitParams, ElicitResult, FromRaw, InputRequest, ListRootsResult,
-    Raw, Root,
+    CreateMessageParams, CreateMessageResult, ElicitParams, ElicitResult, FromRaw, InputRequest,
+    ListRootsResult, Raw, Root,
 };
 use switchboard_session::client::{ClientHandler, HandlerCapabilities, HandlerError, RequestingServer};
 use switchboard_session::link::BoxFuture;
@@ -91,5 +91,6 @@ impl ClientHandler for QuestionHandler {
 }
 
 fn decode<T: FromRaw>(answer: &Raw) -> Result<T, HandlerError> {
-    T::from_raw(answer).map_err(|error| HandlerError::new(format!("the client's answer is not valid: {error}")))
+    T::from_raw(answer)
+        .map_err(|error| HandlerError::new(format!("the client's answer is not valid: {error}")))
 }

@@ -9,7 +9,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use switchboard_host::{HostError, Run};
+use switchboard_host::{Host, HostError, Run};
 use switchboard_protocol::{ElicitParams, InputRequest, Meta, Raw, Revision, RpcError};
 use switchboard_session::client::HandlerError;
 use switchboard_session::link::BoxFuture;
@@ -83,20 +83,25 @@ pub(crate) async fn relay(
 }
 
 /// Starts the upstream call.
-fn start(state: &Arc<GatewayState>, cx: &RequestContext, request: UpstreamRequest) -> Result<Exchange, RpcError> {
+fn start(
+    state: &Arc<GatewayState>,
+    cx: &RequestContext,
+    request: UpstreamRequest,
+) -> Result<Exchange, RpcError> {
     let (handler, questions) = QuestionHandler::new();
     let notices = Arc::new(NoticeSink::new());
     let run = Run::with_handler(handler);
     let level = cx.log_level();
-    let (gateway, sink) = (Arc::clone(state), Arc::clone(&notices));
+    // Not the state itself: it owns the parked calls.
+    let (host, log_levels, sink) = (state.host.clone(), Arc::clone(&state.log_levels), Arc::clone(&notices));
     let call: UpstreamCall = Box::pin(async move {
         if let Some(level) = level {
-            gateway.log_levels.ensure(&gateway.host, &request.server, level).await;
+            log_levels.ensure(&host, &request.server, level).await;
         }
         let server = Arc::clone(&request.server);
-        let raw = send(&gateway, request, &run, sink).await.map_err(from_host)?;
+        let raw = send(&host, request, &run, sink).await.map_err(from_host)?;
         // A server that has just disconnected spoke the revision that is hardest to pass on.
-        let status = gateway.host.state(&server).ok();
+        let status = host.state(&server).ok();
         let info = status.as_ref().and_then(|status| status.session_info());
         Ok(UpstreamResult { raw, revision: info.map_or(Revision::LATEST, |info| info.revision) })
     });
@@ -105,7 +110,7 @@ fn start(state: &Arc<GatewayState>, cx: &RequestContext, request: UpstreamReques
 
 /// Sends the request to its server.
 async fn send(
-    gateway: &GatewayState,
+    host: &Host,
     request: UpstreamRequest,
     run: &Run,
     notices: Arc<NoticeSink>,
@@ -114,8 +119,7 @@ async fn send(
     let sink = Arc::clone(&notices);
     match target {
         UpstreamTarget::Tool { name, arguments } => {
-            let mut call = gateway
-                .host
+            let mut call = host
                 .call_tool(&*server, name, arguments)
                 .within(run)
                 .on_progress(move |report| sink.progress(&report))
@@ -126,8 +130,7 @@ async fn send(
             call.raw().await
         }
         UpstreamTarget::Method { method, params } => {
-            let mut call = gateway
-                .host
+            let mut call = host
                 .request(&server, method, params)
                 .within(run)
                 .on_progress(move |report| sink.progress(&report))
@@ -252,7 +255,9 @@ impl Drop for HeldExchange {
         exchange.notices.attach(None);
         let waits_for_answer = !exchange.outstanding.is_empty();
         let permit = self.permit.take();
-        if self.may_park && waits_for_answer && !self.cx.is_cancelled()
+        if self.may_park
+            && waits_for_answer
+            && !self.cx.is_cancelled()
             && let Some(permit) = permit
         {
             self.state.parked.park(exchange, permit);

@@ -102,7 +102,9 @@ fn host_part(server: &str) -> String {
     let mut text = String::with_capacity(server.len());
     for byte in server.bytes() {
         match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => text.push(char::from(byte)),
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => {
+                text.push(char::from(byte))
+            }
             other => text.push_str(&format!("%{other:02X}")),
         }
     }
@@ -111,7 +113,8 @@ fn host_part(server: &str) -> String {
 
 fn not_found(uri: &str) -> RpcError {
     let data = Raw::from(serde_json::json!({ "uri": uri }));
-    RpcError::new(ErrorCode::RESOURCE_NOT_FOUND, format!("Resource not found: no server has {uri}")).with_data(data)
+    RpcError::new(ErrorCode::RESOURCE_NOT_FOUND, format!("Resource not found: no server has {uri}"))
+        .with_data(data)
 }
 
 #[cfg(test)]
@@ -132,8 +135,10 @@ mod tests {
 
     #[test]
     fn listed_resources_come_before_templates_and_specific_templates_before_others() {
-        let table =
-            table(&[("one", "note://7")], &[("two", "note://{id}"), ("one", "note://x-{id}"), ("two", "{+any}")]);
+        let table = table(
+            &[("one", "note://7")],
+            &[("two", "note://{id}"), ("one", "note://x-{id}"), ("two", "{+any}")],
+        );
         assert_eq!(server(&table, "note://7").as_deref(), Some("one"));
         assert_eq!(server(&table, "note://8").as_deref(), Some("two"));
         assert_eq!(server(&table, "note://x-1").as_deref(), Some("one"));

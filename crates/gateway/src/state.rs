@@ -23,7 +23,7 @@ pub(crate) struct GatewayState {
     pub(crate) options: GatewayOptions,
     pub(crate) publisher: Publisher,
     pub(crate) parked: Arc<ParkedCalls>,
-    pub(crate) log_levels: LogLevels,
+    pub(crate) log_levels: Arc<LogLevels>,
     pub(crate) subscriptions: Subscriptions,
     /// Clients that were asked to visit a URL, by the id of the elicitation.
     url_questions: Mutex<HashMap<String, RequestContext>>,
@@ -40,7 +40,7 @@ impl GatewayState {
             host,
             options,
             publisher: Publisher::default(),
-            log_levels: LogLevels::default(),
+            log_levels: Arc::default(),
             subscriptions: Subscriptions::default(),
             url_questions: Mutex::default(),
             exposed: Mutex::new(Arc::new(exposed)),

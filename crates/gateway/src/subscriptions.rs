@@ -37,7 +37,8 @@ impl Subscriptions {
             return;
         }
         // Aborted when the last client leaves, or with the gateway.
-        let task = tokio::spawn(follow(host.clone(), owner, uri.to_owned(), publisher.clone())).abort_handle();
+        let task =
+            tokio::spawn(follow(host.clone(), owner, uri.to_owned(), publisher.clone())).abort_handle();
         active.insert(uri.to_owned(), ActiveSubscription { clients: 1, task });
     }
 

@@ -28,8 +28,15 @@ async fn plain_calls_pass() {
         let result = session.call_tool("up__echo", json!({ "text": "hello" })).await.unwrap();
         assert_eq!(result.text(), r#"{"text":"hello"}"#, "{cell:?}");
         let unknown = session.call_tool("up__nothing", json!({})).await.unwrap_err();
-        assert!(matches!(&unknown, CallError::Remote(error) if error.message.contains("up__nothing")), "{unknown}");
-        assert_eq!(session.info().unwrap().instructions.as_deref(), Some("# up\n\nAsk before you act."), "{cell:?}");
+        assert!(
+            matches!(&unknown, CallError::Remote(error) if error.message.contains("up__nothing")),
+            "{unknown}"
+        );
+        assert_eq!(
+            session.info().unwrap().instructions.as_deref(),
+            Some("# up\n\nAsk before you act."),
+            "{cell:?}"
+        );
         bench.close().await;
     }
 }
@@ -44,7 +51,8 @@ async fn reserved_meta_is_stripped_on_both_hops() {
         let seen = seen.text();
         let keys: Vec<&str> = seen.split(' ').collect();
         assert!(keys.contains(&"com.example/x"), "{cell:?}: {keys:?}");
-        let own = Meta::PER_REQUEST.into_iter().chain([Meta::PROGRESS_TOKEN, "com.example/x"]).collect::<Vec<_>>();
+        let own =
+            Meta::PER_REQUEST.into_iter().chain([Meta::PROGRESS_TOKEN, "com.example/x"]).collect::<Vec<_>>();
         assert!(keys.iter().all(|key| own.contains(key)), "{cell:?}: {keys:?}");
         let raw = session.call_tool("up__echo", json!({})).raw().await.unwrap();
         assert!(!raw.as_str().contains(r#""name":"upstream""#), "{cell:?}: {}", raw.as_str());
@@ -123,7 +131,8 @@ async fn prompts_resources_and_completion_pass() {
             let completed = session.complete(CompleteParams::new(reference, "name", "A")).await.unwrap();
             assert_eq!(completed.completion.values, ["A-done"], "{cell:?}");
         }
-        let raw = session.raw_call("resources/read", Raw::from(json!({ "uri": "note://one" }))).await.unwrap();
+        let raw =
+            session.raw_call("resources/read", Raw::from(json!({ "uri": "note://one" }))).await.unwrap();
         let is_modern = cell.client == crate::cells::Side::Modern;
         assert_eq!(raw.as_str().contains("ttlMs"), is_modern, "{cell:?}: {}", raw.as_str());
         bench.close().await;

@@ -53,9 +53,9 @@ pub(crate) fn cells() -> Vec<Cell> {
     let sides = [Side::Legacy, Side::Modern];
     let reaches = [Reach::InProcess, Reach::Child, Reach::Http];
     let cells = sides.into_iter().flat_map(|client| {
-        sides.into_iter().flat_map(move |upstream| {
-            reaches.into_iter().map(move |reach| Cell { client, upstream, reach })
-        })
+        sides
+            .into_iter()
+            .flat_map(move |upstream| reaches.into_iter().map(move |reach| Cell { client, upstream, reach }))
     });
     cells.collect()
 }
@@ -134,6 +134,12 @@ impl Bench {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
         panic!("{what}: {:?}, not {times}", self.counts().await);
+    }
+
+    /// Drops the gateway; the host and its upstream stay.
+    pub(crate) fn without_gateway(mut self) -> Self {
+        self.gateway = Gateway::new(self.host.clone(), GatewayOptions::default());
+        self
     }
 
     pub(crate) async fn close(self) {

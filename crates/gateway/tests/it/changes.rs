@@ -30,11 +30,17 @@ async fn changed_lists_are_announced_after_they_have_changed() {
             match changes.next().await.unwrap() {
                 Change::Tools => {
                     tools = true;
-                    assert!(session.refresh_tools().await.unwrap().by_name("up__extra").is_some(), "{cell:?}");
+                    assert!(
+                        session.refresh_tools().await.unwrap().by_name("up__extra").is_some(),
+                        "{cell:?}"
+                    );
                 }
                 Change::Prompts => {
                     prompts = true;
-                    assert!(session.refresh_prompts().await.unwrap().by_name("up__extra").is_some(), "{cell:?}");
+                    assert!(
+                        session.refresh_prompts().await.unwrap().by_name("up__extra").is_some(),
+                        "{cell:?}"
+                    );
                 }
                 Change::Resources => {
                     resources = true;
@@ -62,7 +68,10 @@ async fn updates_of_a_resource_reach_every_subscriber_by_one_upstream_subscripti
         bench.host.call_tool("up", "touch", json!({})).await.unwrap();
         for subscription in &mut subscriptions {
             let change = subscription.next().await;
-            assert!(matches!(&change, Some(Change::Resource { uri }) if uri == "note://one"), "{cell:?}: {change:?}");
+            assert!(
+                matches!(&change, Some(Change::Resource { uri }) if uri == "note://one"),
+                "{cell:?}: {change:?}"
+            );
         }
         assert_eq!(bench.gateway.status().subscriptions, 1, "{cell:?}");
         subscriptions.pop();

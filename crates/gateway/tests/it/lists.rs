@@ -1,8 +1,8 @@
 //! Lists: from memory, paged, with collisions withheld and clashing URIs rewritten.
 
 use switchboard::gateway::{Gateway, GatewayOptions, PrefixPolicy};
-use switchboard::protocol::{ListToolsResult, PageParams, Raw, ResourceBody};
 use switchboard::protocol::method::{ListResources, ListTools};
+use switchboard::protocol::{ListToolsResult, PageParams, Raw, ResourceBody};
 use switchboard::{Client, InProcess, json};
 use switchboard_testkit::{trial_leaving_tasks, trials};
 
@@ -29,7 +29,10 @@ async fn every_list_has_the_items_of_the_upstream() {
         assert!(tools.iter().all(|tool| tool.name.starts_with("up__")), "{cell:?}");
         assert_eq!(session.list_prompts().await.unwrap().len(), 2, "{cell:?}");
         assert!(session.list_resources().await.unwrap().by_name("note://one").is_some(), "{cell:?}");
-        assert!(session.list_resource_templates().await.unwrap().by_name("page://{id}").is_some(), "{cell:?}");
+        assert!(
+            session.list_resource_templates().await.unwrap().by_name("page://{id}").is_some(),
+            "{cell:?}"
+        );
         bench.close().await;
     }
 }

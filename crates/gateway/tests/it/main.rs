@@ -9,6 +9,7 @@
 
 mod cells;
 mod person;
+mod raw_client;
 mod upstream;
 
 mod calls;

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 use switchboard::client::{ClientHandler, HandlerCapabilities, HandlerError, RequestingServer};
 use switchboard::protocol::{
-    Content, CreateMessageParams, CreateMessageResult, ElicitAction, ElicitParams, ElicitResult, OrderedMap, Raw,
+    Content, CreateMessageParams, CreateMessageResult, ElicitAction, ElicitParams, ElicitResult, OrderedMap,
+    Raw,
 };
 use switchboard::transport::link::BoxFuture;
 
@@ -45,7 +46,9 @@ impl ClientHandler for Person {
                 ElicitParams::Url(_) => ElicitResult::new(ElicitAction::Accept),
                 _ => {
                     let color = Raw::encode(self.name).unwrap();
-                    ElicitResult::accept([("color".to_owned(), color)].into_iter().collect::<OrderedMap<Raw>>())
+                    ElicitResult::accept(
+                        [("color".to_owned(), color)].into_iter().collect::<OrderedMap<Raw>>(),
+                    )
                 }
             })
         })
@@ -56,6 +59,8 @@ impl ClientHandler for Person {
         _: CreateMessageParams,
         _: &'a RequestingServer,
     ) -> BoxFuture<'a, Result<CreateMessageResult, HandlerError>> {
-        Box::pin(async move { Ok(CreateMessageResult::new("model", [Content::text(format!("{} says hello", self.name))])) })
+        Box::pin(async move {
+            Ok(CreateMessageResult::new("model", [Content::text(format!("{} says hello", self.name))]))
+        })
     }
 }

@@ -6,14 +6,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use parking_lot::Mutex;
+use switchboard::client::RevisionPolicy;
 use switchboard::protocol::{
     CallToolParams, CallToolResult, CompleteResult, Completion, Content, CreateMessageParams, ElicitParams,
     FormSchema, GetPromptParams, GetPromptResult, Implementation, Level, ListCapability, ListPromptsResult,
     ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, Prompt, PromptMessage, Raw,
-    ReadResourceParams, ReadResourceResult, Resource, ResourceContents, ResourceTemplate, ResourcesCapability,
-    Role, RpcError, SamplingMessage, ServerCapabilities, Settings, Tool,
+    ReadResourceParams, ReadResourceResult, Resource, ResourceContents, ResourceTemplate,
+    ResourcesCapability, Role, RpcError, SamplingMessage, ServerCapabilities, Settings, Tool,
 };
-use switchboard::client::RevisionPolicy;
 use switchboard::server::{Handler, HandlerOutcome, Publisher, Reply, RequestContext, ServerRequest};
 use switchboard::{Server, json};
 
@@ -67,8 +67,20 @@ pub(crate) fn play(part: &str) {
 }
 
 const TOOLS: [&str; 14] = [
-    "echo", "meta", "progress", "log", "wait", "ask", "ask_twice", "ask_together", "visit", "sample", "roots",
-    "toggle", "touch", "counts",
+    "echo",
+    "meta",
+    "progress",
+    "log",
+    "wait",
+    "ask",
+    "ask_twice",
+    "ask_together",
+    "visit",
+    "sample",
+    "roots",
+    "toggle",
+    "touch",
+    "counts",
 ];
 
 impl Handler for Upstream {
@@ -88,13 +100,14 @@ impl Handler for Upstream {
                 HandlerOutcome::now(ListPromptsResult::new(prompts.collect::<Vec<_>>()))
             }
             ServerRequest::ListResources(_) => {
-                let uris = ["note://one", "note://ask"].into_iter().chain(has_extra.then_some("note://extra"));
+                let uris =
+                    ["note://one", "note://ask"].into_iter().chain(has_extra.then_some("note://extra"));
                 let resources = uris.map(|uri| Resource::new(uri, uri));
                 HandlerOutcome::now(ListResourcesResult::new(resources.collect::<Vec<_>>()))
             }
-            ServerRequest::ListResourceTemplates(_) => {
-                HandlerOutcome::now(ListResourceTemplatesResult::new([ResourceTemplate::new("page://{id}", "page")]))
-            }
+            ServerRequest::ListResourceTemplates(_) => HandlerOutcome::now(ListResourceTemplatesResult::new(
+                [ResourceTemplate::new("page://{id}", "page")],
+            )),
             ServerRequest::CallTool(call) => HandlerOutcome::later(call_tool(shared, call, cx)),
             ServerRequest::GetPrompt(get) => HandlerOutcome::later(get_prompt(get, cx)),
             ServerRequest::ReadResource(read) => HandlerOutcome::later(read_resource(read, cx)),
@@ -185,7 +198,10 @@ async fn ask_color(cx: &RequestContext, key: &str) -> Result<String, RpcError> {
     let question = ElicitParams::form(format!("Which {key}?"), FormSchema::new());
     let answer = cx.elicit(key, question).await?;
     let content = answer.content.unwrap_or_default();
-    Ok(content.get("color").and_then(|color| color.decode::<String>().ok()).unwrap_or_else(|| "none".to_owned()))
+    Ok(content
+        .get("color")
+        .and_then(|color| color.decode::<String>().ok())
+        .unwrap_or_else(|| "none".to_owned()))
 }
 
 async fn get_prompt(get: GetPromptParams, cx: RequestContext) -> Reply {
