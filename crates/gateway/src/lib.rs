@@ -1,12 +1,64 @@
-//! A gateway: many MCP servers behind one endpoint.
+//! A gateway: many MCP servers behind one endpoint. A [`Handler`](switchboard_session::server::Handler) in front of a
+//! [`Host`].
 //!
-//! - [`policy`]: who may call which tool, resource or prompt of which server, with which arguments.
-//! - [`limits`]: how often.
-//! - [`audit`]: the record of every call.
+//! ```text
+//!   client ──▶ Server ──▶ handler ── names, owners ──▶ relay ──▶ Host ──▶ upstream
+//!     ▲                     ▲                           │
+//!     └── changes ──────────┘       parked ◀── questions┘
+//! ```
 //!
-//! **Invariants.** Rules bind to a server and its own name for the target, never to the exposed name. A decision never tells
-//! the caller which rule made it.
+//! Lists come from the catalog that the host keeps; a request goes to the one server that owns its tool, prompt or
+//! resource. Client and server may speak different revisions: a question of a server reaches the client as a request
+//! (legacy) or as a result that requires input (modern). In the second case the running call is *parked* until the client
+//! sends the answer.
+//!
+//! **Invariants.** A list never waits for a server that has failed. A name or URI that two servers claim belongs to neither
+//! of them unchanged. A question reaches only the client whose call it belongs to. A parked call is continued at most once
+//! at a time, only by the principal that started it, and is never started again.
+//!
+//! ```
+//! use switchboard::gateway::{Gateway, GatewayOptions};
+//! use switchboard::{Client, InProcess, json};
+//!
+//! # mod demo { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/doc_examples.rs")); }
+//! # demo::run(async {
+//! let host = Gateway::host_builder().build();
+//! host.connect("sums", InProcess::new(&demo::server())).await?;
+//! let gateway = Gateway::new(host, GatewayOptions::default());
+//!
+//! let session = Client::new().connect(InProcess::new(gateway.server())).await?;
+//! let sum = session.call_tool("sums__add", json!({ "a": 19, "b": 23 })).await?;
+//! assert_eq!(sum.text(), "42");
+//! # demo::done() });
+//! ```
+//!
+//! [`Host`]: switchboard_host::Host
 
 pub mod audit;
+mod changes;
+mod error;
+mod exchange;
+mod exposed;
+mod gateway;
+mod handler;
+mod instructions;
 pub mod limits;
+mod log_levels;
+mod meta;
+mod names;
+mod options;
+mod page;
+mod parked;
 pub mod policy;
+mod questions;
+mod relay;
+mod resource_owner;
+mod state;
+mod status;
+mod subscriptions;
+mod uri_template;
+
+pub use gateway::Gateway;
+pub use names::{ItemKind, PrefixPolicy, WithheldItem};
+pub use options::{GatewayOptions, ParkedLimits};
+pub use status::GatewayStatus;

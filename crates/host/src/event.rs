@@ -43,6 +43,16 @@ pub enum HostEvent {
     },
     /// The tools of the catalog changed.
     Tools(Arc<ToolsChanged>),
+    /// The kept prompts of a server changed; see [`Catalog::lists`](crate::Catalog::lists).
+    Prompts {
+        /// The server.
+        server: Arc<str>,
+    },
+    /// The kept resources or resource templates of a server changed; see [`Catalog::lists`](crate::Catalog::lists).
+    Resources {
+        /// The server.
+        server: Arc<str>,
+    },
     /// The definition of a tool differs from the pinned one.
     Drift(Drift),
     /// Rules match no tool of their server; they are probably misspelled.

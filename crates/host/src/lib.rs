@@ -68,7 +68,7 @@ mod telemetry;
 mod transport;
 mod validation;
 
-pub use call::ToolCall;
+pub use call::{HostRequest, ToolCall};
 pub use connection::{CredentialProvider, TokenSource};
 pub use error::HostError;
 pub use event::{Drift, HostEvent, HostEvents, ToolsChanged};
@@ -80,8 +80,8 @@ pub use policy::{
     TraceHeaders,
 };
 pub use registry::{
-    Catalog, CatalogTool, DefinitionChange, DriftPolicy, ModelTool, ModelTools, PinFile, Pins, ToolEffects,
-    ToolExplanation, ToolInfo, ToolListIssues, ToolMatch, WithheldReason,
+    Catalog, CatalogTool, DefinitionChange, DriftPolicy, ListLifetimes, ModelTool, ModelTools, PinFile, Pins,
+    ServerLists, ToolEffects, ToolExplanation, ToolInfo, ToolListIssues, ToolMatch, WithheldReason,
 };
 pub use registry::{name, profile};
 pub use report::{MaskedConfig, ServerInfo, ServerStatus, SetServersOutcome, ToolInfoList};

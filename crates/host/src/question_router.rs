@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use parking_lot::Mutex;
-use switchboard_protocol::{CreateMessageParams, CreateMessageResult, ElicitParams, ElicitResult};
+use switchboard_protocol::{CreateMessageParams, CreateMessageResult, ElicitParams, ElicitResult, Root};
 use switchboard_session::client::{ClientHandler, HandlerCapabilities, HandlerError, RequestingServer};
 use switchboard_session::link::BoxFuture;
 
@@ -50,14 +50,18 @@ impl QuestionRouter {
     }
 
     fn current_caller(&self) -> Result<Arc<dyn ClientHandler>, HandlerError> {
+        let unclaimed = || HandlerError::new("no active call that this request could belong to");
+        self.active_caller()?.ok_or_else(unclaimed)
+    }
+
+    /// Returns the handler of the active call; `None` without one.
+    fn active_caller(&self) -> Result<Option<Arc<dyn ClientHandler>>, HandlerError> {
         let calls = self.calls.lock();
-        let Some(first) = calls.first() else {
-            return Err(HandlerError::new("no active call that this request could belong to"));
-        };
+        let Some(first) = calls.first() else { return Ok(None) };
         if calls.iter().any(|call| call.run != first.run) {
             return Err(HandlerError::new("calls of several runs are active, so the request is ambiguous"));
         }
-        first.handler.clone().ok_or_else(RejectingHandler::error)
+        first.handler.clone().ok_or_else(RejectingHandler::error).map(Some)
     }
 }
 
@@ -84,6 +88,19 @@ impl ClientHandler for QuestionRouter {
         server: &'a RequestingServer,
     ) -> BoxFuture<'a, Result<CreateMessageResult, HandlerError>> {
         Box::pin(async move { self.current_caller()?.sample(request, server).await })
+    }
+
+    /// Outside of calls a server gets the roots of the host.
+    fn roots<'a>(
+        &'a self,
+        server: &'a RequestingServer,
+    ) -> BoxFuture<'a, Result<Option<Vec<Root>>, HandlerError>> {
+        Box::pin(async move {
+            match self.active_caller()? {
+                Some(caller) => caller.roots(server).await,
+                None => Ok(None),
+            }
+        })
     }
 }
 

@@ -15,7 +15,7 @@ use crate::error::HostError;
 use crate::permission::{Gate, KnownServer};
 use crate::policy::CallSettings;
 use crate::question_router::QuestionRouter;
-use crate::registry::{Catalog, LOCAL_SERVER_NAME, ListDefects, MAX_SERVERS};
+use crate::registry::{Catalog, LOCAL_SERVER_NAME, ListDefects, MAX_SERVERS, ServerLists};
 use crate::report::{MaskedConfig, ServerInfo, ServerStatus, SetServersOutcome, ToolInfoList};
 use crate::server_spec::ServerSpec;
 use crate::slot::{InitialTools, Slot};
@@ -256,6 +256,10 @@ impl HostState {
         for entry in table.entries.iter().filter(is_new) {
             if let Some(manifest) = &entry.desired.manifest {
                 self.shared.registry.set_tools(entry.slot(), &manifest.tools, ListDefects::default());
+                if self.shared.keeps_all_lists {
+                    let lists = ServerLists::from_manifest(manifest);
+                    self.shared.registry.change_lists(entry.slot().id, |kept| *kept = lists);
+                }
             }
         }
     }

@@ -167,6 +167,7 @@
 //! | `http-client`, `http-server` | [`Http`], [`HttpListener`](server::HttpListener) |
 //! | `oauth` | [`auth`]: logging in to servers |
 //! | `host` | [`host`] |
+//! | `gateway` | [`gateway`] |
 //! | `service`, `service-client`, `service-rpc`, `service-validate` | [`mod@service`], its typed client, its plain JSON-RPC endpoint, checks of `pattern` and `format` |
 //! | `service-cli` | `service::cli`: the command line of a service |
 //! | `anyhow` | conversion of `service::Error` into `anyhow::Error` |
@@ -182,6 +183,9 @@
 pub use switchboard_auth as auth;
 #[cfg(feature = "client")]
 pub mod client;
+#[cfg(feature = "gateway")]
+#[doc(inline)]
+pub use switchboard_gateway as gateway;
 #[cfg(feature = "host")]
 #[doc(inline)]
 pub use switchboard_host as host;

@@ -10,8 +10,8 @@
 //! Check after the policy allowed a call, and before it is sent: a denied call costs nothing.
 //!
 //! ```
-//! use switchboard_gateway::limits::{Operation, RateLimiter};
-//! use switchboard_gateway::policy::{Subject, Target};
+//! use switchboard::gateway::limits::{Operation, RateLimiter};
+//! use switchboard::gateway::policy::{Subject, Target};
 //!
 //! # tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap().block_on(async {
 //! let limiter = RateLimiter::parse(r#"
@@ -30,7 +30,7 @@
 //! let refused = limiter.check(&ada, &call).await.unwrap_err();
 //! assert_eq!(refused.retry_after.as_secs(), 1);
 //! assert!(limiter.check(&Subject::new("bob"), &call).await.is_ok());
-//! # Ok::<(), switchboard_gateway::policy::PolicyError>(()) }).unwrap();
+//! # Ok::<(), switchboard::gateway::policy::PolicyError>(()) }).unwrap();
 //! ```
 
 mod bucket;

@@ -15,8 +15,8 @@
 //! the canonical form of the arguments alone.
 //!
 //! ```
-//! use switchboard_gateway::policy::{Decision, Policy, Subject, Target};
-//! use switchboard_protocol::Raw;
+//! use switchboard::gateway::policy::{Decision, Policy, Subject, Target};
+//! use switchboard::protocol::Raw;
 //!
 //! let policy = Policy::parse(r#"
 //!     default = "deny"
@@ -31,7 +31,7 @@
 //! assert!(matches!(decide(r#"{"path": "/srv/notes.txt"}"#), Decision::Allow { .. }));
 //! assert!(matches!(decide(r#"{"path": "/etc/passwd"}"#), Decision::Deny { .. }));
 //! assert!(matches!(decide(r#"{"path": "/srv/notes.txt", "path": "/etc/passwd"}"#), Decision::Deny { .. }));
-//! # Ok::<(), switchboard_gateway::policy::PolicyError>(())
+//! # Ok::<(), switchboard::gateway::policy::PolicyError>(())
 //! ```
 
 mod argument_path;

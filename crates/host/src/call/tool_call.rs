@@ -69,7 +69,7 @@ impl ToolCall {
         self
     }
 
-    switchboard_session::call_option_setters!(timeout, idle_timeout, on_progress, meta);
+    switchboard_session::call_option_setters!(timeout, idle_timeout, on_progress, on_log, meta);
 
     /// Runs the call for a model: every failure is an error result with the next step, and a large result is spilled to a
     /// file if the host is configured so.

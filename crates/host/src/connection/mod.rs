@@ -8,6 +8,7 @@
 
 mod connectors;
 mod handle;
+mod kept_lists;
 mod refresh;
 mod retry;
 mod shared_state;

@@ -18,6 +18,8 @@ pub(crate) struct SharedState {
     pub(crate) connectors: Connectors,
     pub(crate) registry: Registry,
     pub(crate) events: EventSender,
+    /// Whether prompts, resources and templates are kept beside the tools.
+    pub(crate) keeps_all_lists: bool,
     /// The client of all sessions.
     pub(crate) client: Client,
     pub(crate) limits: Limits,

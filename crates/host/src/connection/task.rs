@@ -15,6 +15,7 @@ use tokio::time::{Instant, sleep_until};
 
 use crate::config::OffReason;
 use crate::connection::SharedState;
+use crate::connection::kept_lists::{FetchedLists, KeptLists};
 use crate::connection::refresh::{Refresh, RefreshCause};
 use crate::connection::retry::{RetryDecision, RetryState, STABLE};
 use crate::event::HostEvent;
@@ -55,6 +56,8 @@ struct OpenSession {
     /// Unsubscribes on drop. A modern server sends changes only to subscribers.
     subscription: Option<Subscription>,
     tools: ToolListResult,
+    /// The other lists, if the host keeps them.
+    lists: Option<FetchedLists>,
 }
 
 /// The outcome of listing tools.
@@ -150,7 +153,7 @@ impl ConnectionTask {
         opened: OpenSession,
         retry: &mut RetryState,
     ) -> (Option<ConnectionError>, ClientSession) {
-        let OpenSession { session, changes, subscription, tools } = opened;
+        let OpenSession { session, changes, subscription, tools, lists } = opened;
         let session_info = match session.info() {
             Ok(session_info) => Arc::new(session_info.clone()),
             Err(error) => return (Some(error.into()), session),
@@ -164,10 +167,14 @@ impl ConnectionTask {
         }
         let mut health =
             Health { session_info, round, refresh: Refresh::new(Instant::now()), list_error: None };
+        let mut kept = KeptLists::new(&session, &self.slot, &self.shared);
+        if let Some(lists) = lists {
+            kept.store(lists);
+        }
         let listed = self.update_catalog(tools);
         self.slot.set_session(Some(session.clone()));
         self.publish_list_outcome(&mut health, listed);
-        let outcome = Box::pin(self.run_session(&session, changes, &mut health, retry)).await;
+        let outcome = Box::pin(self.run_session(&session, (changes, kept), &mut health, retry)).await;
         self.slot.set_session(None);
         drop(subscription);
         (outcome, session)
@@ -177,7 +184,7 @@ impl ConnectionTask {
     async fn run_session(
         &mut self,
         session: &ClientSession,
-        mut changes: ChangeStream,
+        (mut changes, mut kept): (ChangeStream, KeptLists<'_>),
         health: &mut Health,
         retry: &mut RetryState,
     ) -> Option<ConnectionError> {
@@ -214,9 +221,13 @@ impl ConnectionTask {
                     }
                 }
                 change = changes.next(), if is_stream_open => match change {
-                    Some(change) => self.handle_change(change, &mut health.refresh),
+                    Some(change) => {
+                        kept.note_change(&change);
+                        self.handle_change(change, &mut health.refresh);
+                    }
                     None => is_stream_open = false,
                 },
+                () = kept.refresh() => {}
                 tools = poll_listing(&mut listing) => {
                     let cause = listing.take().map(|(cause, _)| cause);
                     let listed = self.update_catalog(tools);
@@ -241,6 +252,10 @@ impl ConnectionTask {
     fn update_catalog(&self, tools: ToolListResult) -> Result<ListChange, ConnectionError> {
         let listing = tools.map_err(ConnectionError::from)?;
         let defects = ListDefects { rejected: &listing.rejected, cut: listing.cut.clone() };
+        if self.shared.keeps_all_lists {
+            let lifetime = listing.lifetime.unwrap_or_default();
+            self.shared.registry.change_lists(self.slot.id, |kept| kept.lifetimes.tools = lifetime);
+        }
         Ok(self.shared.registry.set_tools(&self.slot, &listing, defects))
     }
 
@@ -351,10 +366,12 @@ async fn open(
         // Before listing, so that no change is missed.
         let changes = session.changes()?;
         let subscription = subscribe(&session).await;
-        let tools = session.list_tools().await;
+        let other_lists =
+            async { if shared.keeps_all_lists { Some(FetchedLists::fetch(&session).await) } else { None } };
+        let (tools, lists) = tokio::join!(session.list_tools(), other_lists);
         match tools {
             Err(error @ (CallError::Link(_) | CallError::Closed)) => Err(error.into()),
-            tools => Ok(OpenSession { session, changes, subscription, tools }),
+            tools => Ok(OpenSession { session, changes, subscription, tools, lists }),
         }
     };
     // Slightly longer than the session's own timeout, whose error is more specific.

@@ -55,6 +55,7 @@ pub struct HostBuilder {
     gate: Option<Arc<Gate>>,
     local_tools: Vec<Arc<dyn LocalTool>>,
     has_resource_tools: bool,
+    keeps_all_lists: bool,
 }
 
 impl HostBuilder {
@@ -72,6 +73,7 @@ impl HostBuilder {
             gate: None,
             local_tools: Vec::new(),
             has_resource_tools: true,
+            keeps_all_lists: false,
         }
     }
 
@@ -209,6 +211,13 @@ impl HostBuilder {
         self
     }
 
+    /// Keeps the prompts, resources and templates of every server beside its tools: they are fetched when it connects and when
+    /// it announces a change, and [`Catalog::lists`](crate::Catalog::lists) returns them without a request.
+    pub fn with_all_lists(mut self) -> Self {
+        self.keeps_all_lists = true;
+        self
+    }
+
     /// Builds the host. No task runs until a server is added, which needs a runtime.
     pub fn build(self) -> Host {
         let events = EventSender::new();
@@ -217,6 +226,7 @@ impl HostBuilder {
             connectors: self.connectors,
             registry,
             events,
+            keeps_all_lists: self.keeps_all_lists,
             client: self.client,
             limits: self.limits,
             roots: RwLock::new(self.roots),

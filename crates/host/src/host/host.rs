@@ -338,6 +338,11 @@ impl Host {
         let tools = catalog.part(name).map(|part| Arc::clone(&part.list)).unwrap_or_default();
         let mut manifest =
             Manifest::new(tools.tools.iter().map(|listed| listed.tool.clone()).collect::<Vec<_>>());
+        if let Some(part) = catalog.part(name) {
+            manifest.prompts = part.lists.prompts.to_vec();
+            manifest.resources = part.lists.resources.to_vec();
+            manifest.resource_templates = part.lists.templates.to_vec();
+        }
         if let Some(session_info) = slot.status().session_info() {
             manifest.server_info.clone_from(&session_info.server);
             manifest.instructions.clone_from(&session_info.instructions);

@@ -3,15 +3,18 @@
 use std::sync::Arc;
 
 use switchboard_protocol::{
-    CompleteParams, CompleteResult, GetPromptResult, Prompt, ReadResourceResult, Resource, ResourceTemplate,
+    CompleteParams, CompleteResult, GetPromptResult, Prompt, Raw, ReadResourceResult, Resource,
+    ResourceTemplate,
 };
 use switchboard_session::ClientSession;
 use switchboard_session::client::Subscription;
 
+use crate::call::HostRequest;
 use crate::error::HostError;
 use crate::host::Host;
 use crate::resources::{FromServer, MergedList, report_error};
 use crate::slot::Slot;
+use crate::status::Status;
 
 impl Host {
     /// Lists the resources of one server, or of all connected servers.
@@ -72,6 +75,25 @@ impl Host {
         report_error(&slot, session.complete(params).await)
     }
 
+    /// Sends any request to a server, with the options of a call: for resources, prompts and completion with a handler,
+    /// progress or `_meta`. Await it for the result as the server wrote it.
+    ///
+    /// ```
+    /// use switchboard::protocol::Raw;
+    /// use switchboard::{Host, InProcess, json};
+    ///
+    /// # mod demo { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/doc_examples.rs")); }
+    /// # demo::run(async {
+    /// let host = Host::new();
+    /// host.connect("notes", InProcess::new(&demo::server())).await?;
+    /// let read = host.request("notes", "resources/read", Raw::from(json!({ "uri": "note://today" }))).await?;
+    /// assert!(read.as_str().contains("Buy milk."));
+    /// # demo::done() });
+    /// ```
+    pub fn request(&self, server: &str, method: impl Into<String>, params: Raw) -> HostRequest {
+        HostRequest::new(Arc::clone(&self.inner), server.to_owned(), method.into(), params)
+    }
+
     /// Subscribes to updates of a resource until the returned subscription is dropped.
     ///
     /// # Errors
@@ -81,10 +103,14 @@ impl Host {
         report_error(&slot, session.subscribe(uri).await)
     }
 
-    /// Returns the instructions of each connected server, in configured order.
+    /// Returns the instructions of each connected server, and of each sleeping server whose manifest has them, in configured
+    /// order.
     pub fn instructions(&self) -> Vec<FromServer<String>> {
         let said = |slot: &Arc<Slot>| {
-            let item = slot.status().session_info()?.instructions.clone()?;
+            let item = match slot.status() {
+                Status::Asleep => slot.spec.manifest.as_ref()?.instructions.clone()?,
+                status => status.session_info()?.instructions.clone()?,
+            };
             Some(FromServer { server: Arc::clone(&slot.name), item })
         };
         self.inner.slots().iter().filter_map(said).collect()

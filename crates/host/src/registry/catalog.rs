@@ -10,6 +10,7 @@ use std::sync::Arc;
 use crate::registry::catalog_part::{CatalogPart, NameHasher};
 use crate::registry::catalog_tool::CatalogTool;
 use crate::registry::rule::WithheldReason;
+use crate::registry::server_lists::ServerLists;
 use crate::slot::Switch;
 
 /// The end of a chain.
@@ -94,6 +95,12 @@ impl Catalog {
     pub fn servers(&self) -> impl Iterator<Item = &str> {
         // The first part has the application's tools.
         self.parts.iter().filter(|part| part.slot.is_some()).map(|part| &*part.server)
+    }
+
+    /// Returns the prompts, resources and templates of the enabled servers, in configured order.
+    pub fn lists(&self) -> impl Iterator<Item = (&Arc<str>, &Arc<ServerLists>)> {
+        let enabled = |part: &&Arc<CatalogPart>| part.slot.is_some() && part.switch == Switch::On;
+        self.parts.iter().filter(enabled).map(|part| (&part.server, &part.lists))
     }
 
     /// Returns the tool with this qualified name.

@@ -12,6 +12,7 @@ use crate::permission::DefinitionHash;
 use crate::registry::catalog_tool::{CallTarget, CatalogTool, NameHashes};
 use crate::registry::name::{NameLimit, QualifiedName};
 use crate::registry::rule::{ToolRules, WithheldReason};
+use crate::registry::server_lists::ServerLists;
 use crate::slot::{Slot, Switch};
 use crate::validation::ToolValidators;
 
@@ -29,6 +30,7 @@ pub(crate) struct CatalogPart {
     pub(crate) switch: Switch,
     pub(crate) rules: ToolRules,
     pub(crate) list: Arc<ToolList>,
+    pub(crate) lists: Arc<ServerLists>,
 }
 
 /// The tools of one server, and defects of its list.

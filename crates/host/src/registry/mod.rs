@@ -17,6 +17,7 @@ pub mod profile;
 #[expect(clippy::module_inception, reason = "the type this folder is named for")]
 mod registry;
 mod rule;
+mod server_lists;
 
 pub use catalog::{Catalog, ToolMatch};
 pub(crate) use catalog_part::{CatalogPart, ListDefects};
@@ -30,4 +31,5 @@ pub use pin::{DriftPolicy, Pins};
 pub use pin_file::PinFile;
 pub(crate) use registry::{LOCAL_SERVER_NAME, ListChange, MAX_SERVERS, Registry};
 pub use rule::WithheldReason;
+pub use server_lists::{ListLifetimes, ServerLists};
 pub use switchboard_config::name;

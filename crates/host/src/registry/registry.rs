@@ -18,6 +18,7 @@ use crate::registry::definition_change::DefinitionChange;
 use crate::registry::name::NameLimit;
 use crate::registry::pin::{DriftPolicy, PinCheck, Pins};
 use crate::registry::rule::ToolRules;
+use crate::registry::server_lists::ServerLists;
 use crate::slot::{Slot, Switch};
 
 /// The limit of servers per host.
@@ -70,6 +71,7 @@ impl Registry {
             switch: Switch::On,
             rules: ToolRules::default(),
             list: Arc::default(),
+            lists: Arc::default(),
         };
         let parts = vec![Arc::new(own)];
         let current = RwLock::new(Arc::new(Catalog::new(0, parts.clone(), hasher.clone())));
@@ -108,7 +110,8 @@ impl Registry {
                 }
                 let (server, switch) = (Arc::clone(&slot.name), slot.switch());
                 let (id, slot) = (slot.id, Some(Arc::clone(slot)));
-                Arc::new(CatalogPart { server, id, slot, switch, rules, list: Arc::default() })
+                let (list, lists) = (Arc::default(), Arc::default());
+                Arc::new(CatalogPart { server, id, slot, switch, rules, list, lists })
             }));
         }
         state.parts = parts;
@@ -174,13 +177,30 @@ impl Registry {
         ListChange::Changed
     }
 
-    /// Removes the tools of a server after its grace period.
+    /// Changes the prompts, resources and templates of a server.
+    pub(crate) fn change_lists(&self, id: u64, change: impl FnOnce(&mut ServerLists)) -> ListChange {
+        let mut state = self.state.lock();
+        let Some(at) = state.parts.iter().position(|part| part.id == id) else {
+            return ListChange::Unchanged;
+        };
+        let old = Arc::clone(&state.parts[at]);
+        let mut lists = (*old.lists).clone();
+        change(&mut lists);
+        if lists == *old.lists {
+            return ListChange::Unchanged;
+        }
+        self.replace(&mut state, at, CatalogPart { lists: Arc::new(lists), ..(*old).clone() });
+        ListChange::Changed
+    }
+
+    /// Removes the tools and other lists of a server after its grace period.
     pub(crate) fn remove_tools(&self, id: u64) {
         let mut state = self.state.lock();
         let Some(at) = state.parts.iter().position(|part| part.id == id) else { return };
         let part = Arc::clone(&state.parts[at]);
         store_texts(&mut state.pins, &part, |_| true);
-        self.replace(&mut state, at, CatalogPart { list: Arc::default(), ..(*part).clone() });
+        let (list, lists) = (Arc::default(), Arc::default());
+        self.replace(&mut state, at, CatalogPart { list, lists, ..(*part).clone() });
     }
 
     /// Shows or hides the tools of a server.
@@ -304,10 +324,32 @@ impl Registry {
     fn publish(&self, state: &mut RegistryState, changes: Vec<ToolsChanged>) {
         state.revision += 1;
         let catalog = Arc::new(Catalog::new(state.revision, state.parts.clone(), self.hasher.clone()));
-        *self.current.write() = catalog;
+        let old = std::mem::replace(&mut *self.current.write(), Arc::clone(&catalog));
         for mut change in changes {
             change.revision = state.revision;
             self.events.send(HostEvent::Tools(Arc::new(change)));
+        }
+        self.announce_lists(&old, &catalog);
+    }
+
+    /// Sends an event for each server whose visible prompts, or resources and templates, have changed.
+    fn announce_lists(&self, old: &Catalog, new: &Catalog) {
+        let empty = Arc::default();
+        let before: HashMap<&Arc<str>, &Arc<ServerLists>> = old.lists().collect();
+        let after: HashMap<&Arc<str>, &Arc<ServerLists>> = new.lists().collect();
+        let removed = old.lists().filter(|(server, _)| !after.contains_key(server));
+        let pairs =
+            new.lists().map(|(server, lists)| (server, *before.get(server).unwrap_or(&&empty), lists));
+        for (server, before, now) in pairs.chain(removed.map(|(server, lists)| (server, lists, &empty))) {
+            if Arc::ptr_eq(before, now) {
+                continue;
+            }
+            if before.prompts != now.prompts {
+                self.events.send(HostEvent::Prompts { server: Arc::clone(server) });
+            }
+            if before.resources != now.resources || before.templates != now.templates {
+                self.events.send(HostEvent::Resources { server: Arc::clone(server) });
+            }
         }
     }
 }

@@ -49,7 +49,7 @@ impl Dispatch for Notes {
 #[tokio::test]
 async fn calls_are_routed_to_the_composed_service_that_has_the_item() {
     let server = Shop::builder().and_prefixed("notes_", Notes::builder()).build().unwrap();
-    assert_eq!(server.instructions(), Some("Ask nicely.\n\nWrite it down."));
+    assert_eq!(server.instructions().as_deref(), Some("Ask nicely.\n\nWrite it down."));
     for revision in ERAS {
         let session = session(&server, revision).await;
         let tools = session.list_tools().await.unwrap();

@@ -110,7 +110,7 @@ async fn capabilities_follow_the_design_and_the_options() {
     assert_eq!(changing["resources"], json!({"subscribe": true, "listChanged": true}));
     let server =
         Shop::builder().instructions("Or not.").protocol_version_override("2025-11-25").build().unwrap();
-    assert_eq!(server.instructions(), Some("Or not."));
+    assert_eq!(server.instructions().as_deref(), Some("Or not."));
     assert!(
         server.supports_version(NEWEST_LEGACY.revision.as_str())
             && !server.supports_version(MODERN.revision.as_str())

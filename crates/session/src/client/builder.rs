@@ -209,7 +209,7 @@ impl ClientSettings {
             legacy_capabilities.roots = Some(RootsCapability::new().with_list_changed(true));
         }
         let mut modern_capabilities = base;
-        if self.capabilities.is_none() && self.roots.is_some() {
+        if self.capabilities.is_none() && (self.roots.is_some() || self.handler.capabilities().roots) {
             modern_capabilities.roots = Some(RootsCapability::new());
         }
         for (id, settings) in self.extensions.iter() {

@@ -2,20 +2,23 @@
 
 use std::fmt;
 use std::future::poll_fn;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
 use serde_core::Serialize;
 use switchboard_protocol::{
-    FromRaw, InputRequest, InputRequired, OrderedMap, ProgressParams, Raw, RequestId, RpcError,
+    FromRaw, InputRequest, InputRequired, LogMessage, OrderedMap, ProgressParams, Raw, RequestId, RpcError,
 };
+use tokio::task::AbortHandle;
 use tokio::time::Instant;
 
 use crate::client::ClientHandler;
-use crate::client::call_options::{CallOptions, NotificationCallback, ProgressCallback};
+use crate::client::call_options::{CallOptions, LogCallback, NotificationCallback, ProgressCallback};
 use crate::client::deadline::{CallDeadline, CallTimeouts, DeadlineState};
 use crate::client::live_session::LiveSession;
+use crate::client::upcalls::InputOrigin;
 use crate::era::{Extras, ResultKind, Round, TaskTicket, is_extension_note};
 use crate::link::{
     BoxFuture, Exchange, ExchangeEvent, ExchangeKind, InboundNotification, Mirror, OutgoingRequest,
@@ -201,8 +204,14 @@ impl LiveSession {
                         observer.forward_note(note);
                         timer.reset(self.next_wakeup(deadline, observer)?);
                     }
-                    ExchangeEvent::Notification(note) => _ = self.apply_note(note),
-                    ExchangeEvent::Upcall(upcall) => self.refuse_upcall(&upcall),
+                    ExchangeEvent::Notification(note) => {
+                        observer.forward_log(&note);
+                        _ = self.apply_note(note);
+                    }
+                    ExchangeEvent::Upcall(upcall) => {
+                        let task = self.answer_on_exchange(upcall, observer.handler.as_ref());
+                        observer.upcalls.extend(task);
+                    }
                 },
                 None => {
                     observer.flush_if_due();
@@ -263,7 +272,10 @@ impl LiveSession {
     ) -> Result<Raw, CallError> {
         let mut inputs: Vec<_> = requests
             .into_iter()
-            .map(|(key, request)| (key, InputState::Pending(self.answer_input(request, None, handler))))
+            .map(|(key, request)| {
+                let origin = InputOrigin { token: None, key: Some(key.clone()) };
+                (key, InputState::Pending(self.answer_input(request, origin, handler)))
+            })
             .collect();
         poll_fn(|cx| poll_all(&mut inputs, cx)).await?;
         // In the order of the requests.
@@ -299,6 +311,17 @@ fn poll_all(inputs: &mut [(String, InputState<'_>)], cx: &mut Context<'_>) -> Po
 pub(crate) struct CallObserver {
     throttle: Option<Box<ProgressThrottle>>,
     on_notification: Option<NotificationCallback>,
+    on_log: Option<LogCallback>,
+    /// The handler of requests that arrive on the exchange of the call; `None` for that of the session.
+    handler: Option<Arc<dyn ClientHandler>>,
+    /// The tasks that answer these requests, which end with the call.
+    upcalls: Vec<AbortHandle>,
+}
+
+impl Drop for CallObserver {
+    fn drop(&mut self) {
+        self.upcalls.iter().for_each(AbortHandle::abort);
+    }
 }
 
 /// Limits the rate of progress callbacks: in order, never backwards, the latest value before the result.
@@ -322,7 +345,23 @@ impl CallObserver {
                 pending: None,
             })
         });
-        Self { throttle, on_notification: options.on_notification.clone() }
+        Self {
+            throttle,
+            on_notification: options.on_notification.clone(),
+            on_log: options.on_log.clone(),
+            handler: options.handler.clone(),
+            upcalls: Vec::new(),
+        }
+    }
+
+    /// Passes on a log message.
+    fn forward_log(&self, note: &InboundNotification) {
+        let Some(callback) = self.on_log.as_ref().filter(|_| &*note.method == "notifications/message") else {
+            return;
+        };
+        if let Some(Ok(message)) = note.params.as_ref().map(LogMessage::from_raw) {
+            (*callback.lock())(message);
+        }
     }
 
     /// Takes a progress notification.

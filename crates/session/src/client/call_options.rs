@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use parking_lot::Mutex;
-use switchboard_protocol::{Meta, ProgressParams, Raw, TaskParams};
+use switchboard_protocol::{LogMessage, Meta, ProgressParams, Raw, TaskParams};
 
 use crate::client::ClientHandler;
 
@@ -14,6 +14,9 @@ pub(crate) type ProgressCallback = Arc<Mutex<dyn FnMut(ProgressParams) + Send>>;
 
 /// A callback for notifications of an extension.
 pub(crate) type NotificationCallback = Arc<Mutex<dyn FnMut(&str, Raw) + Send>>;
+
+/// A callback for log messages.
+pub(crate) type LogCallback = Arc<Mutex<dyn FnMut(LogMessage) + Send>>;
 
 /// The options of a call. The setters of every call are the setters of this type.
 ///
@@ -49,6 +52,7 @@ pub struct CallOptions {
     pub task: Option<TaskParams>,
     pub(crate) on_progress: Option<ProgressCallback>,
     pub(crate) on_notification: Option<NotificationCallback>,
+    pub(crate) on_log: Option<LogCallback>,
 }
 
 impl CallOptions {
@@ -75,8 +79,8 @@ impl CallOptions {
         self
     }
 
-    /// Sets the handler of input requests within the call. A server of the legacy era does not name the call of a request;
-    /// its requests go to the handler of the session.
+    /// Sets the handler of input requests within the call. A server of the legacy era names the call of a request only by the
+    /// HTTP stream it sends the request on; over a pipe its requests go to the handler of the session.
     pub fn handler(mut self, handler: Arc<dyn ClientHandler>) -> Self {
         self.handler = Some(handler);
         self
@@ -93,6 +97,13 @@ impl CallOptions {
     /// servers send none.
     pub fn on_notification(mut self, callback: impl FnMut(&str, Raw) + Send + 'static) -> Self {
         self.on_notification = Some(Arc::new(Mutex::new(callback)));
+        self
+    }
+
+    /// Sets the callback for log messages that belong to the call: in order, before the result. Over a pipe a log message
+    /// belongs to the call that is alone in flight; with several in flight it belongs to none.
+    pub fn on_log(mut self, callback: impl FnMut(LogMessage) + Send + 'static) -> Self {
+        self.on_log = Some(Arc::new(Mutex::new(callback)));
         self
     }
 
@@ -161,6 +172,12 @@ macro_rules! call_option_setters {
         $crate::call_option_setters!(
             @ on_notification(callback: impl FnMut(&str, ::switchboard_protocol::Raw) + Send + 'static),
             "Sets the callback for notifications of extensions that belong to this call: method and parameters, in order."
+        );
+    };
+    (@ on_log) => {
+        $crate::call_option_setters!(
+            @ on_log(callback: impl FnMut(::switchboard_protocol::LogMessage) + Send + 'static),
+            "Sets the callback for log messages that belong to this call: in order, before the result."
         );
     };
     (@ as_task) => {

@@ -9,12 +9,13 @@ use std::sync::{Arc, Weak};
 
 use switchboard_protocol::{
     CreateMessageParams, CreateMessageResult, ElicitParams, ElicitResult, Implementation, ProgressParams,
-    Raw, RequestId, Revision,
+    Raw, RequestId, Revision, Root,
 };
 
 use crate::link::{BoxFuture, Link, OneWayMessage};
 
-/// Handles requests of a server: elicitation and sampling. Roots are set on the session and not requested from here.
+/// Handles requests of a server: elicitation and sampling, and roots where they differ from call to call. Otherwise the roots
+/// are set on the session.
 ///
 /// ```
 /// use switchboard::client::{ClientHandler, HandlerCapabilities, HandlerError, RequestingServer};
@@ -62,6 +63,16 @@ pub trait ClientHandler: Send + Sync + 'static {
         let _ = (request, asker);
         Box::pin(async { Err(HandlerError::new("no model is here to ask")) })
     }
+
+    /// Returns the roots for this request; `None` stands for the roots of the session. Called only where
+    /// [`HandlerCapabilities::roots`] is declared.
+    fn roots<'a>(
+        &'a self,
+        asker: &'a RequestingServer,
+    ) -> BoxFuture<'a, Result<Option<Vec<Root>>, HandlerError>> {
+        let _ = asker;
+        Box::pin(async { Ok(None) })
+    }
 }
 
 impl<A: ClientHandler + ?Sized> ClientHandler for Arc<A> {
@@ -88,6 +99,13 @@ impl<A: ClientHandler + ?Sized> ClientHandler for Arc<A> {
     ) -> BoxFuture<'a, Result<CreateMessageResult, HandlerError>> {
         (**self).sample(request, asker)
     }
+
+    fn roots<'a>(
+        &'a self,
+        asker: &'a RequestingServer,
+    ) -> BoxFuture<'a, Result<Option<Vec<Root>>, HandlerError>> {
+        (**self).roots(asker)
+    }
 }
 
 /// Handles nothing, and declares no capabilities.
@@ -112,12 +130,14 @@ pub struct HandlerCapabilities {
     pub sampling: bool,
     /// The model may use tools that the server names.
     pub sampling_tools: bool,
+    /// The handler knows the roots, which may differ from call to call.
+    pub roots: bool,
 }
 
 impl HandlerCapabilities {
     /// No capabilities.
     pub const fn none() -> Self {
-        Self { forms: false, urls: false, sampling: false, sampling_tools: false }
+        Self { forms: false, urls: false, sampling: false, sampling_tools: false, roots: false }
     }
 
     /// Adds forms.
@@ -148,6 +168,13 @@ impl HandlerCapabilities {
         self.sampling_tools = true;
         self
     }
+
+    /// Adds roots.
+    #[must_use]
+    pub const fn with_roots(mut self) -> Self {
+        self.roots = true;
+        self
+    }
 }
 
 /// The server that sent a request. Displays as the name that the user knows the server by, else "the server".
@@ -165,6 +192,8 @@ pub struct RequestingServer {
     pub name: Option<String>,
     /// The server's own name for itself: an unverified claim.
     pub server: Option<Implementation>,
+    /// The key of the request among those that one result asks for (modern era); `None` for a request of its own.
+    pub key: Option<String>,
     pub(crate) report: Option<ProgressReporter>,
 }
 
@@ -186,7 +215,7 @@ impl fmt::Debug for ProgressReporter {
 impl RequestingServer {
     /// Creates a requesting server; for tests of [`ClientHandler`].
     pub fn new(server: Option<Implementation>) -> Self {
-        Self { name: None, server, report: None }
+        Self { name: None, server, key: None, report: None }
     }
 
     /// Sets the name that the user knows the server by.

@@ -85,6 +85,8 @@ pub struct List<T> {
     pub duplicates: Vec<String>,
     /// Why the list may be incomplete.
     pub cut: Option<ListTruncation>,
+    /// How long the server said that the list is fresh.
+    pub lifetime: Option<Duration>,
 }
 
 /// The position of the entries with one hash.
@@ -162,6 +164,7 @@ impl<T: ListEntry> List<T> {
             rejected: Vec::new(),
             duplicates: Vec::new(),
             cut: None,
+            lifetime: None,
         }
     }
 }
@@ -344,6 +347,7 @@ impl<T: ListEntry> PageSink for ListFetch<'_, T> {
     }
 
     fn finish(&mut self, lifetime: Option<Duration>, retention: ListRetention) {
+        self.partial.lifetime = lifetime;
         let list = Arc::new(std::mem::replace(&mut self.partial, List::empty()));
         let mut state = self.cache.state.lock();
         state.last = Some(FetchedList { list: Arc::clone(&list), started_at: self.started_at });

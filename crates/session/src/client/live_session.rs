@@ -1,8 +1,8 @@
 //! An open session: its link, the negotiated info, and its caches.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 use std::sync::atomic::AtomicI64;
+use std::sync::{Arc, Weak};
 
 use parking_lot::Mutex;
 use switchboard_protocol::{Prompt, Raw, Resource, ResourceTemplate, Root, Tool};
@@ -23,6 +23,8 @@ use crate::request::{CallError, Limits};
 
 /// An open session.
 pub(crate) struct LiveSession {
+    /// Itself, for tasks that outlive a borrow.
+    pub(crate) me: Weak<LiveSession>,
     pub(crate) link: Arc<dyn Link>,
     pub(crate) dialect: ClientDialect,
     pub(crate) info: SessionInfo,

@@ -38,7 +38,7 @@ impl RawCall {
         Self { session, method, params, options: CallOptions::default() }
     }
 
-    call_option_setters!(options, timeout, idle_timeout, handler, on_progress, on_notification);
+    call_option_setters!(options, timeout, idle_timeout, handler, on_progress, on_notification, on_log);
 
     /// Sends the request. Its `_meta` is a member of the parameters.
     async fn run(self) -> Result<Raw, CallError> {
@@ -54,7 +54,7 @@ impl RawCall {
         let call = ClientCall {
             name: subject.as_deref(),
             requests_progress: self.options.wants_progress(),
-            options: CallOptions { meta, ..self.options },
+            options: CallOptions { meta: meta.or(self.options.meta), ..self.options },
             ..ClientCall::new(&self.method, body.as_str())
         };
         live.call(call).await

@@ -1,7 +1,7 @@
 //! One session with one server: the typed requests of the protocol, independent of the era.
 
 use std::sync::atomic::AtomicI64;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, OnceLock, Weak};
 use std::time::Duration;
 
 use bytestring::ByteString;
@@ -558,7 +558,8 @@ impl Inner {
 
     fn go_live(&self, opened: NegotiatedSession, ids: AtomicI64) -> Result<(), OpenError> {
         let NegotiatedSession { link, dialect, info, inbound, early } = opened;
-        let live = Arc::new(LiveSession {
+        let live = Arc::new_cyclic(|me| LiveSession {
+            me: Weak::clone(me),
             link,
             dialect,
             info: *info,

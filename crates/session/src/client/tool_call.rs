@@ -60,6 +60,7 @@ impl CallTool {
         handler,
         on_progress,
         on_notification,
+        on_log,
         as_task
     );
 

@@ -17,6 +17,15 @@ use crate::era::EarlyMessages;
 use crate::link::{BoxFuture, Inbound, InboundMessage, InboundNotification, OneWayMessage, Upcall};
 use crate::request::CallError;
 
+/// Where an input request came from.
+#[derive(Debug, Default)]
+pub(crate) struct InputOrigin {
+    /// The token for progress reports of its answer.
+    pub(crate) token: Option<RequestId>,
+    /// Its key among those of one result.
+    pub(crate) key: Option<String>,
+}
+
 /// The tasks that answer requests of the server, so that it can cancel them.
 #[derive(Debug, Default)]
 pub(crate) struct UpcallTasks {
@@ -47,28 +56,40 @@ fn handle_message(live: &Arc<LiveSession>, inward: InboundMessage) {
             live.count(|counters| counters.forbidden_upcalls());
             tracing::debug!(method = %upcall.method, "ignored a request of the server, which its revision forbids");
         }
-        InboundMessage::Upcall(upcall) => start_answer(live, upcall),
+        InboundMessage::Upcall(upcall) => _ = start_answer(live, upcall, None),
     }
 }
 
-fn start_answer(live: &Arc<LiveSession>, upcall: Upcall) {
+/// Starts the task that answers a request of the server, with the handler of a call or else of the session. Returns `None`
+/// when too many are being answered.
+fn start_answer(
+    live: &Arc<LiveSession>,
+    upcall: Upcall,
+    handler: Option<Arc<dyn ClientHandler>>,
+) -> Option<AbortHandle> {
     let id = upcall.id.clone();
     let mut tasks = live.upcall_tasks.tasks.lock();
     if tasks.len() >= live.limits().upcalls {
         let busy = RpcError::internal("too many requests are being answered already");
         let _ = live.link.post(OneWayMessage::Response { id: &id, outcome: Err(&busy) });
-        return;
+        return None;
     }
     let session = Arc::clone(live);
     let task = tokio::spawn(async move {
-        let outcome = answer_upcall(&session, &upcall).await;
+        let handler = handler.as_ref().unwrap_or(&session.handler);
+        let outcome = answer_upcall(&session, &upcall, &**handler).await;
         session.upcall_tasks.tasks.lock().remove(&upcall.id);
         let _ = session.link.post(OneWayMessage::Response { id: &upcall.id, outcome: outcome.as_ref() });
     });
     tasks.insert(id, task.abort_handle());
+    Some(task.abort_handle())
 }
 
-async fn answer_upcall(live: &LiveSession, upcall: &Upcall) -> Result<Raw, RpcError> {
+async fn answer_upcall(
+    live: &LiveSession,
+    upcall: &Upcall,
+    handler: &dyn ClientHandler,
+) -> Result<Raw, RpcError> {
     let params = upcall.params.clone().unwrap_or_else(Raw::empty_object);
     let invalid = |error: switchboard_protocol::DecodeError| RpcError::invalid_params(error.to_string());
     let request = match &*upcall.method {
@@ -82,7 +103,8 @@ async fn answer_upcall(live: &LiveSession, upcall: &Upcall) -> Result<Raw, RpcEr
         }
         other => return Err(RpcError::method_not_found(other)),
     };
-    live.answer_input(request, progress_token(upcall), &*live.handler).await.map_err(|error| match error {
+    let origin = InputOrigin { token: progress_token(upcall), key: None };
+    live.answer_input(request, origin, handler).await.map_err(|error| match error {
         CallError::Unsupported { what } => {
             RpcError::new(unsupported_code(&upcall.method), format!("this client does not offer {what}"))
         }
@@ -111,16 +133,16 @@ impl LiveSession {
     pub(crate) fn answer_input<'a>(
         &'a self,
         request: InputRequest,
-        token: Option<RequestId>,
+        origin: InputOrigin,
         handler: &'a dyn ClientHandler,
     ) -> BoxFuture<'a, Result<Raw, CallError>> {
-        Box::pin(self.run_handler(request, token, handler))
+        Box::pin(self.run_handler(request, origin, handler))
     }
 
     async fn run_handler(
         &self,
         request: InputRequest,
-        token: Option<RequestId>,
+        InputOrigin { token, key }: InputOrigin,
         handler: &dyn ClientHandler,
     ) -> Result<Raw, CallError> {
         // The declared capabilities count, also when a handler of the call answers.
@@ -134,12 +156,17 @@ impl LiveSession {
             // From the session's handler: it belongs to one server, the handler of a call may not.
             name: self.handler.server_name().map(str::to_owned),
             server: self.info.server.clone(),
+            key,
             report: token.map(report),
         };
         let rejected = |error: crate::client::HandlerError| CallError::InputRefused(error.to_string());
         match request {
             InputRequest::Roots(_) => {
-                let roots = self.roots.lock().clone();
+                let known = match capabilities.roots {
+                    true => handler.roots(&asker).await.map_err(rejected)?,
+                    false => None,
+                };
+                let roots = known.unwrap_or_else(|| self.roots.lock().clone());
                 Ok(Raw::encode(&ListRootsResult::new(roots))?)
             }
             InputRequest::Elicit(params) => {
@@ -173,7 +200,21 @@ impl LiveSession {
         }
     }
 
-    /// Rejects a request that arrived on an exchange of ours.
+    /// Answers a request that arrived on the exchange of a call, with the handler of that call. Returns the task, to be aborted
+    /// with the call.
+    pub(crate) fn answer_on_exchange(
+        &self,
+        upcall: Upcall,
+        handler: Option<&Arc<dyn ClientHandler>>,
+    ) -> Option<AbortHandle> {
+        if !self.dialect.accepts_server_requests() {
+            self.count(|counters| counters.forbidden_upcalls());
+            return None;
+        }
+        start_answer(&self.me.upgrade()?, upcall, handler.cloned())
+    }
+
+    /// Rejects a request that arrived on a listen stream.
     pub(crate) fn refuse_upcall(&self, upcall: &Upcall) {
         let error = RpcError::method_not_found(&upcall.method);
         let _ = self.link.post(OneWayMessage::Response { id: &upcall.id, outcome: Err(&error) });

@@ -1,8 +1,28 @@
 //! The data of a server that the era layer needs: info, capabilities, revisions, opening policy.
 
+use std::sync::Arc;
+
 use switchboard_protocol::{CacheHints, Implementation, Raw, ServerCapabilities};
 
 use crate::era::{OpeningPolicy, RevisionPolicy, StateKeys, UsedStates};
+
+/// The instructions of a server.
+#[derive(Clone)]
+pub(crate) enum Instructions {
+    Fixed(Option<String>),
+    /// Computed for every client that asks.
+    Computed(Arc<dyn Fn() -> Option<String> + Send + Sync>),
+}
+
+impl Instructions {
+    /// Returns the current instructions.
+    pub(crate) fn get(&self) -> Option<String> {
+        match self {
+            Self::Fixed(text) => text.clone(),
+            Self::Computed(compute) => compute(),
+        }
+    }
+}
 
 /// A server as data, without its handler and connections.
 pub(crate) struct ServerProfile {
@@ -12,7 +32,7 @@ pub(crate) struct ServerProfile {
     /// The encoded `_meta` member with the server info, appended to results.
     pub(crate) signature: String,
     pub(crate) capabilities: ServerCapabilities,
-    pub(crate) instructions: Option<String>,
+    pub(crate) instructions: Instructions,
     pub(crate) revisions: RevisionPolicy,
     pub(crate) opening: OpeningPolicy,
     /// The default cache hints for lists and resources.

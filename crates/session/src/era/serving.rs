@@ -135,6 +135,24 @@ impl RequestEra {
         }
     }
 
+    /// Returns the level of log messages that the client has asked for.
+    pub(crate) fn log_level(&self) -> Option<Level> {
+        match self {
+            Self::Legacy(session) => session.log_level(),
+            Self::Modern(request) => request.client_meta.log_level,
+        }
+    }
+
+    /// Returns whether a result of another revision must be read and lowered for this client.
+    pub(crate) fn must_lower(&self, from: Revision) -> bool {
+        self.revision() < from
+    }
+
+    /// Returns whether a question ends the run of a handler, which runs again with the answer.
+    pub(crate) fn replays_handler(&self) -> bool {
+        matches!(self, Self::Modern(_))
+    }
+
     /// Returns whether invalid tool arguments are reported in a failed result, which the model reads (SEP-1303).
     pub(crate) fn reports_invalid_arguments_in_results(&self) -> bool {
         self.revision() >= Revision::V2025_11_25
@@ -435,7 +453,7 @@ pub(crate) fn wants_change(session: &Session, server: &ServerProfile, change: &S
 pub(crate) fn discover(server: &ServerProfile) -> switchboard_protocol::DiscoverResult {
     let versions: Vec<String> = server.revisions.all().iter().map(|revision| revision.to_string()).collect();
     let mut result = switchboard_protocol::DiscoverResult::new(versions, server.capabilities.clone());
-    result.instructions = server.instructions.as_deref().map(str::to_owned);
+    result.instructions = server.instructions.get();
     let hints = server.hints;
     (result.ttl_ms, result.cache_scope) = (hints.ttl_ms, hints.cache_scope);
     result

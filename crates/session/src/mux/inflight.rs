@@ -187,6 +187,14 @@ impl Inflight {
         Ok(())
     }
 
+    /// Returns the id of the only call in flight; `None` if there are several or none.
+    pub(crate) fn sole_call(&self) -> Option<RequestId> {
+        let table = self.table.lock();
+        let mut calls = table.requests.iter().filter(|(_, request)| request.kind == ExchangeKind::Call);
+        let (id, _) = calls.next()?;
+        calls.next().is_none().then(|| id.clone())
+    }
+
     /// Returns whether the request with this id is a listener.
     pub(crate) fn is_listener(&self, id: &RequestId) -> bool {
         self.table.lock().requests.get(id).is_some_and(|request| request.kind == ExchangeKind::Listen)

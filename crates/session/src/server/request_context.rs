@@ -260,6 +260,50 @@ impl RequestContext {
         }
     }
 
+    /// Returns the level that the client has asked for; `None` if it has not asked for log messages.
+    pub fn log_level(&self) -> Option<Level> {
+        self.inner.era.log_level()
+    }
+
+    /// Returns whether a result of this revision must be read and lowered before it is sent to the client.
+    pub fn must_lower(&self, from: Revision) -> bool {
+        self.inner.era.must_lower(from)
+    }
+
+    /// Returns whether the handler is dropped at a question and runs again from the top with its answer.
+    pub fn replays_handler(&self) -> bool {
+        self.inner.era.replays_handler()
+    }
+
+    /// Checks that the client can be asked this question.
+    ///
+    /// # Errors
+    /// When it did not declare the capability, its revision has no such question, or this request may not ask.
+    pub fn check_question(&self, request: &InputRequest) -> Result<(), AskError> {
+        if !self.inner.may_ask {
+            return Err(AskError::NotHere);
+        }
+        self.inner.era.check_question(request.clone()).map(drop)
+    }
+
+    /// Asks the client any question and returns its answer as text. As [`Self::elicit`].
+    ///
+    /// # Errors
+    /// As [`Self::elicit`].
+    pub async fn ask_raw(&self, key: &str, request: InputRequest) -> Result<Raw, AskError> {
+        if !self.inner.may_ask {
+            return Err(AskError::NotHere);
+        }
+        let Inner { era, channel, questions, .. } = &*self.inner;
+        let asking = async {
+            match self.inner.detachment.input_channel() {
+                Some(input) => input.ask(key, era.check_question(request)?).await,
+                None => era.ask(&**channel, questions, key, request).await,
+            }
+        };
+        tokio::time::timeout(self.inner.ask_within, asking).await.map_err(|_| AskError::TimedOut)?
+    }
+
     /// Returns whether the client accepts form elicitation.
     pub fn can_elicit(&self) -> bool {
         self.inner.may_ask
@@ -335,18 +379,7 @@ impl RequestContext {
     }
 
     async fn ask<T: DeserializeOwned>(&self, key: &str, request: InputRequest) -> Result<T, AskError> {
-        if !self.inner.may_ask {
-            return Err(AskError::NotHere);
-        }
-        let Inner { era, channel, questions, .. } = &*self.inner;
-        let asking = async {
-            match self.inner.detachment.input_channel() {
-                Some(input) => input.ask(key, era.check_question(request)?).await,
-                None => era.ask(&**channel, questions, key, request).await,
-            }
-        };
-        let answer =
-            tokio::time::timeout(self.inner.ask_within, asking).await.map_err(|_| AskError::TimedOut)??;
+        let answer = self.ask_raw(key, request).await?;
         answer.decode().map_err(|error| AskError::Invalid(error.to_string()))
     }
 

@@ -6,8 +6,8 @@ use std::time::Duration;
 use switchboard_protocol::{CacheHints, CacheScope, Implementation, Meta, Raw, ServerCapabilities};
 
 use crate::era::{
-    ClientMetaCache, OpeningPolicy, RevisionPolicy, ServerProfile, StateKeys, SubscriptionObserver,
-    UsedStates,
+    ClientMetaCache, Instructions, OpeningPolicy, RevisionPolicy, ServerProfile, StateKeys,
+    SubscriptionObserver, UsedStates,
 };
 use crate::mux::ConnectionLimits;
 use crate::server::cached_result::ServerId;
@@ -75,7 +75,7 @@ impl Server {
         ServerBuilder {
             info,
             capabilities,
-            instructions: None,
+            instructions: Instructions::Fixed(None),
             revisions: RevisionPolicy::Any,
             opening: OpeningPolicy::default(),
             hints: CacheHints::new(0, CacheScope::Private),
@@ -97,8 +97,8 @@ impl Server {
     }
 
     /// Returns the instructions for the model.
-    pub fn instructions(&self) -> Option<&str> {
-        self.profile.instructions.as_deref()
+    pub fn instructions(&self) -> Option<String> {
+        self.profile.instructions.get()
     }
 
     /// Returns the publisher of changes.
@@ -173,7 +173,7 @@ impl std::fmt::Debug for Server {
 pub struct ServerBuilder {
     info: Implementation,
     capabilities: ServerCapabilities,
-    instructions: Option<String>,
+    instructions: Instructions,
     revisions: RevisionPolicy,
     opening: OpeningPolicy,
     hints: CacheHints,
@@ -187,7 +187,14 @@ impl ServerBuilder {
     /// Sets the instructions for the model.
     #[must_use]
     pub fn instructions(mut self, instructions: impl Into<String>) -> Self {
-        self.instructions = Some(instructions.into());
+        self.instructions = Instructions::Fixed(Some(instructions.into()));
+        self
+    }
+
+    /// Computes the instructions anew for every client that asks for them; must not block.
+    #[must_use]
+    pub fn instructions_from(mut self, compute: impl Fn() -> Option<String> + Send + Sync + 'static) -> Self {
+        self.instructions = Instructions::Computed(Arc::new(compute));
         self
     }
 

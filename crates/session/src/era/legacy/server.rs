@@ -229,6 +229,6 @@ pub(crate) fn initialize(
     }
     let mut result =
         InitializeResult::new(revision.as_str(), server.capabilities.clone(), server.info.clone());
-    result.instructions = server.instructions.as_deref().map(str::to_owned);
+    result.instructions = server.instructions.get();
     Ok(result)
 }

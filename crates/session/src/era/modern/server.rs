@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use switchboard_protocol::{
-    ClientCapabilities, Era, InputRequired, Meta, Raw, Revision, RpcError, ServerResult,
+    ClientCapabilities, Era, FromRaw, InputRequired, Meta, OrderedMap, Raw, Revision, RpcError, ServerResult,
 };
 
 use crate::era::ServerProfile;
@@ -63,6 +63,9 @@ pub(crate) fn encode_result(server: &ServerProfile, mut result: ServerResult) ->
         }
         return Raw::encode(&result).map_err(failed);
     }
+    if let ServerResult::Raw(raw) = &mut result {
+        return encode_relayed(server, raw);
+    }
     let has_own_meta = match result.meta_mut() {
         // Most results have no `_meta` of their own: then it is appended as text.
         Some(None) => false,
@@ -76,4 +79,26 @@ pub(crate) fn encode_result(server: &ServerProfile, mut result: ServerResult) ->
     };
     let close = if has_own_meta { "}" } else { &server.signature };
     Raw::encode_between(r#"{"resultType":"complete","#, &result, close, result.size_hint()).map_err(failed)
+}
+
+/// Encodes a relayed result, JSON text: its members, with the `resultType` and the server info of this server.
+fn encode_relayed(server: &ServerProfile, raw: &Raw) -> Result<Raw, RpcError> {
+    let failed = |error: switchboard_protocol::EncodeError| RpcError::internal(error.to_string());
+    let members = raw.fields().map(|(name, value)| (name.as_str().to_owned(), value));
+    let mut members: OrderedMap<Raw> = members.collect();
+    members.remove("resultType");
+    let meta = members.remove("_meta").and_then(|meta| Meta::from_raw(&meta).ok());
+    let close = match meta.filter(|meta| !meta.is_empty()) {
+        None => &server.signature,
+        Some(mut meta) => {
+            meta.insert(Meta::SERVER_INFO, server.info_text.clone());
+            members.insert("_meta", Raw::encode(&meta).map_err(failed)?);
+            "}"
+        }
+    };
+    if members.is_empty() {
+        let text = format!(r#"{{"resultType":"complete"{close}"#);
+        return Raw::parse(text).map_err(|error| RpcError::internal(error.to_string()));
+    }
+    Raw::encode_between(r#"{"resultType":"complete","#, &members, close, raw.len()).map_err(failed)
 }

@@ -8,16 +8,16 @@ use std::task::{Context, Poll, Waker};
 use parking_lot::Mutex;
 use switchboard_protocol::{Raw, RpcError};
 use switchboard_session::link::{
-    BoxFuture, Exchange, ExchangeEvent, InboundNotification, LinkError, OwnedExchange,
+    BoxFuture, Exchange, ExchangeEvent, InboundMessage, InboundNotification, LinkError, OwnedExchange, Upcall,
 };
 
-/// Notifications that may wait in an exchange; beyond it the oldest is dropped.
+/// Messages that may wait in an exchange; beyond it the oldest notification is dropped.
 const MAX_NOTES: usize = 1024;
 
 /// The result of an exchange.
 pub(crate) type Outcome = Result<Result<Raw, RpcError>, LinkError>;
 
-/// Adds notifications to an exchange.
+/// Adds notifications, and requests of the server, to an exchange.
 #[derive(Clone, Default)]
 pub(crate) struct NoteSender {
     state: Arc<Mutex<NoteQueue>>,
@@ -25,24 +25,38 @@ pub(crate) struct NoteSender {
 
 #[derive(Default)]
 struct NoteQueue {
-    queue: VecDeque<InboundNotification>,
+    queue: VecDeque<InboundMessage>,
     waker: Option<Waker>,
 }
 
 impl NoteSender {
     pub(crate) fn note(&self, note: InboundNotification) {
+        self.push(InboundMessage::Notification(note));
+    }
+
+    /// Adds a request of the server.
+    pub(crate) fn upcall(&self, upcall: Upcall) {
+        self.push(InboundMessage::Upcall(upcall));
+    }
+
+    fn push(&self, message: InboundMessage) {
         let mut state = self.state.lock();
-        if state.queue.len() == MAX_NOTES {
-            state.queue.pop_front();
+        if state.queue.len() >= MAX_NOTES {
+            let is_note = |queued: &InboundMessage| matches!(queued, InboundMessage::Notification(_));
+            match state.queue.iter().position(is_note) {
+                Some(oldest) => _ = state.queue.remove(oldest),
+                // A server that asks a thousand questions without waiting gets no more answers.
+                None => return,
+            }
         }
-        state.queue.push_back(note);
+        state.queue.push_back(message);
         let waker = state.waker.take();
         drop(state);
         waker.inspect(Waker::wake_by_ref);
     }
 }
 
-/// Returns an exchange that drives a future: its notifications first, its outcome last. `on_drop` runs when the exchange
+/// Returns an exchange that drives a future: its notifications and requests first, its outcome last. `on_drop` runs when the exchange
 /// is dropped before its end.
 pub(crate) fn exchange<D>(
     driver: BoxFuture<'static, Outcome>,
@@ -79,8 +93,14 @@ impl<D: FnOnce() + Send + Unpin + 'static> OwnedExchange for DrivenExchange<D> {
         }
         {
             let mut state = self.notes.state.lock();
-            if let Some(note) = state.queue.pop_front() {
-                return Poll::Ready(Ok(ExchangeEvent::Notification(note)));
+            match state.queue.pop_front() {
+                Some(InboundMessage::Notification(note)) => {
+                    return Poll::Ready(Ok(ExchangeEvent::Notification(note)));
+                }
+                Some(InboundMessage::Upcall(upcall)) => {
+                    return Poll::Ready(Ok(ExchangeEvent::Upcall(upcall)));
+                }
+                None => {}
             }
             let is_registered = state.waker.as_ref().is_some_and(|waker| waker.will_wake(cx.waker()));
             if self.driver.is_some() && !is_registered {

@@ -315,11 +315,11 @@ impl Session {
             }
             Envelope::Notification(note) => {
                 let note = InboundNotification { method: note.method, params: note.params };
-                // Progress and notifications of extensions belong to the call whose stream they come on; all others to
-                // the session.
-                let is_of_call = &*note.method == "notifications/progress"
+                // Progress, log messages and notifications of extensions belong to the call whose stream they come on; all
+                // others to the session.
+                let is_of_call = matches!(&*note.method, "notifications/progress" | "notifications/message")
                     || switchboard_protocol::surface::find(&note.method).next().is_none();
-                if call.is_some() && is_of_call {
+                if call.is_some_and(|call| !call.is_handshake) && is_of_call {
                     notes.note(note);
                 } else {
                     self.inbound_sender.send(InboundMessage::Notification(note));
@@ -328,7 +328,12 @@ impl Session {
             }
             Envelope::Request(request) => {
                 let upcall = Upcall { id: request.id, method: request.method, params: request.params };
-                self.inbound_sender.send(InboundMessage::Upcall(upcall));
+                // A question on the stream of a call belongs to that call.
+                if call.is_some_and(|call| !call.is_handshake) {
+                    notes.upcall(upcall);
+                } else {
+                    self.inbound_sender.send(InboundMessage::Upcall(upcall));
+                }
                 None
             }
         }

@@ -1,0 +1,49 @@
+//! Changes of servers, announced to whoever listens: changed lists, and completed URL elicitations.
+
+use std::sync::{Arc, Weak};
+
+use switchboard_host::{HostEvent, HostEvents, StatusKind};
+use switchboard_session::client::Change;
+use tokio::task::JoinHandle;
+
+use crate::state::GatewayState;
+
+/// The task that follows the events of the host; aborted on drop.
+pub(crate) struct ChangesTask(JoinHandle<()>);
+
+impl ChangesTask {
+    /// Starts the task. It ends with the host or the gateway.
+    pub(crate) fn start(state: &Arc<GatewayState>) -> Self {
+        Self(tokio::spawn(follow(state.host.events(), Arc::downgrade(state))))
+    }
+}
+
+impl Drop for ChangesTask {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+async fn follow(mut events: HostEvents, state: Weak<GatewayState>) {
+    while let Some(event) = events.next().await {
+        let Some(state) = state.upgrade() else { return };
+        let publisher = &state.publisher;
+        match event {
+            HostEvent::Tools(_) => publisher.tools_changed(),
+            HostEvent::Prompts { .. } => publisher.prompts_changed(),
+            HostEvent::Resources { .. } => publisher.resources_changed(),
+            HostEvent::Missed(_) => {
+                publisher.tools_changed();
+                publisher.prompts_changed();
+                publisher.resources_changed();
+            }
+            HostEvent::Status { server, status } if status.kind() != StatusKind::Connected => {
+                state.log_levels.forget(&server);
+            }
+            HostEvent::ServerChange { change: Change::ElicitationDone { id }, .. } => {
+                state.url_question_done(&id);
+            }
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! Errors for clients: what failed, whose fault it is, and what to do next. `data.reason` is for programs.
+
+use switchboard_host::HostError;
+use switchboard_protocol::{ErrorCode, Raw, RpcError};
+use switchboard_session::CallError;
+
+/// Converts an error of the host. An error that the server itself answered with passes unchanged.
+pub(crate) fn from_host(error: HostError) -> RpcError {
+    let text = error.to_string();
+    match error {
+        HostError::Call { error, server, .. } | HostError::Session { error, server } => match *error {
+            CallError::Remote(error) => error,
+            CallError::TimedOut { .. } => with_reason(ErrorCode::INTERNAL_ERROR, "upstream_timeout", text),
+            _ => {
+                let hint =
+                    format!("{text}\nThe server {server:?} did not complete the request; it may have run.");
+                with_reason(ErrorCode::INTERNAL_ERROR, "upstream_failed", hint)
+            }
+        },
+        HostError::NeedsAuth { .. } => with_reason(
+            ErrorCode::INTERNAL_ERROR,
+            "upstream_needs_login",
+            format!("{text}\nLog the gateway in to this server."),
+        ),
+        HostError::NotReady { .. } | HostError::NotConnected { .. } | HostError::Connect { .. } => {
+            with_reason(
+                ErrorCode::INTERNAL_ERROR,
+                "upstream_unavailable",
+                format!("{text}\nNothing was sent; try again later."),
+            )
+        }
+        HostError::Busy { .. } => with_reason(
+            ErrorCode::INTERNAL_ERROR,
+            "upstream_busy",
+            format!("{text}\nNothing was sent; try again later."),
+        ),
+        HostError::Refused { .. } => with_reason(ErrorCode::INVALID_REQUEST, "not_permitted", text),
+        HostError::Arguments { .. } => with_reason(ErrorCode::INVALID_PARAMS, "invalid_arguments", text),
+        _ => RpcError::internal(text),
+    }
+}
+
+/// The error for a tool that is not exposed.
+pub(crate) fn unknown_tool(name: &str) -> RpcError {
+    RpcError::invalid_params(format!("Unknown tool: {name}"))
+}
+
+/// The error for a prompt that is not exposed.
+pub(crate) fn unknown_prompt(name: &str) -> RpcError {
+    RpcError::invalid_params(format!("Unknown prompt: {name}"))
+}
+
+/// The error for the answer to a question that no call waits for.
+pub(crate) fn question_expired() -> RpcError {
+    with_reason(
+        ErrorCode::INVALID_PARAMS,
+        "question_expired",
+        "the question has expired; call the tool again. It may have run up to the question".to_owned(),
+    )
+}
+
+/// The error for a question that cannot be kept.
+pub(crate) fn too_many_questions(limit: usize) -> RpcError {
+    with_reason(
+        ErrorCode::INTERNAL_ERROR,
+        "too_many_questions",
+        format!(
+            "{limit} questions wait for an answer already, which is the limit; answer some of them, then call the tool \
+             again. The call was cancelled; it may have run up to its question"
+        ),
+    )
+}
+
+/// The error for answers without the state that they belong to.
+pub(crate) fn missing_state() -> RpcError {
+    with_reason(
+        ErrorCode::INVALID_PARAMS,
+        "missing_request_state",
+        "inputResponses without the requestState they belong to: send it back unchanged".to_owned(),
+    )
+}
+
+fn with_reason(code: ErrorCode, reason: &str, message: String) -> RpcError {
+    RpcError::new(code, message).with_data(Raw::from(serde_json::json!({ "reason": reason })))
+}

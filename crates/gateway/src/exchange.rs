@@ -1,0 +1,159 @@
+//! A relayed call: the upstream call in progress, the questions that it waits for, and where its notices go.
+//!
+//! Nothing polls it while it is parked: it waits for an answer then. Dropping it cancels the upstream call.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use parking_lot::Mutex;
+use switchboard_protocol::{InputRequest, LogMessage, ProgressParams, Raw, Revision, RpcError};
+use switchboard_session::client::HandlerError;
+use switchboard_session::link::BoxFuture;
+use switchboard_session::server::RequestContext;
+use tokio::sync::{mpsc, oneshot};
+use tokio::time::Instant;
+
+use crate::questions::Question;
+
+/// The result of an upstream call.
+pub(crate) struct UpstreamResult {
+    pub(crate) raw: Raw,
+    /// The revision it was encoded in.
+    pub(crate) revision: Revision,
+}
+
+/// The future of an upstream call.
+pub(crate) type UpstreamCall = BoxFuture<'static, Result<UpstreamResult, RpcError>>;
+
+/// A relayed call.
+pub(crate) struct Exchange {
+    pub(crate) id: String,
+    call: UpstreamCall,
+    questions: mpsc::Receiver<Question>,
+    /// Questions without an answer.
+    pub(crate) outstanding: Vec<OutstandingQuestion>,
+    used_keys: HashSet<String>,
+    pub(crate) notices: Arc<NoticeSink>,
+}
+
+/// A question that waits for its answer.
+pub(crate) struct OutstandingQuestion {
+    /// Unique within the call, over all its questions.
+    pub(crate) key: String,
+    pub(crate) request: InputRequest,
+    answer: oneshot::Sender<Result<Raw, HandlerError>>,
+}
+
+impl Exchange {
+    /// Creates the exchange of an upstream call, with a random id.
+    ///
+    /// # Errors
+    /// When the system has no randomness to give.
+    pub(crate) fn new(
+        call: UpstreamCall,
+        questions: mpsc::Receiver<Question>,
+        notices: Arc<NoticeSink>,
+    ) -> Result<Self, RpcError> {
+        let mut bytes = [0; 16];
+        getrandom::fill(&mut bytes).map_err(|error| RpcError::internal(error.to_string()))?;
+        let id = format!("{:032x}", u128::from_le_bytes(bytes));
+        Ok(Self { id, call, questions, outstanding: Vec::new(), used_keys: HashSet::new(), notices })
+    }
+
+    /// Polls the upstream call; pending also when there are new questions, which are in `outstanding` then.
+    pub(crate) fn poll(&mut self, task: &mut Context<'_>) -> Poll<Result<UpstreamResult, RpcError>> {
+        let polled = self.call.as_mut().poll(task);
+        if polled.is_pending() {
+            while let Poll::Ready(Some(question)) = self.questions.poll_recv(task) {
+                self.add(question);
+            }
+            // The server has cancelled these questions.
+            self.outstanding.retain_mut(|question| question.answer.poll_closed(task).is_pending());
+        }
+        polled
+    }
+
+    fn add(&mut self, Question { key, request, answer }: Question) {
+        let number = self.used_keys.len();
+        // A client matches answers by key: one that was used before would match the old answer.
+        let key = key.filter(|key| !self.used_keys.contains(key)).unwrap_or_else(|| format!("q{number}"));
+        let key = if self.used_keys.contains(&key) { format!("{key}-{number}") } else { key };
+        self.used_keys.insert(key.clone());
+        self.outstanding.push(OutstandingQuestion { key, request, answer });
+    }
+
+    /// Answers a question.
+    pub(crate) fn answer(&mut self, key: &str, answer: Result<Raw, HandlerError>) {
+        if let Some(at) = self.outstanding.iter().position(|question| question.key == key) {
+            // The server may have cancelled the question.
+            let _ = self.outstanding.swap_remove(at).answer.send(answer);
+        }
+    }
+}
+
+/// Sends progress and log messages of a call to the client that waits for it; drops them while none does.
+pub(crate) struct NoticeSink {
+    // Held for a clone or a swap, never across an await.
+    state: Mutex<SinkState>,
+}
+
+struct SinkState {
+    client: Option<RequestContext>,
+    last_progress: f64,
+    /// When the client was last notified.
+    last_at: Instant,
+}
+
+/// How much a progress notification of the gateway itself counts: less than any that a server sends.
+const KEEP_ALIVE_STEP: f64 = 1e-6;
+
+impl NoticeSink {
+    pub(crate) fn new() -> Self {
+        Self { state: Mutex::new(SinkState { client: None, last_progress: 0.0, last_at: Instant::now() }) }
+    }
+
+    /// Sets the request that the notices belong to; `None` while no request waits.
+    pub(crate) fn attach(&self, client: Option<RequestContext>) {
+        self.state.lock().client = client;
+    }
+
+    pub(crate) fn progress(&self, report: &ProgressParams) {
+        let client = {
+            let mut state = self.state.lock();
+            state.last_progress = state.last_progress.max(report.progress);
+            state.last_at = Instant::now();
+            state.client.clone()
+        };
+        if let Some(client) = client {
+            client.progress(report.progress, report.total, report.message.as_deref());
+        }
+    }
+
+    /// Reports progress of the gateway itself after this much silence, so that the client does not give up. Returns when to
+    /// call it again.
+    pub(crate) fn keep_alive(&self, silence: Duration) -> Instant {
+        let (client, progress) = {
+            let mut state = self.state.lock();
+            let now = Instant::now();
+            if state.last_at + silence > now {
+                return state.last_at + silence;
+            }
+            state.last_at = now;
+            state.last_progress += KEEP_ALIVE_STEP;
+            (state.client.clone(), state.last_progress)
+        };
+        if let Some(client) = client {
+            client.progress(progress, None, Some("the server is still working"));
+        }
+        Instant::now() + silence
+    }
+
+    pub(crate) fn log(&self, message: LogMessage) {
+        let client = self.state.lock().client.clone();
+        if let Some(client) = client {
+            client.log(message.level, message.logger.as_deref(), message.data);
+        }
+    }
+}

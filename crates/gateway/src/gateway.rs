@@ -1,0 +1,115 @@
+//! The gateway: a server in front of a host.
+
+use std::sync::Arc;
+
+use switchboard_host::{Host, HostBuilder, Validation};
+use switchboard_protocol::{
+    CacheHints, CacheScope, ListCapability, ResourcesCapability, ServerCapabilities, Settings,
+};
+use switchboard_session::server::{Server, ServerBuilder};
+
+use crate::changes::ChangesTask;
+use crate::handler::GatewayHandler;
+use crate::instructions;
+use crate::options::GatewayOptions;
+use crate::questions::CAPABILITIES;
+use crate::state::GatewayState;
+use crate::status::GatewayStatus;
+
+/// A server in front of the servers of a host.
+///
+/// ```
+/// use switchboard::gateway::{Gateway, GatewayOptions};
+/// use switchboard::InProcess;
+///
+/// # mod demo { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/doc_examples.rs")); }
+/// # demo::run(async {
+/// let host = Gateway::host_builder().build();
+/// host.connect("sums", InProcess::new(&demo::server())).await?;
+/// let gateway = Gateway::new(host, GatewayOptions::default());
+/// // On stdin and stdout: switchboard::serve_stdio(gateway.server()).await
+/// assert_eq!(gateway.status().servers[0].name, "sums");
+/// assert!(gateway.status().withheld.is_empty());
+/// # demo::done() });
+/// ```
+#[derive(Clone)]
+pub struct Gateway {
+    state: Arc<GatewayState>,
+    server: Arc<Server>,
+}
+
+impl Gateway {
+    /// Returns the builder of a host for a gateway: it keeps all lists, declares the questions that clients of the gateway may
+    /// be able to answer, and leaves the validation of arguments to the servers.
+    pub fn host_builder() -> HostBuilder {
+        Host::builder()
+            .with_name("switchboard-gateway", env!("CARGO_PKG_VERSION"))
+            .with_all_lists()
+            .with_abilities(CAPABILITIES)
+            .with_validation(Validation::Off)
+            .without_resource_tools()
+    }
+
+    /// Creates a gateway in front of a host, which [`Self::host_builder`] has built.
+    ///
+    /// # Panics
+    /// Outside a tokio runtime.
+    pub fn new(host: Host, options: GatewayOptions) -> Self {
+        Self::with_layers(host, options, |builder| builder)
+    }
+
+    /// As [`Self::new`]; `configure` may add layers, limits and keys to the server.
+    ///
+    /// # Panics
+    /// Outside a tokio runtime.
+    pub fn with_layers(
+        host: Host,
+        options: GatewayOptions,
+        configure: impl FnOnce(ServerBuilder) -> ServerBuilder,
+    ) -> Self {
+        let info = options.info.clone();
+        let state = Arc::new(GatewayState::new(host, options));
+        let composing = Arc::downgrade(&state);
+        let builder = Server::builder(info, capabilities())
+            .publisher(state.publisher.clone())
+            .cache_hints(CacheHints::new(0, CacheScope::Private))
+            .instructions_from(move || {
+                let state = composing.upgrade()?;
+                instructions::compose(state.options.instructions.as_deref(), &state.host)
+            });
+        let handler = GatewayHandler { _changes: ChangesTask::start(&state), state: Arc::clone(&state) };
+        Self { server: configure(builder).build(handler), state }
+    }
+
+    /// Returns the server, for any transport.
+    pub fn server(&self) -> &Arc<Server> {
+        &self.server
+    }
+
+    /// Returns the host.
+    pub fn host(&self) -> &Host {
+        &self.state.host
+    }
+
+    /// Returns the status of the servers, the withheld names and the parked calls.
+    pub fn status(&self) -> GatewayStatus {
+        self.state.status()
+    }
+}
+
+impl std::fmt::Debug for Gateway {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Gateway").field("host", &self.state.host).finish_non_exhaustive()
+    }
+}
+
+/// What a gateway offers, whatever its servers offer now: they may change.
+fn capabilities() -> ServerCapabilities {
+    let list = || ListCapability::new().with_list_changed(true);
+    ServerCapabilities::new()
+        .with_tools(list())
+        .with_prompts(list())
+        .with_resources(ResourcesCapability::new().with_subscribe(true).with_list_changed(true))
+        .with_completions(Settings::new())
+        .with_logging(Settings::new())
+}

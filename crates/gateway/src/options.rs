@@ -1,0 +1,140 @@
+//! The options of a gateway.
+
+use std::time::Duration;
+
+use switchboard_protocol::Implementation;
+
+use crate::names::PrefixPolicy;
+
+/// The options of a gateway.
+///
+/// ```
+/// use switchboard::gateway::{GatewayOptions, PrefixPolicy};
+///
+/// let options = GatewayOptions::default().with_prefix(PrefixPolicy::Conflict).with_page_size(100);
+/// assert_eq!(options.page_size, 100);
+/// ```
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct GatewayOptions {
+    /// The name and version that clients receive.
+    pub info: Implementation,
+    /// Whether exposed names of tools and prompts begin with the name of their server.
+    pub prefix: PrefixPolicy,
+    /// Entries of one page of a list.
+    pub page_size: usize,
+    /// Text in front of the instructions of the servers.
+    pub instructions: Option<String>,
+    /// How long the first lists wait for servers that are starting.
+    pub startup_wait: Duration,
+    /// How long a call may be silent before its client, if it asked for progress, gets a progress notification of the gateway.
+    pub keep_alive: Duration,
+    /// The limits of calls that wait for the answer to a question.
+    pub parked: ParkedLimits,
+}
+
+/// The limits of parked calls: those that wait, without a request of their client, for the answer to a question.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ParkedLimits {
+    /// Parked calls in all.
+    pub total: usize,
+    /// Parked calls of one principal. Callers without an identity share the total.
+    pub per_principal: usize,
+    /// How long a call stays parked; then it is cancelled.
+    pub lifetime: Duration,
+}
+
+impl Default for ParkedLimits {
+    fn default() -> Self {
+        Self { total: 1_000, per_principal: 100, lifetime: Duration::from_secs(600) }
+    }
+}
+
+impl ParkedLimits {
+    /// Sets the number of parked calls in all.
+    #[must_use]
+    pub fn with_total(mut self, total: usize) -> Self {
+        self.total = total;
+        self
+    }
+
+    /// Sets the number of parked calls of one principal.
+    #[must_use]
+    pub fn with_per_principal(mut self, most: usize) -> Self {
+        self.per_principal = most;
+        self
+    }
+
+    /// Sets how long a call stays parked. A client cannot answer after 10 minutes, however long this is.
+    #[must_use]
+    pub fn with_lifetime(mut self, lifetime: Duration) -> Self {
+        self.lifetime = lifetime;
+        self
+    }
+}
+
+impl Default for GatewayOptions {
+    fn default() -> Self {
+        Self {
+            info: Implementation::new("switchboard-gateway", env!("CARGO_PKG_VERSION")),
+            prefix: PrefixPolicy::Always,
+            page_size: 1_000,
+            instructions: None,
+            startup_wait: Duration::from_secs(10),
+            keep_alive: Duration::from_secs(15),
+            parked: ParkedLimits::default(),
+        }
+    }
+}
+
+impl GatewayOptions {
+    /// Sets the name and version that clients receive.
+    #[must_use]
+    pub fn with_info(mut self, info: Implementation) -> Self {
+        self.info = info;
+        self
+    }
+
+    /// Sets whether exposed names begin with the name of their server.
+    #[must_use]
+    pub fn with_prefix(mut self, prefix: PrefixPolicy) -> Self {
+        self.prefix = prefix;
+        self
+    }
+
+    /// Sets the entries of one page of a list; at least one.
+    #[must_use]
+    pub fn with_page_size(mut self, entries: usize) -> Self {
+        self.page_size = entries.max(1);
+        self
+    }
+
+    /// Sets the text in front of the instructions of the servers.
+    #[must_use]
+    pub fn with_instructions(mut self, text: impl Into<String>) -> Self {
+        self.instructions = Some(text.into());
+        self
+    }
+
+    /// Sets how long the first lists wait for servers that are starting.
+    #[must_use]
+    pub fn with_startup_wait(mut self, wait: Duration) -> Self {
+        self.startup_wait = wait;
+        self
+    }
+
+    /// Sets how long a call may be silent before the gateway reports progress itself.
+    #[must_use]
+    pub fn with_keep_alive(mut self, silence: Duration) -> Self {
+        self.keep_alive = silence;
+        self
+    }
+
+    /// Sets the limits of parked calls.
+    #[must_use]
+    pub fn with_parked(mut self, limits: ParkedLimits) -> Self {
+        self.parked = limits;
+        self
+    }
+}

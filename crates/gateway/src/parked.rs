@@ -1,0 +1,182 @@
+//! Parked calls: upstream calls that wait for the answer to a question while no request of their client is open.
+//!
+//! Invariants: the number of parked calls is bounded, in all and for each principal; room is reserved before the question is
+//! asked. A call is taken by the principal that parked it, once. When its time is over it is cancelled.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+use switchboard_protocol::RpcError;
+use tokio::task::AbortHandle;
+
+use crate::error::{question_expired, too_many_questions};
+use crate::exchange::Exchange;
+use crate::options::ParkedLimits;
+
+/// The table of parked calls.
+pub(crate) struct ParkedCalls {
+    limits: ParkedLimits,
+    // Held for a lookup or a change, never across an await; calls are dropped outside of it.
+    calls: Mutex<HashMap<String, ParkedCall>>,
+    reserved: Arc<Mutex<Reserved>>,
+}
+
+/// How much room is taken.
+#[derive(Default)]
+struct Reserved {
+    total: usize,
+    by_principal: HashMap<String, usize>,
+}
+
+struct ParkedCall {
+    exchange: Exchange,
+    principal: Option<String>,
+    permit: ParkedPermit,
+    expiry: AbortHandle,
+}
+
+/// Room for one parked call; given back on drop.
+pub(crate) struct ParkedPermit {
+    principal: Option<String>,
+    reserved: Arc<Mutex<Reserved>>,
+}
+
+impl ParkedCalls {
+    pub(crate) fn new(limits: ParkedLimits) -> Arc<Self> {
+        Arc::new(Self { limits, calls: Mutex::default(), reserved: Arc::default() })
+    }
+
+    /// Returns the number of parked calls.
+    pub(crate) fn len(&self) -> usize {
+        self.calls.lock().len()
+    }
+
+    /// Reserves room for a call.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub(crate) fn reserve(&self, principal: Option<&str>) -> Result<ParkedPermit, RpcError> {
+        let mut reserved = self.reserved.lock();
+        if reserved.total >= self.limits.total {
+            return Err(too_many_questions(self.limits.total));
+        }
+        if let Some(principal) = principal {
+            let own = reserved.by_principal.entry(principal.to_owned()).or_default();
+            if *own >= self.limits.per_principal {
+                return Err(too_many_questions(self.limits.per_principal));
+            }
+            *own += 1;
+        }
+        reserved.total += 1;
+        drop(reserved);
+        let principal = principal.map(str::to_owned);
+        Ok(ParkedPermit { principal, reserved: Arc::clone(&self.reserved) })
+    }
+
+    /// Parks a call until it is taken or its time is over.
+    pub(crate) fn park(self: &Arc<Self>, exchange: Exchange, permit: ParkedPermit) {
+        // Without a runtime nothing would end it: it is cancelled.
+        let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
+        let (id, lifetime, table) = (exchange.id.clone(), self.limits.lifetime, Arc::downgrade(self));
+        let expiring = id.clone();
+        // Ends with the entry, or when it has removed it.
+        let expiry = runtime.spawn(async move {
+            tokio::time::sleep(lifetime).await;
+            let expired = table.upgrade().and_then(|table| table.calls.lock().remove(&expiring));
+            if expired.is_some() {
+                tracing::debug!("a question was not answered in time; its call is cancelled");
+            }
+        });
+        let (principal, expiry) = (permit.principal.clone(), expiry.abort_handle());
+        let replaced = self.calls.lock().insert(id, ParkedCall { exchange, principal, permit, expiry });
+        debug_assert!(replaced.is_none(), "ids are random");
+    }
+
+    /// Takes a parked call to continue it.
+    ///
+    /// # Errors
+    /// When there is none with this id for this principal.
+    pub(crate) fn take(
+        &self,
+        id: &str,
+        principal: Option<&str>,
+    ) -> Result<(Exchange, ParkedPermit), RpcError> {
+        let mut calls = self.calls.lock();
+        if calls.get(id).is_none_or(|call| call.principal.as_deref() != principal) {
+            return Err(question_expired());
+        }
+        let ParkedCall { exchange, permit, expiry, .. } = calls.remove(id).ok_or_else(question_expired)?;
+        drop(calls);
+        expiry.abort();
+        Ok((exchange, permit))
+    }
+}
+
+impl Drop for ParkedCalls {
+    fn drop(&mut self) {
+        self.calls.get_mut().values().for_each(|call| call.expiry.abort());
+    }
+}
+
+impl Drop for ParkedPermit {
+    fn drop(&mut self) {
+        let mut reserved = self.reserved.lock();
+        reserved.total = reserved.total.saturating_sub(1);
+        if let Some(principal) = &self.principal
+            && let Some(own) = reserved.by_principal.get_mut(principal)
+        {
+            *own = own.saturating_sub(1);
+            if *own == 0 {
+                reserved.by_principal.remove(principal);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::exchange::NoticeSink;
+    use crate::questions::QuestionHandler;
+
+    fn exchange() -> Exchange {
+        let (_, questions) = QuestionHandler::new();
+        Exchange::new(Box::pin(std::future::pending()), questions, Arc::new(NoticeSink::new())).unwrap()
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_parked_call_is_taken_once_and_only_by_its_principal() {
+        let parked = ParkedCalls::new(ParkedLimits::default());
+        let call = exchange();
+        let id = call.id.clone();
+        parked.park(call, parked.reserve(Some("ada")).unwrap());
+        assert!(parked.take(&id, None).is_err());
+        assert!(parked.take(&id, Some("bob")).is_err());
+        assert!(parked.take("0", Some("ada")).is_err());
+        assert!(parked.take(&id, Some("ada")).is_ok());
+        assert!(parked.take(&id, Some("ada")).is_err());
+        assert_eq!(parked.reserved.lock().total, 0);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn the_number_of_parked_calls_is_bounded_and_expiry_makes_room() {
+        let limits =
+            ParkedLimits::default().with_total(3).with_per_principal(2).with_lifetime(Duration::from_secs(5));
+        let parked = ParkedCalls::new(limits);
+        for principal in [Some("ada"), Some("ada"), None] {
+            parked.park(exchange(), parked.reserve(principal).unwrap());
+        }
+        assert!(parked.reserve(Some("ada")).is_err(), "her share is taken");
+        assert!(parked.reserve(Some("bob")).is_err(), "all is taken");
+        tokio::time::sleep(Duration::from_secs(6)).await;
+        assert_eq!(parked.len(), 0);
+        assert!(parked.reserve(Some("ada")).is_ok());
+        assert!(
+            parked.reserved.lock().by_principal.is_empty(),
+            "nothing is kept for principals without calls"
+        );
+    }
+}

@@ -1,0 +1,164 @@
+//! The owner table: which server has a resource.
+//!
+//! URIs are not rewritten, because they occur in notifications, links and embedded resources. Only one that several servers
+//! list is exposed as `gateway://SERVER/URI`, for each of them. A URI without an owner is refused.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use switchboard_protocol::{ErrorCode, Raw, RpcError};
+
+use crate::uri_template::UriTemplate;
+
+/// Begins the exposed form of a URI that several servers list.
+const CLASH_SCHEME: &str = "gateway://";
+
+/// The server of a resource, and the URI that it knows it by.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ResourceOwner {
+    pub(crate) server: Arc<str>,
+    pub(crate) uri: String,
+}
+
+/// The owners of all listed resources and templates.
+#[derive(Debug, Default)]
+pub(crate) struct OwnerTable {
+    /// By exposed URI.
+    listed: BTreeMap<String, ResourceOwner>,
+    /// By exposed text.
+    template_texts: BTreeMap<String, ResourceOwner>,
+    templates: Vec<(UriTemplate, Arc<str>)>,
+    servers: Vec<Arc<str>>,
+}
+
+impl OwnerTable {
+    pub(crate) fn new(servers: Vec<Arc<str>>) -> Self {
+        Self { servers, ..Self::default() }
+    }
+
+    /// Adds a listed resource under its exposed URI.
+    pub(crate) fn add_resource(&mut self, exposed: &str, owner: ResourceOwner) {
+        self.listed.insert(exposed.to_owned(), owner);
+    }
+
+    /// Adds a template under its exposed text. One that cannot be parsed has no expansions.
+    pub(crate) fn add_template(&mut self, exposed: &str, owner: ResourceOwner) {
+        if exposed == owner.uri
+            && let Some(template) = UriTemplate::parse(&owner.uri)
+        {
+            self.templates.push((template, Arc::clone(&owner.server)));
+        }
+        self.template_texts.insert(exposed.to_owned(), owner);
+    }
+
+    /// Returns the owner of a resource: the server that lists it, or the one with the most specific template.
+    ///
+    /// # Errors
+    /// When no server has it, or several servers have equally specific templates.
+    pub(crate) fn find(&self, uri: &str) -> Result<ResourceOwner, RpcError> {
+        if let Some(owner) = self.listed.get(uri) {
+            return Ok(owner.clone());
+        }
+        if let Some(owner) = self.of_rewritten(uri) {
+            return Ok(owner);
+        }
+        let matching = self.templates.iter().filter(|(template, _)| template.matches(uri));
+        let most = matching.clone().map(|(template, _)| template.literal_len()).max();
+        let mut best = matching.filter(|(template, _)| Some(template.literal_len()) == most);
+        let Some((_, server)) = best.next() else { return Err(not_found(uri)) };
+        if best.any(|(_, other)| other != server) {
+            let data = serde_json::json!({ "uri": uri, "reason": "ambiguous_owner" });
+            let message = format!(
+                "several servers have a template for {uri}: read {CLASH_SCHEME}SERVER/{uri} to name one of them"
+            );
+            return Err(RpcError::invalid_params(message).with_data(Raw::from(data)));
+        }
+        Ok(ResourceOwner { server: Arc::clone(server), uri: uri.to_owned() })
+    }
+
+    /// Returns the owner of a template, for completion: by its text, else as a URI.
+    ///
+    /// # Errors
+    /// As [`Self::find`].
+    pub(crate) fn find_template(&self, text: &str) -> Result<ResourceOwner, RpcError> {
+        self.template_texts.get(text).cloned().map_or_else(|| self.find(text), Ok)
+    }
+
+    /// Reads a URI that was rewritten.
+    fn of_rewritten(&self, uri: &str) -> Option<ResourceOwner> {
+        let (server, uri) = uri.strip_prefix(CLASH_SCHEME)?.split_once('/')?;
+        let server = self.servers.iter().find(|known| host_part(known) == server)?;
+        Some(ResourceOwner { server: Arc::clone(server), uri: uri.to_owned() })
+    }
+}
+
+/// Returns the exposed form of a URI that several servers list.
+pub(crate) fn rewritten(server: &str, uri: &str) -> String {
+    format!("{CLASH_SCHEME}{}/{uri}", host_part(server))
+}
+
+/// Writes a server's name so that it has none of the characters that end it in a URI.
+fn host_part(server: &str) -> String {
+    let mut text = String::with_capacity(server.len());
+    for byte in server.bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => {
+                text.push(char::from(byte))
+            }
+            other => text.push_str(&format!("%{other:02X}")),
+        }
+    }
+    text
+}
+
+fn not_found(uri: &str) -> RpcError {
+    let data = Raw::from(serde_json::json!({ "uri": uri }));
+    RpcError::new(ErrorCode::RESOURCE_NOT_FOUND, format!("Resource not found: no server has {uri}"))
+        .with_data(data)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn table(resources: &[(&str, &str)], templates: &[(&str, &str)]) -> OwnerTable {
+        let mut table = OwnerTable::new(vec!["one".into(), "two".into(), "a b".into()]);
+        let owner = |server: &str, uri: &str| ResourceOwner { server: server.into(), uri: uri.to_owned() };
+        resources.iter().for_each(|(server, uri)| table.add_resource(uri, owner(server, uri)));
+        templates.iter().for_each(|(server, uri)| table.add_template(uri, owner(server, uri)));
+        table
+    }
+
+    fn server(table: &OwnerTable, uri: &str) -> Option<String> {
+        table.find(uri).ok().map(|owner| owner.server.to_string())
+    }
+
+    #[test]
+    fn listed_resources_come_before_templates_and_specific_templates_before_others() {
+        let table = table(
+            &[("one", "note://7")],
+            &[("two", "note://{id}"), ("one", "note://x-{id}"), ("two", "{+any}")],
+        );
+        assert_eq!(server(&table, "note://7").as_deref(), Some("one"));
+        assert_eq!(server(&table, "note://8").as_deref(), Some("two"));
+        assert_eq!(server(&table, "note://x-1").as_deref(), Some("one"));
+        assert_eq!(server(&table, "other:a").as_deref(), Some("two"));
+    }
+
+    #[test]
+    fn an_unowned_uri_is_refused_and_an_ambiguous_one_names_the_way_out() {
+        let table = table(&[], &[("one", "note://{id}"), ("two", "note://{name}")]);
+        assert_eq!(table.find("file:///etc/passwd").unwrap_err().code, ErrorCode::RESOURCE_NOT_FOUND);
+        let error = table.find("note://7").unwrap_err();
+        assert!(error.message.contains("gateway://SERVER/note://7"), "{}", error.message);
+        assert_eq!(server(&table, "gateway://two/note://7").as_deref(), Some("two"));
+        assert_eq!(server(&table, "gateway://three/note://7"), None);
+    }
+
+    #[test]
+    fn a_rewritten_uri_is_read_back_whatever_the_server_is_called() {
+        let table = table(&[], &[]);
+        let owner = table.find(&rewritten("a b", "file:///x?y#z")).unwrap();
+        assert_eq!((&*owner.server, owner.uri.as_str()), ("a b", "file:///x?y#z"));
+    }
+}

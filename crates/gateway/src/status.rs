@@ -1,0 +1,19 @@
+//! The status of a gateway.
+
+use switchboard_host::ServerStatus;
+
+use crate::names::WithheldItem;
+
+/// The status of a gateway: a server that has failed is an entry here, never the error of a list.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct GatewayStatus {
+    /// The servers, in configured order.
+    pub servers: Vec<ServerStatus>,
+    /// Names that are withheld, because several items claim them.
+    pub withheld: Vec<WithheldItem>,
+    /// Calls that wait for the answer to a question.
+    pub parked_calls: usize,
+    /// Resources that clients are subscribed to.
+    pub subscriptions: usize,
+}

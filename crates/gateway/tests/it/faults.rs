@@ -1,0 +1,122 @@
+//! Faults: upstreams that fail or are killed, slow ones, and clients that give up.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use parking_lot::Mutex;
+use switchboard::gateway::{Gateway, GatewayOptions};
+use switchboard::host::{ServerSpec, StatusKind};
+use switchboard::protocol::Raw;
+use switchboard::{CallError, Client, InProcess, Stdio, json};
+use switchboard_testkit::{STEP_TIMEOUT, trial_leaving_tasks, trials};
+
+use crate::cells::{Cell, Reach, Side, cells};
+use crate::person::Person;
+use crate::upstream;
+
+trials! {
+    trial_leaving_tasks:
+        a_dead_upstream_is_an_entry_in_the_status_and_no_error_of_a_list,
+        a_killed_upstream_fails_its_calls_and_comes_back,
+        silent_calls_are_kept_alive_by_progress,
+        the_first_lists_wait_for_servers_that_are_starting,
+        a_disabled_server_and_a_denied_tool_are_not_exposed,
+}
+
+async fn a_dead_upstream_is_an_entry_in_the_status_and_no_error_of_a_list() {
+    let host = Gateway::host_builder().build();
+    host.add("dead", Stdio::new("/nonexistent/program")).unwrap();
+    host.connect("up", InProcess::new(&upstream::build(Side::Modern.revisions()))).await.unwrap();
+    let gateway = Gateway::new(host, GatewayOptions::default());
+    let session = Client::new().connect(InProcess::new(gateway.server())).await.unwrap();
+    assert_eq!(session.list_tools().await.unwrap().len(), 14);
+    assert_eq!(session.list_prompts().await.unwrap().len(), 2);
+    let status = gateway.status();
+    assert_eq!(status.servers[0].name, "dead");
+    assert!(status.servers[0].error.is_some());
+    assert_eq!(status.servers[1].status, StatusKind::Connected);
+    gateway.host().close().await;
+}
+
+async fn a_killed_upstream_fails_its_calls_and_comes_back() {
+    for client in [Side::Legacy, Side::Modern] {
+        for upstream in [Side::Legacy, Side::Modern] {
+            let cell = Cell { client, upstream, reach: Reach::Child };
+            let bench = cell.open().await;
+            let session = bench.client(&Person::new("ada")).await;
+            let call = tokio::spawn(session.call_tool("up__wait", json!({})).into_future());
+            bench.counted("runs of wait", 1).await;
+            let pid = bench.host.child("up").unwrap().unwrap().pid().unwrap();
+            std::process::Command::new("kill").args(["-9", &pid.to_string()]).status().unwrap();
+            let error = call.await.unwrap().unwrap_err();
+            assert!(
+                matches!(&error, CallError::Remote(error) if error.message.contains("may have run")),
+                "{cell:?}: {error}"
+            );
+            // Lists come from memory meanwhile, and calls succeed when it is back.
+            assert_eq!(session.list_tools().await.unwrap().len(), 14, "{cell:?}");
+            while session.call_tool("up__echo", json!({})).await.is_err() {
+                tokio::time::sleep(Duration::from_millis(20)).await;
+            }
+            bench.close().await;
+        }
+    }
+}
+
+async fn silent_calls_are_kept_alive_by_progress() {
+    for cell in cells() {
+        let options = GatewayOptions::default().with_keep_alive(Duration::from_millis(60));
+        let bench = cell.open_with(options).await;
+        let session = bench.client(&Person::new("ada")).await;
+        let reports: Arc<Mutex<Vec<f64>>> = Arc::default();
+        let seen = Arc::clone(&reports);
+        let call = session
+            .call_tool("up__wait", json!({}))
+            .on_progress(move |report| seen.lock().push(report.progress))
+            .into_future();
+        let call = tokio::spawn(call);
+        switchboard_testkit::wait_until(format!("keep-alive in {cell:?}"), || reports.lock().len() >= 3)
+            .await;
+        call.abort();
+        let reports = reports.lock().clone();
+        assert!(
+            reports.is_sorted() && reports.iter().all(|progress| *progress < 0.1),
+            "{cell:?}: {reports:?}"
+        );
+        bench.counted("ended waits", 1).await;
+        bench.close().await;
+    }
+}
+
+async fn the_first_lists_wait_for_servers_that_are_starting() {
+    let host = Gateway::host_builder().build();
+    let program = std::env::current_exe().unwrap();
+    let spec =
+        ServerSpec::from(Stdio::new(program).env(upstream::PART, "legacy")).startup_timeout(STEP_TIMEOUT);
+    host.add("up", spec).unwrap();
+    let options = GatewayOptions::default().with_startup_wait(STEP_TIMEOUT);
+    let gateway = Gateway::new(host, options);
+    let session = Client::new().connect(InProcess::new(gateway.server())).await.unwrap();
+    assert_eq!(session.list_tools().await.unwrap().len(), 14);
+    assert_eq!(session.call_tool("up__echo", json!({})).await.unwrap().text(), "{}");
+    gateway.host().close().await;
+}
+
+async fn a_disabled_server_and_a_denied_tool_are_not_exposed() {
+    let host = Gateway::host_builder().build();
+    let server = || InProcess::new(&upstream::build(Side::Modern.revisions()));
+    host.connect("one", ServerSpec::from(server()).deny_tools(["echo"])).await.unwrap();
+    host.connect("two", server()).await.unwrap();
+    let gateway = Gateway::new(host, GatewayOptions::default());
+    let session = Client::new().connect(InProcess::new(gateway.server())).await.unwrap();
+    assert!(session.list_tools().await.unwrap().by_name("one__echo").is_none());
+    let denied = session.call_tool("one__echo", json!({})).await.unwrap_err();
+    let CallError::Remote(denied) = denied else { panic!("{denied}") };
+    assert_eq!(denied.message, "Unknown tool: one__echo", "a denied tool answers as unknown");
+    gateway.host().toggle("two", false).await.unwrap();
+    assert!(session.call_tool("two__echo", json!({})).await.is_err());
+    assert!(session.refresh_prompts().await.unwrap().iter().all(|prompt| prompt.name.starts_with("one__")));
+    let read = session.raw_call("resources/read", Raw::from(json!({ "uri": "note://one" }))).await;
+    assert!(read.is_ok(), "no clash any more");
+    gateway.host().close().await;
+}

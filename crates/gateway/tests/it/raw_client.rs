@@ -1,0 +1,73 @@
+//! A modern client that sees every round of a call: it sends requests and returns their results as they are.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+
+use switchboard::InProcess;
+use switchboard::protocol::{FromRaw, InputRequired, Meta, Raw, RequestId, Revision, RpcError};
+use switchboard::server::Caller;
+use switchboard::transport::link::{Dial, DialStep, Exchange, ExchangeKind, Link, Mirror, OutgoingRequest};
+use switchboard_session::server::Server;
+
+/// A modern client.
+pub(crate) struct RawClient {
+    link: Arc<dyn Link>,
+    next: AtomicI64,
+}
+
+impl RawClient {
+    pub(crate) async fn connect(server: &Arc<Server>, caller: Option<&str>) -> Self {
+        let dial = InProcess::new(server);
+        let dial = match caller {
+            Some(caller) => dial.with_caller(Caller::new(caller)),
+            None => dial,
+        };
+        Self { link: dial.dial(DialStep::Modern, None).await.unwrap(), next: AtomicI64::new(1) }
+    }
+
+    /// Opens a tool call; `rest` has the members besides the name.
+    pub(crate) fn open(&self, tool: &str, rest: serde_json::Value) -> Exchange {
+        let mut params = serde_json::json!({
+            "name": tool,
+            "_meta": {
+                Meta::PROTOCOL_VERSION: Revision::LATEST.as_str(),
+                Meta::CLIENT_INFO: { "name": "raw", "version": "1" },
+                Meta::CLIENT_CAPABILITIES: { "elicitation": { "form": {}, "url": {} } },
+            },
+        });
+        for (name, value) in rest.as_object().unwrap() {
+            params[name] = value.clone();
+        }
+        self.link.open(OutgoingRequest {
+            id: RequestId::Number(self.next.fetch_add(1, Ordering::Relaxed)),
+            method: "tools/call",
+            params: &params.to_string(),
+            mirror: Mirror::default(),
+            kind: ExchangeKind::Call,
+        })
+    }
+
+    pub(crate) async fn call(&self, tool: &str, rest: serde_json::Value) -> Result<Raw, RpcError> {
+        self.open(tool, rest).done().await.unwrap()
+    }
+
+    /// Calls a tool that asks, and returns the key of its only question and the state.
+    pub(crate) async fn question(
+        &self,
+        tool: &str,
+        rest: serde_json::Value,
+    ) -> Result<(String, String), RpcError> {
+        let input = InputRequired::from_raw(&self.call(tool, rest).await?).unwrap();
+        let keys: Vec<String> = input.input_requests.unwrap().keys().map(str::to_owned).collect();
+        assert_eq!(keys.len(), 1, "{keys:?}");
+        Ok((keys[0].clone(), input.request_state.unwrap()))
+    }
+}
+
+/// The members of a retry that accepts with a color.
+pub(crate) fn answer(key: &str, state: &str, color: &str) -> serde_json::Value {
+    serde_json::json!({
+        "inputResponses": { key: { "action": "accept", "content": { "color": color } } },
+        "requestState": state,
+    })
+}

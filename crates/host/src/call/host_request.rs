@@ -1,0 +1,102 @@
+//! A request to one server of the host, with the options of a call.
+
+use std::future::IntoFuture;
+use std::sync::Arc;
+
+use switchboard_protocol::Raw;
+use switchboard_session::client::CallOptions;
+use switchboard_session::link::BoxFuture;
+
+use crate::error::{HostError, not_ready};
+use crate::question_router::RejectingHandler;
+use crate::run::{self, Run};
+use crate::set::HostState;
+
+/// A request to one server. Awaiting it sends it; dropping the future cancels it.
+///
+/// Tool calls have [`ToolCall`](crate::ToolCall), which also checks names, arguments and permissions.
+#[must_use = "a request does nothing until it is awaited"]
+pub struct HostRequest {
+    host: Arc<HostState>,
+    server: String,
+    method: String,
+    params: Raw,
+    run: Option<Run>,
+    options: CallOptions,
+}
+
+impl HostRequest {
+    pub(crate) fn new(host: Arc<HostState>, server: String, method: String, params: Raw) -> Self {
+        Self { host, server, method, params, run: None, options: CallOptions::new() }
+    }
+
+    /// Makes the request part of a run, which cancels it and answers requests of the server.
+    pub fn within(mut self, run: &Run) -> Self {
+        self.run = Some(run.clone());
+        self
+    }
+
+    switchboard_session::call_option_setters!(
+        timeout,
+        idle_timeout,
+        on_progress,
+        on_notification,
+        on_log,
+        meta
+    );
+
+    async fn run(self) -> Result<Raw, HostError> {
+        let Self { host, server, method, params, run, mut options } = self;
+        let slot = host.slot(&server)?;
+        let sending = async {
+            let _permit = slot
+                .limiter
+                .acquire()
+                .await
+                .map_err(|_| HostError::Busy { server: Arc::clone(&slot.name) })?;
+            let session = slot.session().await.map_err(|status| not_ready(&slot.name, status))?;
+            let (id, handler) = match &run {
+                Some(run) => (run.id(), run.handler()),
+                None => (run::next_id(), None),
+            };
+            let active = slot.questions.register_call(id, handler);
+            if active.is_some() {
+                options.handler = Some(handler.cloned().unwrap_or_else(|| Arc::new(RejectingHandler)));
+            }
+            let sent = session.raw_call(method.as_str(), params).options(options).await;
+            sent.map_err(|error| {
+                slot.report_call_error(&error);
+                HostError::Session { server: Arc::clone(&slot.name), error: Box::new(error) }
+            })
+        };
+        let cancelled = async {
+            match &run {
+                Some(run) => run.cancelled().await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            biased;
+            done = sending => done,
+            () = cancelled => Err(HostError::Cancelled { tool: method.clone(), sent: true }),
+        }
+    }
+}
+
+impl IntoFuture for HostRequest {
+    type Output = Result<Raw, HostError>;
+    type IntoFuture = BoxFuture<'static, Self::Output>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(self.run())
+    }
+}
+
+impl std::fmt::Debug for HostRequest {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("HostRequest")
+            .field("server", &self.server)
+            .field("method", &self.method)
+            .finish_non_exhaustive()
+    }
+}
