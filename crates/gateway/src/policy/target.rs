@@ -55,7 +55,7 @@ impl TargetKind {
     }
 
     /// Returns whether the name is a URI or a URI template.
-    pub(super) fn is_uri(self) -> bool {
+    pub(crate) fn is_uri(self) -> bool {
         matches!(self.base(), Self::Resource | Self::Template)
     }
 
