@@ -35,6 +35,7 @@
 //! [`Host`]: switchboard_host::Host
 
 mod changes;
+mod endpoint;
 mod error;
 mod exchange;
 mod exposed;
@@ -55,6 +56,7 @@ mod status;
 mod subscriptions;
 mod uri_template;
 
+pub use endpoint::GatewayEndpoint;
 pub use gateway::Gateway;
 pub use names::{ItemKind, PrefixPolicy, WithheldItem};
 pub use options::{GatewayOptions, ParkedLimits};
