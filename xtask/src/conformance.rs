@@ -1,5 +1,5 @@
 //! The official conformance suite, run against the everything-server, the same written as a service, and the
-//! everything-client, and counted strictly.
+//! everything-client, and counted strictly; also through a gateway in front of the everything-server.
 //!
 //! The suite passes a scenario without failed checks. Here it also needs at least one successful check, no warning, and
 //! a client that exits successfully. Exceptions are listed in `conformance/not-built.txt`.
@@ -57,12 +57,13 @@ pub(crate) struct ConformanceArgs {
     revision: Option<String>,
     scenario: Option<String>,
     older: bool,
+    through_gateway: bool,
 }
 
 impl ConformanceArgs {
     /// Returns arguments that select everything.
     pub(crate) fn everything() -> Self {
-        Self { older: true, ..Self::default() }
+        Self { older: true, through_gateway: true, ..Self::default() }
     }
 
     pub(crate) fn parse(words: &[String]) -> Result<Self, String> {
@@ -72,6 +73,7 @@ impl ConformanceArgs {
             let mut value = || words.next().cloned().ok_or(format!("`{word}` wants a value"));
             match word.as_str() {
                 "--all" => wanted.older = true,
+                "--through-gateway" => wanted.through_gateway = true,
                 "--role" => {
                     let name = value()?;
                     let role = Role::parse(&name).ok_or(format!("there is no role `{name}`"))?;
@@ -92,6 +94,10 @@ impl ConformanceArgs {
     }
 
     fn roles(&self) -> &[Role] {
+        // By itself the option runs nothing else.
+        if self.through_gateway && !self.older {
+            return &[];
+        }
         self.role.as_ref().map_or(ROLES, std::slice::from_ref)
     }
 
@@ -112,6 +118,9 @@ fn programs(role: Role) -> &'static [&'static str] {
     }
 }
 
+/// The gateways: their names, and the era in which they speak to the everything-server.
+const GATEWAYS: [(&str, &str); 2] = [("gateway-modern", "modern"), ("gateway-legacy", "legacy")];
+
 /// Runs the suite and prints failures and totals.
 pub(crate) fn run(project: &Project, wanted: &ConformanceArgs) -> Result<(), TaskError> {
     let suite = Suite::install(project)?;
@@ -120,6 +129,21 @@ pub(crate) fn run(project: &Project, wanted: &ConformanceArgs) -> Result<(), Tas
     let exceptions = Exceptions::read(&project.path("conformance/not-built.txt"))?;
     exceptions.check_against(&listing)?;
     let mut tally = Tally::default();
+    if wanted.through_gateway {
+        for (name, era) in GATEWAYS {
+            let upstream = Server::start(&binary(project, "everything-server"))?;
+            let arguments = ["--upstream", upstream.url(), "--era", era];
+            let gateway = Server::start_with(&binary(project, "everything-gateway"), &arguments)?;
+            let revisions = wanted.revisions().into_iter().filter(|revision| SETS.contains(revision));
+            for revision in revisions {
+                let leg = SuiteRun::new(Role::Server, name, revision, wanted.scenario.as_deref());
+                let scenarios = leg.scenarios(&listing);
+                if !scenarios.is_empty() {
+                    tally.add(&leg, &scenarios, &suite.run(&leg, gateway.url())?, &exceptions);
+                }
+            }
+        }
+    }
     for role in wanted.roles().iter().copied() {
         for name in programs(role) {
             let program = binary(project, name);
@@ -164,9 +188,11 @@ mod tests {
             revision: Some("2025-11-25".into()),
             scenario: Some("tools_call".into()),
             older: false,
+            through_gateway: false,
         };
         assert_eq!(parse("--revision 2025-11-25 --scenario tools_call --role client"), Ok(wanted));
-        assert_eq!(parse("--all"), Ok(ConformanceArgs::everything()));
+        assert_eq!(parse("--all --through-gateway"), Ok(ConformanceArgs::everything()));
+        assert_eq!(parse("--through-gateway").unwrap().roles(), [] as [Role; 0]);
     }
 
     #[test]

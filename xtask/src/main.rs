@@ -27,7 +27,7 @@ usage: cargo xtask TASK
   tidy  check project rules that the compiler does not check (part of ci)
   interop-install
         install the programs the interop tests talk to (part of ci)
-  conformance [--role server|client] [--revision DATE] [--scenario NAME] [--all]
+  conformance [--role server|client] [--revision DATE] [--scenario NAME] [--all] [--through-gateway]
         run the official conformance suite, counted strictly (part of ci)
           --role      just one role
           --revision  just one revision

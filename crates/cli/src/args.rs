@@ -2,6 +2,7 @@
 
 mod completions;
 mod demo;
+mod gateway;
 mod login;
 mod requests;
 mod servers;
@@ -18,6 +19,7 @@ use crate::error::{CommandError, ErrorFormat};
 
 pub(crate) use completions::{CompletionsArgs, ManArgs};
 pub(crate) use demo::{DemoArgs, DemoServerArgs};
+pub(crate) use gateway::GatewayArgs;
 pub(crate) use login::{AccountsArgs, LoginArgs, LogoutArgs};
 pub(crate) use requests::{CallArgs, CompleteArgs, ListenArgs, PromptArgs, ReadArgs, SaveArgs, ToolsArgs};
 pub(crate) use servers::{
@@ -118,6 +120,8 @@ pub(crate) enum Command {
     Logout(LogoutArgs),
     /// List your logins, and how long each is valid
     Accounts(AccountsArgs),
+    /// Serve all configured servers as one MCP server, on stdin and stdout or over HTTP
+    Gateway(GatewayArgs),
     /// Explain why a tool is missing or refused
     Why(WhyArgs),
     /// List the running server processes
@@ -180,6 +184,7 @@ impl Command {
             | Self::Quickstart(_)
             | Self::Completions(_)
             | Self::Man(_)
+            | Self::Gateway(_)
             | Self::Demo(_)
             | Self::DemoServer(_) => false,
         };

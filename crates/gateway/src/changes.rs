@@ -32,6 +32,12 @@ async fn follow(mut events: HostEvents, state: Weak<GatewayState>) {
             HostEvent::Tools(_) => publisher.tools_changed(),
             HostEvent::Prompts { .. } => publisher.prompts_changed(),
             HostEvent::Resources { .. } => publisher.resources_changed(),
+            // Passed on all the same: the server may mean something that the catalog does not hold.
+            HostEvent::UnchangedList { change, .. } => match change {
+                Change::Tools => publisher.tools_changed(),
+                Change::Prompts => publisher.prompts_changed(),
+                _ => publisher.resources_changed(),
+            },
             HostEvent::Missed(_) => {
                 publisher.tools_changed();
                 publisher.prompts_changed();

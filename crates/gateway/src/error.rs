@@ -71,15 +71,6 @@ pub(crate) fn too_many_questions(limit: usize) -> RpcError {
     )
 }
 
-/// The error for answers without the state that they belong to.
-pub(crate) fn missing_state() -> RpcError {
-    with_reason(
-        ErrorCode::INVALID_PARAMS,
-        "missing_request_state",
-        "inputResponses without the requestState they belong to: send it back unchanged".to_owned(),
-    )
-}
-
 fn with_reason(code: ErrorCode, reason: &str, message: String) -> RpcError {
     RpcError::new(code, message).with_data(Raw::from(serde_json::json!({ "reason": reason })))
 }

@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use switchboard_protocol::{
     CallToolParams, CallToolResult, CompleteParams, CompleteResult, Completion, ErrorCode, FromRaw,
-    GetPromptParams, GetPromptResult, InputResponses, PageParams, Raw, ReadResourceParams,
-    ReadResourceResult, Reference, RpcError, ServerResult,
+    GetPromptParams, GetPromptResult, PageParams, Raw, ReadResourceParams, ReadResourceResult, Reference,
+    RpcError, ServerResult,
 };
 use switchboard_session::server::{
     CachedResult, Handler, HandlerOutcome, Reply, RequestContext, ServerRequest,
 };
 
-use crate::error::{missing_state, unknown_prompt, unknown_tool};
+use crate::error::{unknown_prompt, unknown_tool};
 use crate::exchange::UpstreamResult;
 use crate::exposed::Exposed;
 use crate::meta;
@@ -96,14 +96,8 @@ async fn look_up<T>(
     }
 }
 
-/// Checks that answers come with the state of the call they belong to: without it a second call would be started.
-fn check_retry(responses: Option<&InputResponses>, state: Option<&str>) -> Result<(), RpcError> {
-    if responses.is_some() && state.is_none() { Err(missing_state()) } else { Ok(()) }
-}
-
 async fn call_tool(state: Arc<GatewayState>, cx: RequestContext, params: CallToolParams) -> Reply {
-    let CallToolParams { name, arguments, input_responses, request_state, meta, .. } = params;
-    check_retry(input_responses.as_ref(), request_state.as_deref())?;
+    let CallToolParams { name, arguments, meta, .. } = params;
     let (server, tool) = look_up(&state, |exposed| {
         let tool = exposed.tools.get(&name).ok_or_else(|| unknown_tool(&name))?;
         Ok((Arc::clone(&tool.server), tool.name.clone()))
@@ -117,8 +111,7 @@ async fn call_tool(state: Arc<GatewayState>, cx: RequestContext, params: CallToo
 }
 
 async fn get_prompt(state: Arc<GatewayState>, cx: RequestContext, params: GetPromptParams) -> Reply {
-    let GetPromptParams { name, arguments, input_responses, request_state, meta, .. } = params;
-    check_retry(input_responses.as_ref(), request_state.as_deref())?;
+    let GetPromptParams { name, arguments, meta, .. } = params;
     let (server, prompt) = look_up(&state, |exposed| {
         let prompt = exposed.prompts.get(&name).ok_or_else(|| unknown_prompt(&name))?;
         Ok((Arc::clone(&prompt.server), prompt.name.clone()))
@@ -133,8 +126,7 @@ async fn get_prompt(state: Arc<GatewayState>, cx: RequestContext, params: GetPro
 }
 
 async fn read_resource(state: Arc<GatewayState>, cx: RequestContext, params: ReadResourceParams) -> Reply {
-    let ReadResourceParams { uri: exposed_uri, input_responses, request_state, meta, .. } = params;
-    check_retry(input_responses.as_ref(), request_state.as_deref())?;
+    let ReadResourceParams { uri: exposed_uri, meta, .. } = params;
     let ResourceOwner { server, uri } = look_up(&state, |exposed| exposed.owners.find(&exposed_uri)).await?;
     let params = encode(&ReadResourceParams::new(uri.as_str()))?;
     let target = UpstreamTarget::Method { method: "resources/read", params };

@@ -36,6 +36,7 @@
 
 pub mod audit;
 mod changes;
+mod endpoint;
 mod error;
 mod exchange;
 mod exposed;
@@ -58,6 +59,7 @@ mod status;
 mod subscriptions;
 mod uri_template;
 
+pub use endpoint::GatewayEndpoint;
 pub use gateway::Gateway;
 pub use names::{ItemKind, PrefixPolicy, WithheldItem};
 pub use options::{GatewayOptions, ParkedLimits};

@@ -8,6 +8,7 @@ use std::future::poll_fn;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
+use std::time::Duration;
 
 use switchboard_host::{Host, HostError, Run};
 use switchboard_protocol::{ElicitParams, InputRequest, Meta, Raw, Revision, RpcError};
@@ -21,6 +22,9 @@ use crate::exchange::{Exchange, NoticeSink, UpstreamCall, UpstreamResult};
 use crate::parked::ParkedPermit;
 use crate::questions::QuestionHandler;
 use crate::state::{GatewayState, UrlQuestionGuard};
+
+/// How long a question waits for others of the same call, so that a client that retries answers them together.
+const GATHER: Duration = Duration::from_millis(25);
 
 /// A request for one server.
 pub(crate) struct UpstreamRequest {
@@ -75,10 +79,13 @@ pub(crate) async fn relay(
         permit,
         principal,
         may_park: cx.replays_handler(),
+        gather: None,
         keep_alive,
         cx,
         state,
     };
+    // Questions of an earlier round are asked at once: their answers are here.
+    held.ask_new_questions()?;
     poll_fn(|task| held.poll(task)).await
 }
 
@@ -153,6 +160,8 @@ struct HeldExchange {
     permit: Option<ParkedPermit>,
     principal: Option<String>,
     may_park: bool,
+    /// Runs while new questions wait for others.
+    gather: Option<Pin<Box<Sleep>>>,
     keep_alive: Option<Pin<Box<Sleep>>>,
     cx: RequestContext,
     state: Arc<GatewayState>,
@@ -173,6 +182,9 @@ impl HeldExchange {
             self.exchange = None;
             return Poll::Ready(outcome);
         }
+        if self.is_gathering(task) {
+            return Poll::Pending;
+        }
         if let Err(error) = self.ask_new_questions() {
             self.exchange = None;
             return Poll::Ready(Err(error));
@@ -185,6 +197,24 @@ impl HeldExchange {
             }
         }
         Poll::Pending
+    }
+
+    /// Returns whether new questions wait for others. Only a client that retries gets all questions of a round at once.
+    fn is_gathering(&mut self, task: &mut Context<'_>) -> bool {
+        let is_new = |key: &str| self.asks.iter().all(|ask| ask.key != key);
+        let has_new = self
+            .exchange
+            .as_ref()
+            .is_some_and(|exchange| exchange.outstanding.iter().any(|question| is_new(&question.key)));
+        if !has_new || !self.may_park || !self.asks.is_empty() {
+            return false;
+        }
+        let timer = self.gather.get_or_insert_with(|| Box::pin(tokio::time::sleep(GATHER)));
+        let is_pending = timer.as_mut().poll(task).is_pending();
+        if !is_pending {
+            self.gather = None;
+        }
+        is_pending
     }
 
     /// Asks the client every question that it is not being asked yet, and stops asking those that the server has cancelled.

@@ -53,6 +53,13 @@ pub enum HostEvent {
         /// The server.
         server: Arc<str>,
     },
+    /// A server announced a change of its tools, prompts or resources, and the list that was fetched then is the same.
+    UnchangedList {
+        /// The server.
+        server: Arc<str>,
+        /// What it announced.
+        change: Change,
+    },
     /// The definition of a tool differs from the pinned one.
     Drift(Drift),
     /// Rules match no tool of their server; they are probably misspelled.

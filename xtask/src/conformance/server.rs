@@ -1,4 +1,4 @@
-//! The everything-server under test. Dropping it kills the process.
+//! A server under test, or one behind it. Dropping it kills the process.
 
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -21,9 +21,16 @@ pub(super) struct Server {
 impl Server {
     /// Starts it on a free local port.
     pub(super) fn start(program: &Path) -> Result<Self, TaskError> {
-        let failed = |what: String| TaskError::new(format!("the everything-server {what}"));
+        Self::start_with(program, &[])
+    }
+
+    /// Starts it on a free local port, with further arguments.
+    pub(super) fn start_with(program: &Path, arguments: &[&str]) -> Result<Self, TaskError> {
+        let name = program.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let failed = |what: String| TaskError::new(format!("the {name} {what}"));
         let mut process = Command::new(program)
             .args(["--http", "127.0.0.1:0"])
+            .args(arguments)
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .spawn()

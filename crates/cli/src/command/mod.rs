@@ -11,6 +11,7 @@ mod demo_session;
 mod design;
 mod doctor;
 mod forget;
+mod gateway;
 mod import;
 mod info;
 mod list;

@@ -9,6 +9,7 @@ mod definitions;
 mod doctor;
 mod elicitation;
 mod errors;
+mod gateway;
 mod home;
 mod json;
 mod login;

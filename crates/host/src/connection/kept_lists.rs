@@ -12,6 +12,7 @@ use tokio::time::{Instant, sleep_until};
 
 use crate::connection::SharedState;
 use crate::connection::refresh::{Refresh, RefreshCause};
+use crate::event::HostEvent;
 use crate::registry::ListChange;
 use crate::slot::Slot;
 
@@ -136,6 +137,9 @@ impl<'a> KeptLists<'a> {
                 kept.lifetimes.prompts = list.lifetime.unwrap_or_default();
             })
         });
+        if cause.is_some() && matches!(change, Ok(ListChange::Unchanged)) {
+            self.announce_unchanged(Change::Prompts);
+        }
         record(&mut self.prompts, &self.slot, cause, change);
     }
 
@@ -148,7 +152,15 @@ impl<'a> KeptLists<'a> {
                 kept.lifetimes.templates = templates.lifetime.unwrap_or_default();
             })
         });
+        if cause.is_some() && matches!(change, Ok(ListChange::Unchanged)) {
+            self.announce_unchanged(Change::Resources);
+        }
         record(&mut self.resources, &self.slot, cause, change);
+    }
+
+    fn announce_unchanged(&self, change: Change) {
+        let server = Arc::clone(&self.slot.name);
+        self.shared.events.send(HostEvent::UnchangedList { server, change });
     }
 }
 

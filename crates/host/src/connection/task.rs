@@ -233,6 +233,10 @@ impl ConnectionTask {
                     let listed = self.update_catalog(tools);
                     if let (Some(cause), Ok(list_change)) = (cause, &listed) {
                         health.refresh.done(cause, *list_change);
+                        if *list_change == ListChange::Unchanged {
+                            let (server, change) = (Arc::clone(&self.slot.name), Change::Tools);
+                            self.shared.events.send(HostEvent::UnchangedList { server, change });
+                        }
                     }
                     self.publish_list_outcome(health, listed);
                 }

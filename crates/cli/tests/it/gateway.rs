@@ -1,0 +1,126 @@
+//! `switchboard gateway`: all configured servers behind one endpoint, on stdin and stdout and over HTTP.
+
+use std::io::{Read, Write};
+use std::net::TcpStream;
+
+use serde_json::json;
+use switchboard_testkit::{RunningCommand, STEP_TIMEOUT};
+
+use crate::commands::{SWITCHBOARD, run};
+use crate::home::{Home, demo};
+
+/// A running gateway over HTTP.
+struct HttpGateway {
+    running: RunningCommand,
+    url: String,
+}
+
+impl HttpGateway {
+    fn start(home: &Home, args: &[&str]) -> Self {
+        let args = [&["gateway", "--http", "127.0.0.1:0"], args].concat();
+        let running = RunningCommand::start(home.command(&args));
+        let url = running.err.line_after("listening at ");
+        Self { running, url }
+    }
+
+    fn run(&self, args: &[&str]) -> switchboard_testkit::CommandOutput {
+        run(&[args, &["--url", &self.url]].concat())
+    }
+
+    /// Returns the status and the body of a plain request.
+    fn get(&self, path: &str) -> (String, String) {
+        let address = self.url.trim_start_matches("http://").trim_end_matches("/mcp");
+        let mut stream = TcpStream::connect(address).unwrap();
+        stream.set_read_timeout(Some(STEP_TIMEOUT)).unwrap();
+        let request = format!("GET {path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n");
+        stream.write_all(request.as_bytes()).unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        let status = answer.split(' ').nth(1).unwrap_or_default().to_owned();
+        (status, answer.rsplit("\r\n\r\n").next().unwrap_or_default().to_owned())
+    }
+}
+
+fn two_servers() -> Home {
+    let mut denied = demo();
+    denied["denyTools"] = json!(["echo"]);
+    let mut disabled = demo();
+    disabled["disabled"] = json!(true);
+    Home::with(json!({ "one": demo(), "two": denied, "off": disabled }))
+}
+
+#[test]
+fn all_configured_servers_are_served_over_http_in_both_eras() {
+    let home = two_servers();
+    let mut gateway = HttpGateway::start(&home, &[]);
+    for revision in ["2024-11-05", "2025-11-25", "2026-07-28"] {
+        let tools = gateway.run(&["tools", "--revision", revision]);
+        assert_eq!(tools.code, 0, "{revision}: {}", tools.err);
+        for name in ["one__add", "two__add", "one__echo"] {
+            assert!(tools.out.contains(name), "{revision} {name}: {}", tools.out);
+        }
+        assert!(
+            !tools.out.contains("two__echo") && !tools.out.contains("off__"),
+            "{revision}: {}",
+            tools.out
+        );
+        let sum = gateway.run(&["call", "one__add", "a=19", "b=23", "--revision", revision]);
+        assert_eq!((sum.code, sum.out.contains("42")), (0, true), "{revision}: {} {}", sum.out, sum.err);
+    }
+    let denied = gateway.run(&["call", "two__echo", "text=x"]);
+    assert_ne!(denied.code, 0, "a denied tool cannot be called");
+    assert_eq!(gateway.get("/healthz"), ("200".into(), "ok\n".into()));
+    assert_eq!(gateway.get("/readyz"), ("200".into(), "ready\n".into()));
+    assert_eq!(gateway.get("/elsewhere").0, "404");
+    gateway.running.err.wait_for("off is disabled", 0);
+    gateway.running.terminate();
+    assert_eq!(gateway.running.wait().code(), Some(0), "it drains and ends");
+}
+
+#[test]
+fn a_question_of_a_server_is_answered_through_the_gateway() {
+    let home = two_servers();
+    let gateway = HttpGateway::start(&home, &["--prefix", "conflict"]);
+    for revision in ["2025-11-25", "2026-07-28"] {
+        let ordered = gateway.run(&[
+            "call",
+            "one__order_pizza",
+            "--answers",
+            r#"{"size":"large","toppings":["olives"]}"#,
+            "--revision",
+            revision,
+        ]);
+        assert_eq!(ordered.code, 0, "{revision}: {}", ordered.err);
+        assert!(ordered.out.contains("large pizza with olives"), "{revision}: {}", ordered.out);
+    }
+}
+
+#[test]
+fn it_is_a_server_of_another_client_on_stdin_and_stdout() {
+    let home = two_servers();
+    let config = format!("XDG_CONFIG_HOME={}", home.at("config").display());
+    let state = format!("XDG_STATE_HOME={}", home.at("state").display());
+    for args in [&["--stdio"][..], &[]] {
+        let gateway = [&[SWITCHBOARD, "gateway"], args].concat();
+        let options = ["--env", &config, "--env", &state, "--"];
+        let called = run(&[&["call", "one__add", "a=1", "b=2"], &options[..], &gateway].concat());
+        assert_eq!((called.code, called.out.contains('3')), (0, true), "{} {}", called.out, called.err);
+    }
+}
+
+#[test]
+fn without_servers_or_with_a_remote_address_it_does_not_start() {
+    let home = Home::with(json!({}));
+    let ran = home.run(&["gateway", "--stdio"]);
+    assert_eq!(ran.code, 2, "{}", ran.err);
+    assert!(
+        ran.err.contains("no servers are configured") && ran.err.contains("switchboard add"),
+        "{}",
+        ran.err
+    );
+    let home = two_servers();
+    let ran = home.run(&["gateway", "--http", "0.0.0.0:0"]);
+    assert_eq!(ran.code, 2, "{}", ran.err);
+    assert!(ran.err.contains("--allow-remote"), "{}", ran.err);
+    assert_eq!(run(&["gateway", "--stdio", "--http", "127.0.0.1:0"]).code, 2);
+}
