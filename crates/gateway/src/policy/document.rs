@@ -24,21 +24,32 @@ pub(crate) fn parse_document<T>(
         let kind = PolicyErrorKind::TooLarge { what: "the document in bytes", limit: MAX_DOCUMENT_BYTES };
         return Err(PolicyError { line: 1, path: String::new(), kind });
     }
+    let lines = LineIndex::new(text);
     let root = DeTable::parse(text).map_err(|error| PolicyError {
-        line: line_of(text, &error.span().unwrap_or_default()),
+        line: lines.line_of(&error.span().unwrap_or_default()),
         path: String::new(),
         kind: PolicyErrorKind::Syntax(error.message().to_owned()),
     })?;
-    read(&TomlTable { text, span: root.span(), table: root.get_ref(), path: String::new() })
+    read(&TomlTable { lines: &lines, span: root.span(), table: root.get_ref(), path: String::new() })
 }
 
-fn line_of(text: &str, span: &Range<usize>) -> usize {
-    text.as_bytes().iter().take(span.start).filter(|byte| **byte == b'\n').count() + 1
+/// The line breaks of a text.
+struct LineIndex(Vec<usize>);
+
+impl LineIndex {
+    fn new(text: &str) -> Self {
+        Self(text.match_indices('\n').map(|(at, _)| at).collect())
+    }
+
+    /// Returns the line of a span, from 1.
+    fn line_of(&self, span: &Range<usize>) -> usize {
+        self.0.partition_point(|at| *at < span.start) + 1
+    }
 }
 
 /// A table of a document.
 pub(crate) struct TomlTable<'a> {
-    text: &'a str,
+    lines: &'a LineIndex,
     span: Range<usize>,
     table: &'a DeTable<'a>,
     path: String,
@@ -46,7 +57,7 @@ pub(crate) struct TomlTable<'a> {
 
 /// A value of a document.
 pub(crate) struct TomlEntry<'a> {
-    text: &'a str,
+    lines: &'a LineIndex,
     key_span: Range<usize>,
     value: &'a Spanned<DeValue<'a>>,
     path: String,
@@ -55,7 +66,7 @@ pub(crate) struct TomlEntry<'a> {
 impl<'a> TomlTable<'a> {
     /// Returns the line, from 1.
     pub(crate) fn line(&self) -> usize {
-        line_of(self.text, &self.span)
+        self.lines.line_of(&self.span)
     }
 
     /// Names the table in errors.
@@ -78,7 +89,7 @@ impl<'a> TomlTable<'a> {
             _ => format!("known are {}", known.join(", ")),
         };
         let kind = PolicyErrorKind::UnknownKey { key: name.to_owned(), hint };
-        Err(PolicyError { line: line_of(self.text, &key.span()), path: self.path.clone(), kind })
+        Err(PolicyError { line: self.lines.line_of(&key.span()), path: self.path.clone(), kind })
     }
 
     /// Returns the value of a key.
@@ -128,7 +139,7 @@ impl<'a> TomlTable<'a> {
             }
             path => format!("{path}.{key}"),
         };
-        TomlEntry { text: self.text, key_span, value, path }
+        TomlEntry { lines: self.lines, key_span, value, path }
     }
 }
 
@@ -137,7 +148,7 @@ impl<'a> TomlEntry<'a> {
     pub(crate) fn error(&self, kind: PolicyErrorKind) -> PolicyError {
         // An array of tables has no span of its own.
         let span = if self.value.span().is_empty() { &self.key_span } else { &self.value.span() };
-        PolicyError { line: line_of(self.text, span), path: self.path.clone(), kind }
+        PolicyError { line: self.lines.line_of(span), path: self.path.clone(), kind }
     }
 
     /// Returns an error about an invalid value.
@@ -205,7 +216,7 @@ impl<'a> TomlEntry<'a> {
     /// When the value is something else.
     pub(crate) fn table(&self) -> Result<TomlTable<'a>, PolicyError> {
         let table = self.value.get_ref().as_table().ok_or_else(|| self.wrong_type("a table"))?;
-        Ok(TomlTable { text: self.text, span: self.value.span(), table, path: self.path.clone() })
+        Ok(TomlTable { lines: self.lines, span: self.value.span(), table, path: self.path.clone() })
     }
 
     /// Returns the tables of an array of at most `limit` tables, each named by the singular of the key and its number.
@@ -220,7 +231,7 @@ impl<'a> TomlEntry<'a> {
         let table = |(index, value): (usize, &'a Spanned<DeValue<'a>>)| {
             let table = value.get_ref().as_table().ok_or_else(|| self.wrong_type("an array of tables"))?;
             let path = format!("{} {}", self.path, index + 1);
-            Ok(TomlTable { text: self.text, span: value.span(), table, path })
+            Ok(TomlTable { lines: self.lines, span: value.span(), table, path })
         };
         values.iter().enumerate().map(table).collect()
     }
