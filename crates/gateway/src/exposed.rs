@@ -11,8 +11,10 @@ use switchboard_protocol::{
 };
 use switchboard_session::server::CachedResult;
 
+use crate::access::ListFilter;
 use crate::names::{ItemKind, NamedItem, PrefixPolicy, WithheldItem, expose};
 use crate::page::page;
+use crate::policy::{Target, TargetKind};
 use crate::resource_owner::{OwnerTable, ResourceOwner, rewritten};
 
 /// The exposed catalog. Immutable; every list is sorted by the key that its cursors use.
@@ -36,6 +38,14 @@ struct FirstPages {
     prompts: OnceLock<CachedResult>,
     resources: OnceLock<CachedResult>,
     templates: OnceLock<CachedResult>,
+}
+
+/// A request for one page of a list.
+pub(crate) struct PageRequest<'a> {
+    pub(crate) cursor: Option<&'a str>,
+    pub(crate) size: usize,
+    /// `None` shows everything.
+    pub(crate) filter: Option<ListFilter<'a>>,
 }
 
 impl Exposed {
@@ -69,9 +79,15 @@ impl Exposed {
     ///
     /// # Errors
     /// When the cursor is not valid.
-    pub(crate) fn tool_page(&self, cursor: Option<&str>, size: usize) -> Result<CachedResult, RpcError> {
-        cached(&self.first_pages.tools, cursor, || {
-            let (items, next) = page(&self.tools, cursor, size)?;
+    pub(crate) fn tool_page(&self, request: &PageRequest<'_>) -> Result<CachedResult, RpcError> {
+        let PageRequest { filter, .. } = request;
+        cached(&self.first_pages.tools, request, || {
+            let shows = |_: &str, tool: &NamedItem<Arc<CatalogTool>>| {
+                filter
+                    .as_ref()
+                    .is_none_or(|filter| filter.shows_tool(&tool.server, &tool.name, &tool.item.effects()))
+            };
+            let (items, next) = page(&self.tools, request.cursor, request.size, shows)?;
             let tools = items.into_iter().map(|(name, tool)| {
                 let mut shown = tool.item.tool().clone();
                 name.clone_into(&mut shown.name);
@@ -90,9 +106,15 @@ impl Exposed {
     ///
     /// # Errors
     /// When the cursor is not valid.
-    pub(crate) fn prompt_page(&self, cursor: Option<&str>, size: usize) -> Result<CachedResult, RpcError> {
-        cached(&self.first_pages.prompts, cursor, || {
-            let (items, next) = page(&self.prompts, cursor, size)?;
+    pub(crate) fn prompt_page(&self, request: &PageRequest<'_>) -> Result<CachedResult, RpcError> {
+        let PageRequest { filter, .. } = request;
+        cached(&self.first_pages.prompts, request, || {
+            let shows = |_: &str, prompt: &NamedItem<Prompt>| {
+                filter
+                    .as_ref()
+                    .is_none_or(|filter| filter.shows(&Target::prompt(&prompt.server, &prompt.name)))
+            };
+            let (items, next) = page(&self.prompts, request.cursor, request.size, shows)?;
             let prompts = items.into_iter().map(|(name, prompt)| {
                 let mut shown = prompt.item.clone();
                 name.clone_into(&mut shown.name);
@@ -109,9 +131,13 @@ impl Exposed {
     ///
     /// # Errors
     /// When the cursor is not valid.
-    pub(crate) fn resource_page(&self, cursor: Option<&str>, size: usize) -> Result<CachedResult, RpcError> {
-        cached(&self.first_pages.resources, cursor, || {
-            let (items, next) = page(&self.resources, cursor, size)?;
+    pub(crate) fn resource_page(&self, request: &PageRequest<'_>) -> Result<CachedResult, RpcError> {
+        let PageRequest { filter, .. } = request;
+        cached(&self.first_pages.resources, request, || {
+            let shows = |uri: &str, _: &Resource| {
+                filter.as_ref().is_none_or(|filter| self.shows_resource(filter, uri))
+            };
+            let (items, next) = page(&self.resources, request.cursor, request.size, shows)?;
             let resources: Vec<Resource> = items.into_iter().map(|(_, resource)| resource.clone()).collect();
             let mut result = ListResourcesResult::new(resources);
             result.next_cursor = next;
@@ -124,9 +150,13 @@ impl Exposed {
     ///
     /// # Errors
     /// When the cursor is not valid.
-    pub(crate) fn template_page(&self, cursor: Option<&str>, size: usize) -> Result<CachedResult, RpcError> {
-        cached(&self.first_pages.templates, cursor, || {
-            let (items, next) = page(&self.templates, cursor, size)?;
+    pub(crate) fn template_page(&self, request: &PageRequest<'_>) -> Result<CachedResult, RpcError> {
+        let PageRequest { filter, .. } = request;
+        cached(&self.first_pages.templates, request, || {
+            let shows = |text: &str, _: &ResourceTemplate| {
+                filter.as_ref().is_none_or(|filter| self.shows_template(filter, text))
+            };
+            let (items, next) = page(&self.templates, request.cursor, request.size, shows)?;
             let templates: Vec<ResourceTemplate> =
                 items.into_iter().map(|(_, template)| template.clone()).collect();
             let mut result = ListResourceTemplatesResult::new(templates);
@@ -137,13 +167,28 @@ impl Exposed {
     }
 }
 
-/// Returns the first page from its cache, and builds every other page.
+impl Exposed {
+    fn shows_resource(&self, filter: &ListFilter<'_>, uri: &str) -> bool {
+        let owner = self.owners.find(uri);
+        owner.is_ok_and(|owner| filter.shows(&Target::resource(&owner.server, &owner.uri)))
+    }
+
+    fn shows_template(&self, filter: &ListFilter<'_>, text: &str) -> bool {
+        let owner = self.owners.find_template(text);
+        owner.is_ok_and(|owner| filter.shows(&Target::new(&owner.server, TargetKind::Template, &owner.uri)))
+    }
+}
+
+/// Returns the first page from its cache, and builds every other page. A filtered page is of one caller.
 fn cached(
     first: &OnceLock<CachedResult>,
-    cursor: Option<&str>,
+    request: &PageRequest<'_>,
     build: impl FnOnce() -> Result<CachedResult, RpcError>,
 ) -> Result<CachedResult, RpcError> {
-    match (cursor, first.get()) {
+    if request.filter.is_some() {
+        return build();
+    }
+    match (request.cursor, first.get()) {
         (None, Some(page)) => Ok(page.clone()),
         (None, None) => build().map(|page| first.get_or_init(|| page).clone()),
         (Some(_), _) => build(),

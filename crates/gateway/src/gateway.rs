@@ -8,6 +8,7 @@ use switchboard_protocol::{
 };
 use switchboard_session::server::{Server, ServerBuilder};
 
+use crate::access_layer::AccessLayer;
 use crate::changes::ChangesTask;
 use crate::handler::GatewayHandler;
 use crate::instructions;
@@ -77,6 +78,10 @@ impl Gateway {
                 let state = composing.upgrade()?;
                 instructions::compose(state.options.instructions.as_deref(), &state.host)
             });
+        let builder = match state.access.has_layer() {
+            true => builder.layer(AccessLayer { state: Arc::downgrade(&state) }),
+            false => builder,
+        };
         let handler = GatewayHandler { _changes: ChangesTask::start(&state), state: Arc::clone(&state) };
         Self { server: configure(builder).build(handler), state }
     }

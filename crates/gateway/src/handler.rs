@@ -8,15 +8,17 @@ use switchboard_protocol::{
     RpcError, ServerResult,
 };
 use switchboard_session::server::{
-    CachedResult, Handler, HandlerOutcome, Reply, RequestContext, ServerRequest,
+    CachedResult, Caller, Handler, HandlerOutcome, Reply, RequestContext, ServerRequest,
 };
 
+use crate::access::AccessRequest;
 use crate::error::{unknown_prompt, unknown_tool};
 use crate::exchange::UpstreamResult;
-use crate::exposed::Exposed;
+use crate::exposed::{Exposed, PageRequest};
 use crate::meta;
+use crate::policy::{Target, TargetKind};
 use crate::relay::{UpstreamRequest, UpstreamTarget, relay};
-use crate::resource_owner::ResourceOwner;
+use crate::resource_owner::{ResourceOwner, not_found};
 use crate::state::GatewayState;
 
 /// The handler of a gateway.
@@ -27,16 +29,16 @@ pub(crate) struct GatewayHandler {
 }
 
 /// Builds one page of a list.
-type PageBuilder = fn(&Exposed, Option<&str>, usize) -> Result<CachedResult, RpcError>;
+type PageBuilder = fn(&Exposed, &PageRequest<'_>) -> Result<CachedResult, RpcError>;
 
 impl Handler for GatewayHandler {
     fn handle(&self, request: ServerRequest, cx: RequestContext) -> HandlerOutcome {
         let state = Arc::clone(&self.state);
         match request {
-            ServerRequest::ListTools(params) => list(state, params, Exposed::tool_page),
-            ServerRequest::ListPrompts(params) => list(state, params, Exposed::prompt_page),
-            ServerRequest::ListResources(params) => list(state, params, Exposed::resource_page),
-            ServerRequest::ListResourceTemplates(params) => list(state, params, Exposed::template_page),
+            ServerRequest::ListTools(params) => list(state, cx, params, Exposed::tool_page),
+            ServerRequest::ListPrompts(params) => list(state, cx, params, Exposed::prompt_page),
+            ServerRequest::ListResources(params) => list(state, cx, params, Exposed::resource_page),
+            ServerRequest::ListResourceTemplates(params) => list(state, cx, params, Exposed::template_page),
             ServerRequest::CallTool(params) => HandlerOutcome::later(call_tool(state, cx, params)),
             ServerRequest::GetPrompt(params) => HandlerOutcome::later(get_prompt(state, cx, params)),
             ServerRequest::ReadResource(params) => HandlerOutcome::later(read_resource(state, cx, params)),
@@ -45,7 +47,9 @@ impl Handler for GatewayHandler {
         }
     }
 
-    fn may_subscribe(&self, uri: &str) -> Result<(), RpcError> {
+    fn may_subscribe_as(&self, uri: &str, caller: Option<&Caller>) -> Result<(), RpcError> {
+        let owner = self.state.exposed().owners.find(uri)?;
+        self.state.access.check_subscription(caller, (&owner.server, &owner.uri), not_found(uri))?;
         self.state.subscribable(uri).map(drop)
     }
 
@@ -67,18 +71,26 @@ impl Handler for GatewayHandler {
 }
 
 /// Answers a list from memory; the first ones wait for servers that are starting.
-fn list(state: Arc<GatewayState>, params: PageParams, build: PageBuilder) -> HandlerOutcome {
+fn list(
+    state: Arc<GatewayState>,
+    cx: RequestContext,
+    params: PageParams,
+    build: PageBuilder,
+) -> HandlerOutcome {
+    let page = move |state: &GatewayState| {
+        let filter = state.access.list_filter(cx.caller());
+        let request = PageRequest { cursor: params.cursor.as_deref(), size: state.options.page_size, filter };
+        build(&state.exposed(), &request)
+    };
     if state.has_settled() {
-        let page = build(&state.exposed(), params.cursor.as_deref(), state.options.page_size);
-        return match page {
+        return match page(&state) {
             Ok(page) => HandlerOutcome::cached(&page),
             Err(error) => HandlerOutcome::error(error),
         };
     }
     HandlerOutcome::later(async move {
         state.settle().await;
-        let page = build(&state.exposed(), params.cursor.as_deref(), state.options.page_size)?;
-        Ok(page.result().clone())
+        Ok(page(&state)?.result().clone())
     })
 }
 
@@ -96,82 +108,177 @@ async fn look_up<T>(
     }
 }
 
+/// As [`look_up`]; what is not found is recorded.
+async fn resolve<T>(
+    state: &GatewayState,
+    cx: &RequestContext,
+    (method, name): (&'static str, &str),
+    find: impl Fn(&Exposed) -> Result<T, RpcError>,
+) -> Result<T, RpcError> {
+    match look_up(state, find).await {
+        Err(error) => {
+            state.access.record_unknown(cx, method, name, &error).await?;
+            Err(error)
+        }
+        found => found,
+    }
+}
+
 async fn call_tool(state: Arc<GatewayState>, cx: RequestContext, params: CallToolParams) -> Reply {
     let CallToolParams { name, arguments, meta, .. } = params;
-    let (server, tool) = look_up(&state, |exposed| {
+    let (server, tool, annotations) = resolve(&state, &cx, ("tools/call", &name), |exposed| {
         let tool = exposed.tools.get(&name).ok_or_else(|| unknown_tool(&name))?;
-        Ok((Arc::clone(&tool.server), tool.name.clone()))
+        Ok((Arc::clone(&tool.server), tool.name.clone(), tool.item.effects()))
     })
     .await?;
     let arguments = arguments.unwrap_or_else(Raw::empty_object);
-    let target = UpstreamTarget::Tool { name: tool, arguments };
-    let request = UpstreamRequest { server, target, meta: meta::relayed(meta) };
-    let result = relay(state, cx.clone(), request).await?;
-    pass_on::<CallToolResult>(&cx, result)
+    let annotations = state.access.annotations(&server, annotations);
+    let access = AccessRequest {
+        method: "tools/call",
+        target: Target { annotations: annotations.as_ref(), ..Target::tool(&server, &tool) },
+        // The bytes that are sent on.
+        arguments: Some(&arguments),
+        meta: meta.as_ref(),
+        unknown: unknown_tool(&name),
+    };
+    let call = async {
+        let target = UpstreamTarget::Tool { name: tool.clone(), arguments: arguments.clone() };
+        let request =
+            UpstreamRequest { server: Arc::clone(&server), target, meta: meta::relayed(meta.clone()) };
+        let result = relay(Arc::clone(&state), cx.clone(), request).await?;
+        pass_on::<CallToolResult>(&cx, result)
+    };
+    state.access.run(&cx, access, call).await
 }
 
 async fn get_prompt(state: Arc<GatewayState>, cx: RequestContext, params: GetPromptParams) -> Reply {
     let GetPromptParams { name, arguments, meta, .. } = params;
-    let (server, prompt) = look_up(&state, |exposed| {
+    let (server, prompt) = resolve(&state, &cx, ("prompts/get", &name), |exposed| {
         let prompt = exposed.prompts.get(&name).ok_or_else(|| unknown_prompt(&name))?;
         Ok((Arc::clone(&prompt.server), prompt.name.clone()))
     })
     .await?;
-    let mut params = GetPromptParams::new(prompt);
-    params.arguments = arguments;
-    let target = UpstreamTarget::Method { method: "prompts/get", params: encode(&params)? };
-    let request = UpstreamRequest { server, target, meta: meta::relayed(meta) };
-    let result = relay(state, cx.clone(), request).await?;
-    pass_on::<GetPromptResult>(&cx, result)
+    let inspected = arguments.as_ref().map(encode).transpose()?;
+    let access = AccessRequest {
+        method: "prompts/get",
+        target: Target::prompt(&server, &prompt),
+        arguments: inspected.as_ref(),
+        meta: meta.as_ref(),
+        unknown: unknown_prompt(&name),
+    };
+    let call = async {
+        let mut params = GetPromptParams::new(prompt.clone());
+        params.arguments = arguments;
+        let target = UpstreamTarget::Method { method: "prompts/get", params: encode(&params)? };
+        let request =
+            UpstreamRequest { server: Arc::clone(&server), target, meta: meta::relayed(meta.clone()) };
+        let result = relay(Arc::clone(&state), cx.clone(), request).await?;
+        pass_on::<GetPromptResult>(&cx, result)
+    };
+    state.access.run(&cx, access, call).await
 }
 
 async fn read_resource(state: Arc<GatewayState>, cx: RequestContext, params: ReadResourceParams) -> Reply {
     let ReadResourceParams { uri: exposed_uri, meta, .. } = params;
-    let ResourceOwner { server, uri } = look_up(&state, |exposed| exposed.owners.find(&exposed_uri)).await?;
-    let params = encode(&ReadResourceParams::new(uri.as_str()))?;
-    let target = UpstreamTarget::Method { method: "resources/read", params };
-    let request = UpstreamRequest { server, target, meta: meta::relayed(meta) };
-    let UpstreamResult { raw, .. } = relay(state, cx, request).await?;
-    // Read, because the lifetime has to be there for modern clients and its scope is that of this gateway.
-    let mut result = ReadResourceResult::from_raw(&raw).map_err(not_a_result)?;
+    let found =
+        resolve(&state, &cx, ("resources/read", &exposed_uri), |exposed| exposed.owners.find(&exposed_uri));
+    let owner = found.await?;
+    let access = AccessRequest {
+        method: "resources/read",
+        target: Target::resource(&owner.server, &owner.uri),
+        arguments: None,
+        meta: meta.as_ref(),
+        unknown: not_found(&exposed_uri),
+    };
+    let call = async {
+        let params = encode(&ReadResourceParams::new(owner.uri.as_str()))?;
+        let target = UpstreamTarget::Method { method: "resources/read", params };
+        let request =
+            UpstreamRequest { server: Arc::clone(&owner.server), target, meta: meta::relayed(meta.clone()) };
+        let UpstreamResult { raw, .. } = relay(Arc::clone(&state), cx.clone(), request).await?;
+        read_result(&raw, &owner, &exposed_uri)
+    };
+    state.access.run(&cx, access, call).await
+}
+
+/// Reads the contents of a resource, because the lifetime has to be there for modern clients and its scope is that of this
+/// gateway.
+fn read_result(raw: &Raw, owner: &ResourceOwner, exposed_uri: &str) -> Reply {
+    let mut result = ReadResourceResult::from_raw(raw).map_err(not_a_result)?;
     result.meta = meta::relayed(result.meta.take());
     if result.cache_scope.is_some() {
         result.cache_scope = Some(switchboard_protocol::CacheScope::Private);
     }
-    if uri != exposed_uri {
-        for contents in result.contents.iter_mut().filter(|contents| contents.uri == uri) {
-            contents.uri.clone_from(&exposed_uri);
+    if owner.uri != exposed_uri {
+        for contents in result.contents.iter_mut().filter(|contents| contents.uri == owner.uri) {
+            exposed_uri.clone_into(&mut contents.uri);
         }
     }
     Ok(result.into())
 }
 
-async fn complete(state: Arc<GatewayState>, cx: RequestContext, mut params: CompleteParams) -> Reply {
-    let (server, reference) = match &params.reference {
+/// The prompt or template that a completion is for.
+struct CompletionOwner {
+    server: Arc<str>,
+    kind: TargetKind,
+    name: String,
+    reference: Reference,
+    unknown: RpcError,
+}
+
+async fn find_completed(
+    state: &GatewayState,
+    cx: &RequestContext,
+    reference: &Reference,
+) -> Result<CompletionOwner, RpcError> {
+    let method = "completion/complete";
+    match reference {
         Reference::Resource { uri } => {
-            let owner = look_up(&state, |exposed| exposed.owners.find_template(uri)).await?;
-            (owner.server, Reference::resource(owner.uri))
+            let found = resolve(state, cx, (method, uri), |exposed| exposed.owners.find_template(uri));
+            let ResourceOwner { server, uri: name } = found.await?;
+            let reference = Reference::resource(name.clone());
+            let kind = TargetKind::TemplateCompletion;
+            Ok(CompletionOwner { server, kind, name, reference, unknown: not_found(uri) })
         }
-        Reference::Prompt { name, title } => {
-            let (server, name) = look_up(&state, |exposed| {
-                let prompt = exposed.prompts.get(name).ok_or_else(|| unknown_prompt(name))?;
+        Reference::Prompt { name: exposed_name, title } => {
+            let find = |exposed: &Exposed| {
+                let prompt = exposed.prompts.get(exposed_name).ok_or_else(|| unknown_prompt(exposed_name))?;
                 Ok((Arc::clone(&prompt.server), prompt.name.clone()))
-            })
-            .await?;
-            (server, Reference::Prompt { name, title: title.clone() })
+            };
+            let (server, name) = resolve(state, cx, (method, exposed_name), find).await?;
+            let reference = Reference::Prompt { name: name.clone(), title: title.clone() };
+            let kind = TargetKind::PromptCompletion;
+            Ok(CompletionOwner { server, kind, name, reference, unknown: unknown_prompt(exposed_name) })
         }
-        _ => return Err(RpcError::invalid_params("a completion is for a prompt or a resource")),
-    };
-    params.reference = reference;
-    let meta = meta::relayed(params.meta.take());
-    let target = UpstreamTarget::Method { method: "completion/complete", params: encode(&params)? };
-    match relay(state, cx.clone(), UpstreamRequest { server, target, meta }).await {
-        // The gateway offers completion if any server does.
-        Err(error) if error.code == ErrorCode::METHOD_NOT_FOUND => {
-            Ok(CompleteResult::new(Completion::new(Vec::<String>::new())).into())
-        }
-        result => pass_on::<CompleteResult>(&cx, result?),
+        _ => Err(RpcError::invalid_params("a completion is for a prompt or a resource")),
     }
+}
+
+async fn complete(state: Arc<GatewayState>, cx: RequestContext, mut params: CompleteParams) -> Reply {
+    let CompletionOwner { server, kind, name, reference, unknown } =
+        find_completed(&state, &cx, &params.reference).await?;
+    params.reference = reference;
+    let meta = params.meta.take();
+    let access = AccessRequest {
+        method: "completion/complete",
+        target: Target::new(&server, kind, &name),
+        arguments: None,
+        meta: meta.as_ref(),
+        unknown,
+    };
+    let call = async {
+        let target = UpstreamTarget::Method { method: "completion/complete", params: encode(&params)? };
+        let request =
+            UpstreamRequest { server: Arc::clone(&server), target, meta: meta::relayed(meta.clone()) };
+        match relay(Arc::clone(&state), cx.clone(), request).await {
+            // The gateway offers completion if any server does.
+            Err(error) if error.code == ErrorCode::METHOD_NOT_FOUND => {
+                Ok(CompleteResult::new(Completion::new(Vec::<String>::new())).into())
+            }
+            result => pass_on::<CompleteResult>(&cx, result?),
+        }
+    };
+    state.access.run(&cx, access, call).await
 }
 
 /// Passes a result on: as the server wrote it, or read and lowered if the client's revision is older.

@@ -34,6 +34,8 @@
 //!
 //! [`Host`]: switchboard_host::Host
 
+mod access;
+mod access_layer;
 pub mod audit;
 mod changes;
 mod endpoint;

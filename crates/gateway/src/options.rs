@@ -1,10 +1,14 @@
 //! The options of a gateway.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use switchboard_protocol::Implementation;
 
+use crate::audit::AuditLog;
+use crate::limits::RateLimiter;
 use crate::names::PrefixPolicy;
+use crate::policy::Policy;
 
 /// The options of a gateway.
 ///
@@ -31,6 +35,12 @@ pub struct GatewayOptions {
     pub keep_alive: Duration,
     /// The limits of calls that wait for the answer to a question.
     pub parked: ParkedLimits,
+    /// Who may call what.
+    pub policy: Arc<Policy>,
+    /// How often.
+    pub limits: Option<Arc<RateLimiter>>,
+    /// Where every call is recorded.
+    pub audit: Option<AuditLog>,
 }
 
 /// The limits of parked calls: those that wait, without a request of their client, for the answer to a question.
@@ -84,6 +94,9 @@ impl Default for GatewayOptions {
             startup_wait: Duration::from_secs(10),
             keep_alive: Duration::from_secs(15),
             parked: ParkedLimits::default(),
+            policy: Arc::new(Policy::allow_all()),
+            limits: None,
+            audit: None,
         }
     }
 }
@@ -135,6 +148,27 @@ impl GatewayOptions {
     #[must_use]
     pub fn with_parked(mut self, limits: ParkedLimits) -> Self {
         self.parked = limits;
+        self
+    }
+
+    /// Sets who may call what; by default everything is allowed.
+    #[must_use]
+    pub fn with_policy(mut self, policy: Policy) -> Self {
+        self.policy = Arc::new(policy);
+        self
+    }
+
+    /// Sets how often calls, lists and discovery are allowed; by default without limit.
+    #[must_use]
+    pub fn with_limits(mut self, limits: RateLimiter) -> Self {
+        self.limits = Some(Arc::new(limits));
+        self
+    }
+
+    /// Sets where every call is recorded; by default nowhere.
+    #[must_use]
+    pub fn with_audit(mut self, log: AuditLog) -> Self {
+        self.audit = Some(log);
         self
     }
 }

@@ -15,7 +15,7 @@ const MAX_CURSOR: usize = 16 * 1024;
 /// Begins every cursor; another format begins with another byte.
 const FORMAT: u8 = 1;
 
-/// Returns the items of the page after a cursor, and the cursor of the next page.
+/// Returns the shown items of the page after a cursor, and the cursor of the next page.
 ///
 /// # Errors
 /// When the cursor is not one of ours.
@@ -23,10 +23,11 @@ pub(crate) fn page<'a, T>(
     items: &'a BTreeMap<String, T>,
     cursor: Option<&str>,
     size: usize,
+    shows: impl Fn(&str, &T) -> bool,
 ) -> Result<(Vec<(&'a String, &'a T)>, Option<String>), RpcError> {
     let after = cursor.map(decode).transpose()?;
     let start = after.as_deref().map_or(Bound::Unbounded, Bound::Excluded);
-    let mut rest = items.range::<str, _>((start, Bound::Unbounded));
+    let mut rest = items.range::<str, _>((start, Bound::Unbounded)).filter(|(key, item)| shows(key, item));
     let page: Vec<_> = rest.by_ref().take(size).collect();
     let next = rest.next().and(page.last()).map(|(key, _)| encode(key));
     Ok((page, next))
@@ -60,17 +61,17 @@ mod tests {
 
     #[test]
     fn no_item_is_lost_or_repeated_at_a_page_edge() {
-        let (first, cursor) = page(&list(&["a", "b", "c", "d"]), None, 2).map(keys).unwrap();
+        let (first, cursor) = page(&list(&["a", "b", "c", "d"]), None, 2, |_, ()| true).map(keys).unwrap();
         assert_eq!(first, ["a", "b"]);
         // The last item of the first page is removed, one before it is added, one after it is added.
         let changed = list(&["a", "aa", "bb", "c", "d"]);
-        let (second, cursor) = page(&changed, cursor.as_deref(), 2).map(keys).unwrap();
+        let (second, cursor) = page(&changed, cursor.as_deref(), 2, |_, ()| true).map(keys).unwrap();
         assert_eq!(second, ["bb", "c"]);
-        let (third, cursor) = page(&changed, cursor.as_deref(), 2).map(keys).unwrap();
+        let (third, cursor) = page(&changed, cursor.as_deref(), 2, |_, ()| true).map(keys).unwrap();
         assert_eq!((third, cursor), (vec!["d".to_owned()], None));
         // Exactly one full page has no next one.
-        assert_eq!(page(&list(&["a", "b"]), None, 2).unwrap().1, None);
-        assert_eq!(page(&list(&[]), None, 2).unwrap().1, None);
+        assert_eq!(page(&list(&["a", "b"]), None, 2, |_, ()| true).unwrap().1, None);
+        assert_eq!(page(&list(&[]), None, 2, |_, ()| true).unwrap().1, None);
     }
 
     fn keys((page, next): (Vec<(&String, &())>, Option<String>)) -> (Vec<String>, Option<String>) {
@@ -80,7 +81,7 @@ mod tests {
     #[test]
     fn a_foreign_cursor_is_rejected() {
         for cursor in ["", "x", "AA", "////", &"A".repeat(MAX_CURSOR + 1)] {
-            assert!(page(&list(&["a"]), Some(cursor), 1).is_err(), "{cursor:.8}");
+            assert!(page(&list(&["a"]), Some(cursor), 1, |_, ()| true).is_err(), "{cursor:.8}");
         }
     }
 }

@@ -111,7 +111,8 @@ fn host_part(server: &str) -> String {
     text
 }
 
-fn not_found(uri: &str) -> RpcError {
+/// The error for a resource that no server has.
+pub(crate) fn not_found(uri: &str) -> RpcError {
     let data = Raw::from(serde_json::json!({ "uri": uri }));
     RpcError::new(ErrorCode::RESOURCE_NOT_FOUND, format!("Resource not found: no server has {uri}"))
         .with_data(data)

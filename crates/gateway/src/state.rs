@@ -9,6 +9,7 @@ use switchboard_host::Host;
 use switchboard_protocol::{Raw, RpcError};
 use switchboard_session::server::{Publisher, RequestContext};
 
+use crate::access::Access;
 use crate::exposed::Exposed;
 use crate::log_levels::LogLevels;
 use crate::options::GatewayOptions;
@@ -21,6 +22,7 @@ use crate::subscriptions::Subscriptions;
 pub(crate) struct GatewayState {
     pub(crate) host: Host,
     pub(crate) options: GatewayOptions,
+    pub(crate) access: Access,
     pub(crate) publisher: Publisher,
     pub(crate) parked: Arc<ParkedCalls>,
     pub(crate) log_levels: Arc<LogLevels>,
@@ -37,6 +39,7 @@ impl GatewayState {
         let exposed = Exposed::new(&host.catalog(), options.prefix);
         Self {
             parked: ParkedCalls::new(options.parked),
+            access: Access::new(&options),
             host,
             options,
             publisher: Publisher::default(),

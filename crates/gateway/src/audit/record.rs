@@ -28,6 +28,8 @@ pub enum AuditOutcome {
     RateLimited,
     /// The target is unknown; nothing was sent.
     Unknown,
+    /// With a question to the client, which sends the request again with the answer.
+    InputRequired,
     /// Not answered: cancelled by the client, or the connection was lost.
     #[default]
     Cancelled,

@@ -11,8 +11,9 @@ use super::document::parse_document;
 use super::error::PolicyError;
 use super::inspection::inspect;
 use super::lint::{PolicyWarning, find_ineffective, find_unmatched};
+use super::name_set::NameSet;
 use super::rule::{Effect, PolicyRule};
-use super::rule_document::read_rules;
+use super::rule_document::{PolicyDocument, read_rules};
 use super::subject::Subject;
 use super::table::DecisionTable;
 use super::target::{Target, TargetKind, TargetView, has_invisible_characters};
@@ -23,6 +24,8 @@ pub struct Policy {
     default: Effect,
     rules: Vec<PolicyRule>,
     table: DecisionTable,
+    /// The servers whose annotations rules rely on.
+    trusted: NameSet,
     warnings: Vec<PolicyWarning>,
 }
 
@@ -48,7 +51,11 @@ struct Verdicts<'a> {
 impl Policy {
     /// Returns the policy that allows everything.
     pub fn allow_all() -> Self {
-        Self::new(Effect::Allow, Vec::new())
+        Self::new(PolicyDocument {
+            default: Effect::Allow,
+            rules: Vec::new(),
+            trusted: NameSet::new([""; 0], false),
+        })
     }
 
     /// Parses a document.
@@ -56,19 +63,23 @@ impl Policy {
     /// # Errors
     /// Names the line, the rule and the key that is invalid.
     pub fn parse(text: &str) -> Result<Self, PolicyError> {
-        let (default, rules) = parse_document(text, read_rules)?;
-        Ok(Self::new(default, rules))
+        Ok(Self::new(parse_document(text, read_rules)?))
     }
 
-    fn new(default: Effect, rules: Vec<PolicyRule>) -> Self {
+    fn new(PolicyDocument { default, rules, trusted }: PolicyDocument) -> Self {
         let table = DecisionTable::new(&rules);
         let warnings = find_ineffective(default, &rules);
-        Self { default, rules, table, warnings }
+        Self { default, rules, table, trusted, warnings }
     }
 
     /// Returns the effect on calls that no rule matches.
     pub fn default_effect(&self) -> Effect {
         self.default
+    }
+
+    /// Returns whether rules rely on the annotations that a server lists (`trust_annotations`). For other servers, pass none.
+    pub fn trusts_annotations(&self, server: &str) -> bool {
+        self.trusted.matches(server)
     }
 
     /// Returns the number of rules.

@@ -6,6 +6,7 @@ use super::argument_path::ArgumentPath;
 use super::condition::{ArgumentCondition, ArgumentTest};
 use super::document::{TomlEntry, TomlTable};
 use super::error::PolicyError;
+use super::name_set::NameSet;
 use super::regex::Regex;
 use super::rule::{Effect, PolicyRule};
 use super::selector::{SELECTOR_KEYS, Selector};
@@ -17,9 +18,16 @@ const RULE_KEYS: [&str; 5] = ["name", "effect", "scope", "unless_scope", "argume
 const TEST_KEYS: [&str; 8] =
     ["equals", "not_equals", "in", "not_in", "matches", "not_matches", "exists", "missing"];
 
+/// The part of a document that is about rules.
+pub(super) struct PolicyDocument {
+    pub(super) default: Effect,
+    pub(super) rules: Vec<PolicyRule>,
+    pub(super) trusted: NameSet,
+}
+
 /// Reads the default and the rules. Keys of other sections are left to their readers.
-pub(super) fn read_rules(root: &TomlTable<'_>) -> Result<(Effect, Vec<PolicyRule>), PolicyError> {
-    root.check_keys(&["default", "issuer", "rule", "limit", "audit"])?;
+pub(super) fn read_rules(root: &TomlTable<'_>) -> Result<PolicyDocument, PolicyError> {
+    root.check_keys(&["default", "issuer", "trust_annotations", "rule", "limit", "audit"])?;
     let default = match root.get("default") {
         Some(entry) => read_effect(&entry)?,
         None => {
@@ -28,10 +36,10 @@ pub(super) fn read_rules(root: &TomlTable<'_>) -> Result<(Effect, Vec<PolicyRule
         }
     };
     let issuer = root.get("issuer").map(|entry| entry.string()).transpose()?;
-    let Some(rules) = root.get("rule") else { return Ok((default, Vec::new())) };
-    let tables = rules.tables(MAX_RULES)?;
+    let tables = root.get("rule").map(|rules| rules.tables(MAX_RULES)).transpose()?.unwrap_or_default();
     let rules = tables.into_iter().enumerate().map(|(index, table)| read_rule(index, table, issuer));
-    Ok((default, rules.collect::<Result<_, _>>()?))
+    let trusted = NameSet::new(root.strings("trust_annotations")?.unwrap_or_default(), false);
+    Ok(PolicyDocument { default, rules: rules.collect::<Result<_, _>>()?, trusted })
 }
 
 fn read_rule(
