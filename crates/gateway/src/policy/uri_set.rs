@@ -20,6 +20,8 @@ pub(super) struct UriSet {
     deny: UriPolicy,
     /// Allows the URIs that match in every form.
     allow: UriPolicy,
+    /// Allows the `folder` of every glob `folder/**`, which a deny rule matches, too.
+    folders: Option<UriPolicy>,
 }
 
 /// All readings of a URI; empty if it is not a URI.
@@ -29,7 +31,7 @@ pub(super) struct UriReadings(Vec<ResourceUri>);
 /// The URIs of a template.
 #[derive(Debug)]
 pub(super) enum TemplateReading {
-    /// Exactly those of a pattern.
+    /// Those of a pattern. Its variables match several segments: the value of any variable may have an encoded slash.
     Pattern(UriPattern),
     /// At most those of a pattern, and perhaps the fixed URI before the first variable.
     Within(UriPattern, Option<UriPattern>),
@@ -50,7 +52,9 @@ impl UriSet {
             .collect();
         let deny = UriPolicy::new([""; 0], &globs).map_err(|error| error.to_string())?;
         let allow = UriPolicy::new(&globs, [""; 0]).map_err(|error| error.to_string())?;
-        Ok(Self { sources, is_everything, deny, allow })
+        let folders: Vec<&str> = globs.iter().filter_map(|glob| glob.strip_suffix("/**")).collect();
+        let folders = UriPolicy::new(&folders, [""; 0]).ok().filter(|_| !folders.is_empty());
+        Ok(Self { sources, is_everything, deny, allow, folders })
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -89,7 +93,10 @@ impl UriSet {
         if self.is_empty() || self.is_everything {
             return self.is_everything;
         }
-        let intersects = |pattern: &UriPattern| self.allow.shows(pattern) || !self.deny.shows(pattern);
+        let intersects = |pattern: &UriPattern| {
+            let has_folder = self.folders.as_ref().is_some_and(|folders| folders.shows(pattern));
+            has_folder || self.allow.shows(pattern) || !self.deny.shows(pattern)
+        };
         match template {
             TemplateReading::Pattern(pattern) => intersects(pattern),
             TemplateReading::Within(pattern, fixed) => {
@@ -139,7 +146,9 @@ impl UriReadings {
 
 impl TemplateReading {
     pub(super) fn new(text: &str) -> Self {
-        if let Ok(pattern) = text.parse() {
+        if text.parse::<UriPattern>().is_ok()
+            && let Ok(pattern) = text.replace('{', "{+").replace("{++", "{+").replace("{+?", "{?").parse()
+        {
             return Self::Pattern(pattern);
         }
         // An expression beyond the supported ones: everything from it on may be anything.
@@ -230,6 +239,9 @@ mod tests {
         );
         assert!(!srv.covers(&template("file:///{+path}")) && srv.intersects(&template("file:///{+path}")));
         assert!(!srv.intersects(&template("file:///etc/{name}")));
+        let secret = set(&["page://secret/**"]);
+        assert!(secret.intersects(&template("page://{id}")), "the folder, and an encoded slash");
+        assert!(secret.intersects(&template("page://{id}{?q}")) && !secret.covers(&template("page://{id}")));
         // Expressions beyond the supported ones.
         assert!(
             !srv.covers(&template("file:///srv{/path*}")) && srv.intersects(&template("file:///srv{/path*}"))

@@ -12,6 +12,7 @@ mod person;
 mod raw_client;
 mod upstream;
 
+mod access;
 mod calls;
 mod changes;
 mod faults;
@@ -30,6 +31,7 @@ fn main() -> ExitCode {
         return ExitCode::SUCCESS;
     }
     let trials: Vec<Trial> = [
+        access::trials(),
         calls::trials(),
         changes::trials(),
         faults::trials(),

@@ -47,6 +47,25 @@ impl RawClient {
         })
     }
 
+    /// Sends any request; `members` are those of its params besides `_meta`, as text.
+    pub(crate) async fn request(&self, method: &'static str, members: &str) -> Result<Raw, RpcError> {
+        let meta = serde_json::json!({
+            Meta::PROTOCOL_VERSION: Revision::LATEST.as_str(),
+            Meta::CLIENT_INFO: { "name": "raw", "version": "1" },
+            Meta::CLIENT_CAPABILITIES: {},
+            "traceparent": "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",
+        });
+        let comma = if members.is_empty() { "" } else { "," };
+        let request = OutgoingRequest {
+            id: RequestId::Number(self.next.fetch_add(1, Ordering::Relaxed)),
+            method,
+            params: &format!(r#"{{"_meta":{meta}{comma}{members}}}"#),
+            mirror: Mirror::default(),
+            kind: ExchangeKind::Call,
+        };
+        self.link.open(request).done().await.unwrap()
+    }
+
     pub(crate) async fn call(&self, tool: &str, rest: serde_json::Value) -> Result<Raw, RpcError> {
         self.open(tool, rest).done().await.unwrap()
     }

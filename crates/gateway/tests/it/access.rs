@@ -1,0 +1,337 @@
+//! Policy, limits and audit of a gateway, as clients meet them.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use parking_lot::Mutex;
+use switchboard::client::CallError;
+use switchboard::gateway::GatewayOptions;
+use switchboard::gateway::audit::{AuditLog, AuditOptions, AuditPolicy, AuditSink};
+use switchboard::gateway::limits::RateLimiter;
+use switchboard::gateway::policy::Policy;
+use switchboard::protocol::RpcError;
+use switchboard::server::Caller;
+use switchboard::{Client, InProcess, json};
+use switchboard_testkit::{STEP_TIMEOUT, trial_leaving_tasks, trials};
+
+use crate::cells::{Bench, Cell, Reach, Side};
+use crate::person::Person;
+use crate::raw_client::{RawClient, answer};
+
+trials! {
+    trial_leaving_tasks:
+        lists_show_only_what_may_be_called,
+        a_denied_target_answers_like_an_unknown_one,
+        ambiguous_arguments_reach_no_upstream,
+        missing_scopes_are_told,
+        calls_lists_and_discovery_are_limited,
+        every_request_is_recorded_once,
+        a_call_is_not_made_if_it_cannot_be_recorded,
+}
+
+const POLICY: &str = r#"
+default = "allow"
+[[rule]]
+name = "no-echo"
+effect = "deny"
+tool = "echo"
+[[rule]]
+effect = "deny"
+prompt = "greet"
+[[rule]]
+effect = "deny"
+uri = ["note://one", "page://secret/**"]
+[[rule]]
+effect = "deny"
+tool = "meta"
+arguments = { mode = { equals = "raw" } }
+[[rule]]
+effect = "deny"
+tool = "toggle"
+unless_scope = "admin"
+"#;
+
+/// The cells with the upstream in this process: the checks are before any upstream.
+fn sides() -> [Cell; 2] {
+    [Side::Legacy, Side::Modern].map(|client| Cell {
+        client,
+        upstream: Side::Modern,
+        reach: Reach::InProcess,
+    })
+}
+
+async fn open(cell: Cell, document: &str) -> Bench {
+    let options = GatewayOptions::default()
+        .with_policy(Policy::parse(document).unwrap())
+        .with_limits(RateLimiter::parse(document).unwrap());
+    cell.open_with(options).await
+}
+
+async fn lists_show_only_what_may_be_called() {
+    for cell in sides() {
+        let bench = open(cell, POLICY).await;
+        let session = bench.client(&Person::new("ada")).await;
+        let tools: Vec<String> =
+            session.list_tools().await.unwrap().iter().map(|tool| tool.name.clone()).collect();
+        assert!(!tools.contains(&"up__echo".to_owned()), "{cell:?} {tools:?}");
+        assert!(tools.contains(&"up__meta".to_owned()), "{cell:?}: other arguments are allowed");
+        assert!(tools.contains(&"up__toggle".to_owned()), "{cell:?}: the client can ask for the scope");
+        let prompts = session.list_prompts().await.unwrap();
+        assert_eq!(prompts.iter().map(|prompt| prompt.name.as_str()).collect::<Vec<_>>(), ["up__ask"]);
+        let resources = session.list_resources().await.unwrap();
+        assert!(resources.by_name("note://one").is_none() && resources.by_name("note://ask").is_some());
+        assert_eq!(session.list_resource_templates().await.unwrap().len(), 1, "some of its URIs can be read");
+        bench.close().await;
+    }
+}
+
+/// Returns an error with the name in it replaced, to compare it with that of another name.
+fn without_name(error: RpcError, name: &str) -> (i64, String, String) {
+    let data = error.data.map(|data| data.as_str().to_owned()).unwrap_or_default();
+    (error.code.0.into(), error.message.replace(name, "NAME"), data.replace(name, "NAME"))
+}
+
+async fn a_denied_target_answers_like_an_unknown_one() {
+    for cell in sides() {
+        let bench = open(cell, POLICY).await;
+        let client = RawClient::connect(bench.gateway.server(), Some("ada")).await;
+        let subscribe = r#""notifications":{"resourceSubscriptions":["NAME"]}"#;
+        for (method, members, denied, unknown) in [
+            ("tools/call", r#""name":"NAME","arguments":{}"#, "up__echo", "up__nothing"),
+            ("prompts/get", r#""name":"NAME""#, "up__greet", "up__nothing"),
+            ("resources/read", r#""uri":"NAME""#, "note://one", "none://one"),
+            ("resources/read", r#""uri":"NAME""#, "page://secret/7", "none://secret/7"),
+            ("resources/read", r#""uri":"NAME""#, "page://%73ecret", "none://%73ecret"),
+            (
+                "completion/complete",
+                r#""ref":{"type":"ref/prompt","name":"NAME"},"argument":{"name":"name","value":"x"}"#,
+                "up__greet",
+                "up__nothing",
+            ),
+            (
+                "completion/complete",
+                r#""ref":{"type":"ref/resource","uri":"NAME"},"argument":{"name":"id","value":"x"}"#,
+                "page://{id}",
+                "none://{id}",
+            ),
+            ("subscriptions/listen", subscribe, "note://one", "none://one"),
+        ] {
+            let answer = async |name: &str| {
+                let error = client.request(method, &members.replace("NAME", name)).await.unwrap_err();
+                without_name(error, name)
+            };
+            assert_eq!(answer(denied).await, answer(unknown).await, "{cell:?} {method} {denied}");
+        }
+        // Through the name of its server, too.
+        let rewritten = client.request("resources/read", r#""uri":"gateway://up/note://one""#).await;
+        assert!(rewritten.is_err(), "{cell:?}");
+        let session = bench.client(&Person::new("ada")).await;
+        assert!(session.subscribe("note://one").await.is_err(), "{cell:?}");
+        assert!(session.call_tool("up__echo", json!({})).await.is_err(), "{cell:?}");
+        let counts = bench.counts().await;
+        assert_eq!((counts.get("runs of echo"), counts.get("subscribed")), (None, None), "{cell:?}");
+        bench.close().await;
+    }
+}
+
+async fn ambiguous_arguments_reach_no_upstream() {
+    let bench = open(sides()[1], POLICY).await;
+    let client = RawClient::connect(bench.gateway.server(), None).await;
+    for arguments in [
+        r#"{"mode":"raw"}"#,
+        r#"{"mode":"\u0072aw"}"#,
+        r#"{"mode":"plain","mode":"raw"}"#,
+        r#"{"mode":"plain","\u006dode":"raw"}"#,
+        r#"{"Mode":"raw"}"#,
+        r#"{"mode":["raw"]}"#,
+    ] {
+        let members = format!(r#""name":"up__meta","arguments":{arguments}"#);
+        assert!(client.request("tools/call", &members).await.is_err(), "{arguments}");
+    }
+    // Two names: whichever is read, the other one is not called.
+    for members in [r#""name":"up__meta","name":"up__echo""#, r#""name":"up__echo","name":"up__meta""#] {
+        let _ = client.request("tools/call", members).await;
+    }
+    let counts = bench.counts().await;
+    assert_eq!(counts.get("runs of echo"), None);
+    let before = counts.get("runs of meta").copied().unwrap_or_default();
+    let allowed = r#""name":"up__meta","arguments":{"mode":"plain"}"#;
+    assert!(client.request("tools/call", allowed).await.is_ok());
+    assert_eq!(bench.counts().await.get("runs of meta"), Some(&(before + 1)));
+    bench.close().await;
+}
+
+async fn missing_scopes_are_told() {
+    let bench = open(sides()[1], POLICY).await;
+    let call = async |caller: Option<Caller>| {
+        let dial = InProcess::new(bench.gateway.server());
+        let dial = match caller {
+            Some(caller) => dial.with_caller(caller),
+            None => dial,
+        };
+        let session = Client::new().connect(dial).await.unwrap();
+        session.call_tool("up__toggle", json!({})).await
+    };
+    let Err(CallError::Remote(error)) = call(Some(Caller::new("ada"))).await else { panic!("not refused") };
+    assert_eq!(error.missing_scopes(), Some(vec!["admin".to_owned()]));
+    // Nobody can extend the rights of a caller without an identity.
+    let unknown = call(None).await.unwrap_err();
+    assert!(unknown.to_string().contains("Unknown tool: up__toggle"), "{unknown}");
+    assert!(call(Some(Caller::new("ada").with_scopes(["admin"]))).await.is_ok());
+    bench.close().await;
+}
+
+async fn calls_lists_and_discovery_are_limited() {
+    let document = r#"
+        default = "allow"
+        [[limit]]
+        name = "calls"
+        operation = "call"
+        rate = "2/day"
+        per = ["principal", "tool"]
+        [[limit]]
+        name = "lists"
+        operation = "list"
+        rate = "1/day"
+        per = "principal"
+        [[limit]]
+        name = "discovery"
+        operation = "discover"
+        rate = "1/day"
+        per = "principal"
+    "#;
+    let bench = open(sides()[1], document).await;
+    let client = RawClient::connect(bench.gateway.server(), Some("ada")).await;
+    let limit = |error: RpcError| {
+        assert_eq!(error.code.0, 429);
+        let data: serde_json::Value = error.data.unwrap().decode().unwrap();
+        let wait = data["retryAfterMs"].as_u64().unwrap();
+        assert!((1..=86_400_000).contains(&wait), "{wait}");
+        data["limit"].as_str().unwrap().to_owned()
+    };
+    let echo = r#""name":"up__echo","arguments":{}"#;
+    for _ in 0..2 {
+        assert!(client.request("tools/call", echo).await.is_ok());
+    }
+    assert_eq!(limit(client.request("tools/call", echo).await.unwrap_err()), "calls");
+    assert!(client.request("tools/call", r#""name":"up__meta""#).await.is_ok(), "another tool");
+    assert!(client.request("tools/list", "").await.is_ok());
+    assert_eq!(limit(client.request("prompts/list", "").await.unwrap_err()), "lists");
+    assert!(client.request("server/discover", "").await.is_ok());
+    assert_eq!(limit(client.request("server/discover", "").await.unwrap_err()), "discovery");
+    let bob = RawClient::connect(bench.gateway.server(), Some("bob")).await;
+    assert!(bob.request("tools/list", "").await.is_ok() && bob.request("tools/call", echo).await.is_ok());
+    assert_eq!(bench.counts().await.get("runs of echo"), Some(&3));
+    bench.close().await;
+}
+
+/// Keeps lines in memory, or fails.
+#[derive(Clone, Default)]
+struct MemorySink {
+    lines: Arc<Mutex<Vec<serde_json::Value>>>,
+    is_failing: bool,
+}
+
+impl AuditSink for MemorySink {
+    fn write(&mut self, lines: &[Vec<u8>]) -> std::io::Result<usize> {
+        if self.is_failing {
+            return Err(std::io::Error::other("no space left on device"));
+        }
+        self.lines.lock().extend(lines.iter().map(|line| serde_json::from_slice(line).unwrap()));
+        Ok(lines.len())
+    }
+
+    fn sync(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+async fn every_request_is_recorded_once() {
+    let document = format!(
+        "{POLICY}\n[audit]\n[[audit.payload]]\nrecord = [\"arguments\", \"result\"]\ntool = \"meta\"\n"
+    );
+    let sink = MemorySink::default();
+    let log = AuditLog::start(sink.clone(), AuditOptions::default())
+        .with_policy(AuditPolicy::parse(&document).unwrap());
+    let options =
+        GatewayOptions::default().with_policy(Policy::parse(&document).unwrap()).with_audit(log.clone());
+    let bench = sides()[1].open_with(options).await;
+    let client = RawClient::connect(bench.gateway.server(), Some("ada")).await;
+    client.request("tools/list", "").await.unwrap();
+    client.request("tools/call", r#""name":"up__meta","arguments":{"token":"s3cret","a":1}"#).await.unwrap();
+    client.request("tools/call", r#""name":"up__echo","arguments":{"a":"not recorded"}"#).await.unwrap_err();
+    client.request("tools/call", r#""name":"up__nothing""#).await.unwrap_err();
+    client.request("tools/call", r#""name":"up__toggle""#).await.unwrap_err();
+    client.request("resources/read", r#""uri":"page://7""#).await.unwrap();
+    let (key, state) = client.question("up__ask", json!({})).await.unwrap();
+    client.call("up__ask", answer(&key, &state, "red")).await.unwrap();
+    let waiting = {
+        let mut call = client.open("up__wait", json!({}));
+        tokio::spawn(async move { call.done().await })
+    };
+    bench.counted("runs of wait", 1).await;
+    waiting.abort();
+    log_has(&sink, 9).await;
+    bench.close().await;
+    log.close(STEP_TIMEOUT).await.unwrap();
+
+    let lines = sink.lines.lock().clone();
+    let outcomes: Vec<(&str, &str, &str)> = lines
+        .iter()
+        .map(|line| {
+            let text = |name: &str| line[name].as_str().unwrap_or_default();
+            (text("method"), text("identifier"), text("outcome"))
+        })
+        .collect();
+    assert_eq!(
+        outcomes,
+        [
+            ("tools/list", "", "ok"),
+            ("tools/call", "meta", "ok"),
+            ("tools/call", "echo", "denied"),
+            ("tools/call", "up__nothing", "unknown"),
+            ("tools/call", "toggle", "missing_scope"),
+            ("resources/read", "page://7", "ok"),
+            ("tools/call", "ask", "input_required"),
+            ("tools/call", "ask", "ok"),
+            ("tools/call", "wait", "cancelled"),
+        ]
+    );
+    assert_eq!(lines[1]["arguments"], json!({ "token": "[redacted]", "a": 1 }));
+    assert!(lines[1]["result"]["content"].is_array());
+    assert_eq!(lines[1]["trace_id"], "4bf92f3577b34da6a3ce929d0e0e4736");
+    assert_eq!(
+        (&lines[1]["principal"], &lines[1]["client"], &lines[1]["server"]),
+        (&json!("ada"), &json!("raw 1"), &json!("up"))
+    );
+    assert_eq!((&lines[2]["rule"], &lines[2]["reason"]), (&json!("rule 1 (`no-echo`)"), &json!("rule")));
+    let all = serde_json::to_string(&lines).unwrap();
+    assert!(!all.contains("s3cret") && !all.contains("not recorded"), "{all}");
+}
+
+/// Waits until the sink has this many lines.
+async fn log_has(sink: &MemorySink, count: usize) {
+    let waiting = async {
+        while sink.lines.lock().len() < count {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    let in_time = tokio::time::timeout(STEP_TIMEOUT, waiting).await;
+    assert!(in_time.is_ok(), "{:?}", sink.lines.lock());
+}
+
+async fn a_call_is_not_made_if_it_cannot_be_recorded() {
+    let sink = MemorySink { is_failing: true, ..MemorySink::default() };
+    let log = AuditLog::start(sink, AuditOptions::default());
+    let bench = sides()[1].open_with(GatewayOptions::default().with_audit(log.clone())).await;
+    let client = RawClient::connect(bench.gateway.server(), None).await;
+    // The first call finds out.
+    client.request("tools/list", "").await.unwrap();
+    while !log.counts().is_failing {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    let error = client.request("tools/call", r#""name":"up__echo""#).await.unwrap_err();
+    assert_eq!(error.data.unwrap().as_str(), r#"{"reason":"audit_unavailable"}"#);
+    assert_eq!(bench.counts().await.get("runs of echo"), None);
+    bench.close().await;
+}
