@@ -97,7 +97,7 @@ impl Redaction {
 
     fn is_marked(&self, name: &str) -> bool {
         let name = normalize(name);
-        self.keys.iter().any(|key| *key == name)
+        self.keys.contains(&name)
     }
 }
 

@@ -97,7 +97,7 @@ impl ArgumentCondition {
 
 /// Matches a string; `None` for any other value, and for a string that cannot be decoded or is too long.
 fn text_matches(regex: &Regex, value: &Raw) -> Option<bool> {
-    regex.matches(&*decode_string(value.as_str())?)
+    regex.matches(&decode_string(value.as_str())?)
 }
 
 #[cfg(test)]

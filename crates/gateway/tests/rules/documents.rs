@@ -1,6 +1,9 @@
 //! Errors of policy documents, and the examples of the documentation.
 
-use switchboard_gateway::policy::Policy;
+use switchboard_gateway::audit::AuditPolicy;
+use switchboard_gateway::limits::RateLimiter;
+use switchboard_gateway::policy::{Decision, Policy, Subject, Target, TargetKind};
+use switchboard_protocol::Raw;
 
 #[test]
 fn errors_name_line_place_and_remedy() {
@@ -77,4 +80,73 @@ fn documents_have_limits() {
     let rules = |count: usize| format!("default = \"deny\"\n{}", "[[rule]]\neffect=\"deny\"\n".repeat(count));
     assert!(Policy::parse(&rules(10_001)).unwrap_err().to_string().contains("limit of 10000"));
     assert_eq!(Policy::parse(&rules(10_000)).unwrap().rule_count(), 10_000);
+}
+
+const PAGE: &str = include_str!("../../../../docs/gateway-policy.md");
+
+/// Returns the fenced blocks of the page: language and text.
+fn blocks() -> Vec<(&'static str, &'static str)> {
+    let mut blocks = Vec::new();
+    let mut rest = PAGE;
+    while let Some((_, after)) = rest.split_once("\n```") {
+        let (language, after) = after.split_once('\n').unwrap();
+        let (text, after) = after.split_once("\n```").unwrap();
+        blocks.push((language, text));
+        rest = after;
+    }
+    blocks
+}
+
+#[test]
+fn the_examples_of_the_page_decide_as_it_says() {
+    let mut policy = Policy::allow_all();
+    let (mut documents, mut decisions) = (0, 0);
+    for (language, text) in blocks() {
+        match language {
+            "toml" => {
+                policy = Policy::parse(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+                assert_eq!(policy.warnings(), [], "{text}");
+                RateLimiter::parse(text).unwrap();
+                AuditPolicy::parse(text).unwrap();
+                documents += 1;
+            }
+            "decisions" => {
+                for line in text.lines() {
+                    check_line(&policy, line);
+                    decisions += 1;
+                }
+            }
+            other => panic!("unknown block {other}"),
+        }
+    }
+    assert!(documents >= 6 && decisions >= 20, "{documents} {decisions}");
+}
+
+/// Checks a line like `ada@issuer: server/tool {…} => deny`, or `ada: resource server uri => allow`.
+fn check_line(policy: &Policy, line: &str) {
+    let (call, expected) = line.rsplit_once(" => ").unwrap();
+    let (caller, call) = call.split_once(": ").unwrap();
+    let mut subject = Subject::new(caller.split('@').next().unwrap());
+    if let Some((_, issuer)) = caller.split_once('@') {
+        subject = subject.with_issuer(issuer);
+    }
+    let words: Vec<&str> = call.splitn(3, ' ').collect();
+    let (target, arguments) = match words[0] {
+        "resource" => (Target::resource(words[1], words[2]), None),
+        "subscription" => (Target::new(words[1], TargetKind::Subscription, words[2]), None),
+        "template" => (Target::new(words[1], TargetKind::Template, words[2]), None),
+        "completion" => (Target::new(words[1], TargetKind::TemplateCompletion, words[2]), None),
+        tool => {
+            let (server, name) = tool.split_once('/').unwrap();
+            let arguments = call.split_once(' ').map(|(_, text)| Raw::parse(text.to_owned()).unwrap());
+            (Target::tool(server, name), arguments)
+        }
+    };
+    let decided = match policy.decide(&subject, &target, arguments.as_ref()) {
+        Decision::Allow { .. } => "allow".to_owned(),
+        Decision::Deny { .. } => "deny".to_owned(),
+        Decision::MissingScope { scopes, .. } => format!("scope {}", scopes.join(" ")),
+        other => format!("{other:?}"),
+    };
+    assert_eq!(decided, expected, "{line}");
 }
