@@ -12,7 +12,7 @@ use switchboard_protocol::{
 use switchboard_session::server::CachedResult;
 
 use crate::names::{ItemKind, NamedItem, PrefixPolicy, WithheldItem, expose};
-use crate::page::page;
+use crate::page::{ListPage, page};
 use crate::resource_owner::{OwnerTable, ResourceOwner, rewritten};
 
 /// The exposed catalog. Immutable; every list is sorted by the key that its cursors use.
@@ -71,7 +71,7 @@ impl Exposed {
     /// When the cursor is not valid.
     pub(crate) fn tool_page(&self, cursor: Option<&str>, size: usize) -> Result<CachedResult, RpcError> {
         cached(&self.first_pages.tools, cursor, || {
-            let (items, next) = page(&self.tools, cursor, size)?;
+            let ListPage { items, next } = page(&self.tools, cursor, size)?;
             let tools = items.into_iter().map(|(name, tool)| {
                 let mut shown = tool.item.tool().clone();
                 name.clone_into(&mut shown.name);
@@ -92,7 +92,7 @@ impl Exposed {
     /// When the cursor is not valid.
     pub(crate) fn prompt_page(&self, cursor: Option<&str>, size: usize) -> Result<CachedResult, RpcError> {
         cached(&self.first_pages.prompts, cursor, || {
-            let (items, next) = page(&self.prompts, cursor, size)?;
+            let ListPage { items, next } = page(&self.prompts, cursor, size)?;
             let prompts = items.into_iter().map(|(name, prompt)| {
                 let mut shown = prompt.item.clone();
                 name.clone_into(&mut shown.name);
@@ -111,7 +111,7 @@ impl Exposed {
     /// When the cursor is not valid.
     pub(crate) fn resource_page(&self, cursor: Option<&str>, size: usize) -> Result<CachedResult, RpcError> {
         cached(&self.first_pages.resources, cursor, || {
-            let (items, next) = page(&self.resources, cursor, size)?;
+            let ListPage { items, next } = page(&self.resources, cursor, size)?;
             let resources: Vec<Resource> = items.into_iter().map(|(_, resource)| resource.clone()).collect();
             let mut result = ListResourcesResult::new(resources);
             result.next_cursor = next;
@@ -126,7 +126,7 @@ impl Exposed {
     /// When the cursor is not valid.
     pub(crate) fn template_page(&self, cursor: Option<&str>, size: usize) -> Result<CachedResult, RpcError> {
         cached(&self.first_pages.templates, cursor, || {
-            let (items, next) = page(&self.templates, cursor, size)?;
+            let ListPage { items, next } = page(&self.templates, cursor, size)?;
             let templates: Vec<ResourceTemplate> =
                 items.into_iter().map(|(_, template)| template.clone()).collect();
             let mut result = ListResourceTemplatesResult::new(templates);
