@@ -34,6 +34,8 @@ pub(crate) fn from_host(error: HostError) -> RpcError {
             "upstream_busy",
             format!("{text}\nNothing was sent; try again later."),
         ),
+        // It was withheld or removed a moment ago.
+        HostError::Withheld { tool, .. } | HostError::UnknownTool { tool, .. } => unknown_tool(&tool),
         HostError::Refused { .. } => with_reason(ErrorCode::INVALID_REQUEST, "not_permitted", text),
         HostError::Arguments { .. } => with_reason(ErrorCode::INVALID_PARAMS, "invalid_arguments", text),
         _ => RpcError::internal(text),

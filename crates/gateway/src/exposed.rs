@@ -13,7 +13,7 @@ use switchboard_session::server::CachedResult;
 
 use crate::access::ListFilter;
 use crate::names::{ItemKind, NamedItem, PrefixPolicy, WithheldItem, expose};
-use crate::page::page;
+use crate::page::{ListPage, page};
 use crate::policy::{Target, TargetKind};
 use crate::resource_owner::{OwnerTable, ResourceOwner, rewritten};
 
@@ -87,7 +87,7 @@ impl Exposed {
                     .as_ref()
                     .is_none_or(|filter| filter.shows_tool(&tool.server, &tool.name, &tool.item.effects()))
             };
-            let (items, next) = page(&self.tools, request.cursor, request.size, shows)?;
+            let ListPage { items, next } = page(&self.tools, request.cursor, request.size, shows)?;
             let tools = items.into_iter().map(|(name, tool)| {
                 let mut shown = tool.item.tool().clone();
                 name.clone_into(&mut shown.name);
@@ -114,7 +114,7 @@ impl Exposed {
                     .as_ref()
                     .is_none_or(|filter| filter.shows(&Target::prompt(&prompt.server, &prompt.name)))
             };
-            let (items, next) = page(&self.prompts, request.cursor, request.size, shows)?;
+            let ListPage { items, next } = page(&self.prompts, request.cursor, request.size, shows)?;
             let prompts = items.into_iter().map(|(name, prompt)| {
                 let mut shown = prompt.item.clone();
                 name.clone_into(&mut shown.name);
@@ -137,7 +137,7 @@ impl Exposed {
             let shows = |uri: &str, _: &Resource| {
                 filter.as_ref().is_none_or(|filter| self.shows_resource(filter, uri))
             };
-            let (items, next) = page(&self.resources, request.cursor, request.size, shows)?;
+            let ListPage { items, next } = page(&self.resources, request.cursor, request.size, shows)?;
             let resources: Vec<Resource> = items.into_iter().map(|(_, resource)| resource.clone()).collect();
             let mut result = ListResourcesResult::new(resources);
             result.next_cursor = next;
@@ -156,7 +156,7 @@ impl Exposed {
             let shows = |text: &str, _: &ResourceTemplate| {
                 filter.as_ref().is_none_or(|filter| self.shows_template(filter, text))
             };
-            let (items, next) = page(&self.templates, request.cursor, request.size, shows)?;
+            let ListPage { items, next } = page(&self.templates, request.cursor, request.size, shows)?;
             let templates: Vec<ResourceTemplate> =
                 items.into_iter().map(|(_, template)| template.clone()).collect();
             let mut result = ListResourceTemplatesResult::new(templates);

@@ -15,7 +15,15 @@ const MAX_CURSOR: usize = 16 * 1024;
 /// Begins every cursor; another format begins with another byte.
 const FORMAT: u8 = 1;
 
-/// Returns the shown items of the page after a cursor, and the cursor of the next page.
+/// One page of a list.
+pub(crate) struct ListPage<'a, T> {
+    /// The items, by key.
+    pub(crate) items: Vec<(&'a String, &'a T)>,
+    /// The cursor of the next page, if there is one.
+    pub(crate) next: Option<String>,
+}
+
+/// Returns the page of the shown items after a cursor.
 ///
 /// # Errors
 /// When the cursor is not one of ours.
@@ -24,13 +32,13 @@ pub(crate) fn page<'a, T>(
     cursor: Option<&str>,
     size: usize,
     shows: impl Fn(&str, &T) -> bool,
-) -> Result<(Vec<(&'a String, &'a T)>, Option<String>), RpcError> {
+) -> Result<ListPage<'a, T>, RpcError> {
     let after = cursor.map(decode).transpose()?;
     let start = after.as_deref().map_or(Bound::Unbounded, Bound::Excluded);
     let mut rest = items.range::<str, _>((start, Bound::Unbounded)).filter(|(key, item)| shows(key, item));
-    let page: Vec<_> = rest.by_ref().take(size).collect();
-    let next = rest.next().and(page.last()).map(|(key, _)| encode(key));
-    Ok((page, next))
+    let items: Vec<_> = rest.by_ref().take(size).collect();
+    let next = rest.next().and(items.last()).map(|(key, _)| encode(key));
+    Ok(ListPage { items, next })
 }
 
 fn encode(key: &str) -> String {
@@ -70,12 +78,12 @@ mod tests {
         let (third, cursor) = page(&changed, cursor.as_deref(), 2, |_, ()| true).map(keys).unwrap();
         assert_eq!((third, cursor), (vec!["d".to_owned()], None));
         // Exactly one full page has no next one.
-        assert_eq!(page(&list(&["a", "b"]), None, 2, |_, ()| true).unwrap().1, None);
-        assert_eq!(page(&list(&[]), None, 2, |_, ()| true).unwrap().1, None);
+        assert_eq!(page(&list(&["a", "b"]), None, 2, |_, ()| true).unwrap().next, None);
+        assert_eq!(page(&list(&[]), None, 2, |_, ()| true).unwrap().next, None);
     }
 
-    fn keys((page, next): (Vec<(&String, &())>, Option<String>)) -> (Vec<String>, Option<String>) {
-        (page.into_iter().map(|(key, ())| key.clone()).collect(), next)
+    fn keys(page: ListPage<'_, ()>) -> (Vec<String>, Option<String>) {
+        (page.items.into_iter().map(|(key, ())| key.clone()).collect(), page.next)
     }
 
     #[test]

@@ -230,15 +230,7 @@ impl ConnectionTask {
                 () = kept.refresh() => {}
                 tools = poll_listing(&mut listing) => {
                     let cause = listing.take().map(|(cause, _)| cause);
-                    let listed = self.update_catalog(tools);
-                    if let (Some(cause), Ok(list_change)) = (cause, &listed) {
-                        health.refresh.done(cause, *list_change);
-                        if *list_change == ListChange::Unchanged {
-                            let (server, change) = (Arc::clone(&self.slot.name), Change::Tools);
-                            self.shared.events.send(HostEvent::UnchangedList { server, change });
-                        }
-                    }
-                    self.publish_list_outcome(health, listed);
+                    self.finish_refresh(health, cause, tools);
                 }
                 () = sleep_until_some(due) => {
                     let cause = health.refresh.begin(Instant::now());
@@ -250,6 +242,19 @@ impl ConnectionTask {
                 }
             }
         }
+    }
+
+    /// Records the outcome of a refresh of the tools.
+    fn finish_refresh(&self, health: &mut Health, cause: Option<RefreshCause>, tools: ToolListResult) {
+        let listed = self.update_catalog(tools);
+        if let (Some(cause), Ok(list_change)) = (cause, &listed) {
+            health.refresh.done(cause, *list_change);
+            if *list_change == ListChange::Unchanged {
+                let (server, change) = (Arc::clone(&self.slot.name), Change::Tools);
+                self.shared.events.send(HostEvent::UnchangedList { server, change });
+            }
+        }
+        self.publish_list_outcome(health, listed);
     }
 
     /// Updates the catalog with a new list. On failure the last good list stays.

@@ -19,6 +19,7 @@ mod checklist;
 mod crowd;
 mod faults;
 mod index;
+mod kept_lists;
 mod library;
 mod lists;
 mod operations;
@@ -50,6 +51,7 @@ fn main() -> ExitCode {
         calls::trials(),
         crowd::trials(),
         faults::trials(),
+        kept_lists::trials(),
         library::trials(),
         lists::trials(),
         strain::trials(),

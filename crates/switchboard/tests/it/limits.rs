@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use switchboard::client::HttpLimits;
 use switchboard::client::Limits;
+use switchboard::gateway::GatewayOptions;
 use switchboard::server::ServerLimits;
 use switchboard::server::{HttpServerOptions, ListenerLimits};
 use switchboard::service::StreamLimits;
@@ -541,6 +542,51 @@ fn many_servers() -> Vec<Row> {
     ]
 }
 
+fn gateway() -> Vec<Row> {
+    let options = GatewayOptions::default();
+    let row = |what, figure| Row { section: "A gateway", what, figure };
+    let source = |name: &str| format!("crates/gateway/src/{name}.rs");
+    let (parked, instructions) = (options.parked, source("instructions"));
+    vec![
+        row("entries of a page of a list", count(options.page_size)),
+        row("the first lists wait for servers that are starting", seconds(options.startup_wait)),
+        row("silence of a call whose client asked for progress", seconds(options.keep_alive)),
+        row(
+            "parked calls, of one principal",
+            format!("{}, {}", count(parked.total), count(parked.per_principal)),
+        ),
+        row("a parked call", minutes(parked.lifetime)),
+        row(
+            "questions of one call at once",
+            fixed("64 (*fixed*)", &[(&source("questions"), "MAX_QUESTIONS: usize = 64;")]),
+        ),
+        row(
+            "a question waits for others of its call",
+            fixed("25 ms (*fixed*)", &[(&source("relay"), "GATHER: Duration = Duration::from_millis(25);")]),
+        ),
+        row(
+            "instructions of one server, of all",
+            fixed(
+                "4 KiB, 16 KiB (*fixed*)",
+                &[
+                    (&instructions, "MAX_OF_SERVER: usize = 4 * 1024;"),
+                    (&instructions, "MAX_OF_ALL: usize = 16 * 1024;"),
+                ],
+            ),
+        ),
+        row(
+            "a cursor, a URI that is matched with templates",
+            fixed(
+                "16 KiB, 8 KiB (*fixed*)",
+                &[
+                    (&source("page"), "MAX_CURSOR: usize = 16 * 1024;"),
+                    (&source("uri_template"), "MAX_URI: usize = 8 * 1024;"),
+                ],
+            ),
+        ),
+    ]
+}
+
 #[test]
 fn the_tables_of_limits_say_what_the_code_does() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/limits.md");
@@ -553,6 +599,7 @@ fn the_tables_of_limits_say_what_the_code_does() {
         resource_server(),
         servers(),
         many_servers(),
+        gateway(),
     ];
     let mut expected: Vec<Row> = expected.into_iter().flatten().collect();
     let (mut section, mut wrong) = ("", Vec::new());
