@@ -4,6 +4,7 @@ mod completions;
 mod demo;
 mod gateway;
 mod login;
+mod policy;
 mod requests;
 mod servers;
 mod services;
@@ -21,6 +22,7 @@ pub(crate) use completions::{CompletionsArgs, ManArgs};
 pub(crate) use demo::{DemoArgs, DemoServerArgs};
 pub(crate) use gateway::GatewayArgs;
 pub(crate) use login::{AccountsArgs, LoginArgs, LogoutArgs};
+pub(crate) use policy::{PolicyAction, PolicyArgs, PolicyCheckArgs, PolicyTestArgs, TargetKindArg};
 pub(crate) use requests::{CallArgs, CompleteArgs, ListenArgs, PromptArgs, ReadArgs, SaveArgs, ToolsArgs};
 pub(crate) use servers::{
     AddArgs, ApproveArgs, DoctorArgs, ForgetArgs, ImportArgs, ListArgs, PsArgs, ReconnectArgs, RemoveArgs,
@@ -122,6 +124,8 @@ pub(crate) enum Command {
     Accounts(AccountsArgs),
     /// Serve all configured servers as one MCP server, on stdin and stdout or over HTTP
     Gateway(GatewayArgs),
+    /// Check the policy of a gateway, and tell what it decides about a call
+    Policy(PolicyArgs),
     /// Explain why a tool is missing or refused
     Why(WhyArgs),
     /// List the running server processes
@@ -172,6 +176,10 @@ impl Command {
             Self::Login(args) => args.json,
             Self::Logout(args) => args.json,
             Self::Accounts(args) => args.json,
+            Self::Policy(args) => match &args.action {
+                PolicyAction::Check(args) => args.json,
+                PolicyAction::Test(args) => args.json,
+            },
             Self::Why(args) => args.json,
             Self::Ps(args) => args.json,
             Self::Doctor(args) => args.json,

@@ -1,6 +1,7 @@
 //! Arguments of `gateway`.
 
 use std::net::SocketAddr;
+use std::path::PathBuf;
 
 use switchboard::gateway::PrefixPolicy;
 
@@ -23,6 +24,12 @@ pub(crate) struct GatewayArgs {
     /// Whether names of tools and prompts begin with the name of their server
     #[arg(long, value_name = "WHEN", default_value = "always")]
     pub(crate) prefix: PrefixArg,
+    /// Rules, limits and payload rules in TOML; see docs/gateway-policy.md
+    #[arg(long, value_name = "FILE")]
+    pub(crate) policy: Option<PathBuf>,
+    /// Record every request in this file, one JSON object per line
+    #[arg(long, value_name = "FILE")]
+    pub(crate) audit: Option<PathBuf>,
     /// Accept requests from other machines. There is no authentication: everyone who reaches the port can use the servers
     #[arg(long, requires = "http", requires = "allow_host")]
     pub(crate) allow_remote: bool,

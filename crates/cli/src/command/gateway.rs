@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use switchboard::gateway::audit::{AuditFile, AuditFileOptions, AuditLog, AuditOptions, AuditPolicy};
 use switchboard::gateway::{Gateway, GatewayEndpoint, GatewayOptions};
 use switchboard::host::config::{OffReason, ResolvedConfig, StartPolicy};
 use switchboard::host::permission::{FallbackPolicy, Gate, Ledger, Policy};
@@ -13,6 +14,7 @@ use switchboard::serve_stdio;
 use switchboard::server::{HttpListener, HttpServerOptions, ListenerLimits};
 
 use crate::args::GatewayArgs;
+use crate::command::policy::{self, LoadedPolicy};
 use crate::configured_servers::{ConfigFiles, NO_SERVERS_HINT, pins};
 use crate::connect::CLOSE_TIMEOUT;
 use crate::error::CommandError;
@@ -42,17 +44,45 @@ pub(crate) async fn run(args: &GatewayArgs) -> Result<(), CommandError> {
     if files.resolved.servers.is_empty() {
         return Err(CommandError::usage("no servers are configured").hint(NO_SERVERS_HINT));
     }
+    let (options, audit) = access_options(args, &screen)?;
     let host = build_host(&files, &screen);
     let events = host.events();
     add_servers(&host, &files.resolved, &screen);
-    let gateway = Gateway::new(host.clone(), GatewayOptions::default().with_prefix(args.prefix.into()));
+    let gateway = Gateway::new(host.clone(), options);
     let served = tokio::select! {
         served = serve(&gateway, args, signals) => served,
         never = report_failures(events, &screen) => match never {},
     };
     // Servers that do not end in time are ended by their supervisors.
     let _ = tokio::time::timeout(CLOSE_TIMEOUT, host.close_detached()).await;
+    if let Some(audit) = audit
+        && let Err(error) = audit.close(CLOSE_TIMEOUT).await
+    {
+        screen.warn(&one_line(&error.to_string()));
+    }
     served
+}
+
+/// Reads the policy and opens the audit log.
+fn access_options(
+    args: &GatewayArgs,
+    screen: &Screen,
+) -> Result<(GatewayOptions, Option<AuditLog>), CommandError> {
+    let mut options = GatewayOptions::default().with_prefix(args.prefix.into());
+    let mut payloads = AuditPolicy::default();
+    if let Some(path) = &args.policy {
+        let LoadedPolicy { policy, limits, audit } = policy::load(path)?;
+        for warning in policy.warnings() {
+            screen.warn(&one_line(&warning.to_string()));
+        }
+        options = options.with_policy(policy).with_limits(limits);
+        payloads = audit;
+    }
+    let Some(path) = &args.audit else { return Ok((options, None)) };
+    let file = AuditFile::open(path, AuditFileOptions::default())
+        .map_err(|error| CommandError::other("io", one_line(&error.to_string())))?;
+    let log = AuditLog::start(file, AuditOptions::default()).with_policy(payloads);
+    Ok((options.with_audit(log.clone()), Some(log)))
 }
 
 /// Builds the host: rules and stored logins of this user apply. A call that a rule wants confirmed is refused, because nobody

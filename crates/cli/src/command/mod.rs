@@ -20,6 +20,7 @@ mod listen;
 mod login;
 mod login_target;
 mod new;
+mod policy;
 mod prompt;
 mod prompts;
 mod ps;

@@ -3,7 +3,7 @@
 use crate::args::Command;
 use crate::command::{
     add, approve, call, completions, demo, design, doctor, forget, gateway, import, info, list, listen,
-    login, new, prompts, ps, quickstart, resources, route, status, tools, why,
+    login, new, policy, prompts, ps, quickstart, resources, route, status, tools, why,
 };
 use crate::demo::serve;
 use crate::error::CommandError;
@@ -41,6 +41,7 @@ pub(crate) async fn run(command: Command) -> Result<(), CommandError> {
         Command::Logout(args) => login::logout(&args).await,
         Command::Accounts(args) => login::accounts(&args).await,
         Command::Gateway(args) => gateway::run(&args).await,
+        Command::Policy(args) => policy::run(&args),
         Command::Why(args) => why::run(&args).await,
         Command::Ps(args) => ps::run(&args),
         Command::Doctor(args) => doctor::run(*args).await,

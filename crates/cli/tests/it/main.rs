@@ -13,6 +13,7 @@ mod gateway;
 mod home;
 mod json;
 mod login;
+mod policy;
 mod remote;
 mod results;
 mod revisions;

@@ -25,7 +25,7 @@ pub(super) async fn run_writer(
     mut receiver: mpsc::UnboundedReceiver<QueuedLine>,
     state: Arc<AuditState>,
 ) {
-    let mut writer = Writer { sink: Some(sink), state, sync_at: None };
+    let mut writer = AuditWriter { sink: Some(sink), state, sync_at: None };
     let mut batch = Vec::new();
     loop {
         let sync_at = writer.sync_at;
@@ -48,7 +48,7 @@ pub(super) async fn run_writer(
     writer.sync().await;
 }
 
-struct Writer {
+struct AuditWriter {
     /// `None` while a blocking thread has it.
     sink: Option<Box<dyn AuditSink>>,
     state: Arc<AuditState>,
@@ -56,7 +56,7 @@ struct Writer {
     sync_at: Option<Instant>,
 }
 
-impl Writer {
+impl AuditWriter {
     async fn write(&mut self, batch: &mut Vec<QueuedLine>) {
         while !batch.is_empty() {
             match self.write_some(batch).await {

@@ -7,7 +7,7 @@ use super::bucket::BucketRate;
 use super::error::RateLimited;
 use super::key::BucketKey;
 use super::limit_document::read_limits;
-use super::memory_store::MemoryStore;
+use super::memory_limit_store::MemoryLimitStore;
 use super::store::{BucketRequest, LimitStore, TakeOutcome};
 use crate::policy::{Effect, PolicyError, Selector, Subject, Target, TargetView, parse_document};
 
@@ -80,7 +80,7 @@ impl RateLimiter {
     /// # Errors
     /// Names the line, the limit and the key that is invalid.
     pub fn parse(text: &str) -> Result<Self, PolicyError> {
-        Ok(Self { limits: parse_document(text, read_limits)?, store: Arc::new(MemoryStore::default()) })
+        Ok(Self { limits: parse_document(text, read_limits)?, store: Arc::new(MemoryLimitStore::default()) })
     }
 
     /// Replaces the store.

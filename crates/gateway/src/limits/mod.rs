@@ -2,7 +2,7 @@
 //!
 //! 1. [`RateLimiter::parse`] reads the `[[limit]]` tables of a policy document.
 //! 2. [`RateLimiter::check`] finds the buckets of a request and takes one token from each of them, or from none.
-//! 3. A [`LimitStore`] keeps the buckets: [`MemoryStore`] in this process; an engine that replicas share implements the same trait.
+//! 3. A [`LimitStore`] keeps the buckets: [`MemoryLimitStore`] in this process; an engine that replicas share implements the same trait.
 //!
 //! **Invariants.** A request that one bucket refuses takes nothing from the others. A bucket is forgotten only when it is full, so
 //! that no flood of keys refills it. When the store is full, requests with new keys are refused.
@@ -38,12 +38,12 @@ mod error;
 mod key;
 mod limit_document;
 mod limiter;
-mod memory_store;
+mod memory_limit_store;
 mod store;
 
 pub use bucket::BucketRate;
 pub use error::RateLimited;
 pub use key::BucketKey;
 pub use limiter::{Operation, RateLimiter};
-pub use memory_store::MemoryStore;
+pub use memory_limit_store::MemoryLimitStore;
 pub use store::{BucketRequest, LimitStore, TakeOutcome};

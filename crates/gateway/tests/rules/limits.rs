@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use switchboard_gateway::limits::{MemoryStore, Operation, RateLimiter};
+use switchboard_gateway::limits::{MemoryLimitStore, Operation, RateLimiter};
 use switchboard_gateway::policy::{Subject, Target};
 
 const DOCUMENT: &str = r#"
@@ -77,7 +77,7 @@ async fn tools_of_different_servers_have_different_buckets() {
 
 #[tokio::test(start_paused = true)]
 async fn a_full_store_refuses_new_callers_and_a_reload_keeps_the_buckets() {
-    let store = Arc::new(MemoryStore::new(2));
+    let store = Arc::new(MemoryLimitStore::new(2));
     let limiter = RateLimiter::parse(
         "default=\"allow\"\n[[limit]]\nname = \"all\"\nrate = \"1/h\"\nper = \"principal\"",
     )

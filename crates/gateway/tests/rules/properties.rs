@@ -75,8 +75,8 @@ fn object(
 ) -> impl Strategy<Value = (String, String)> {
     let names = [("a", "\\u0061"), ("b", "\\u0062"), ("c", "\\u0063"), ("d", "d")];
     prop::collection::vec(prop::option::of(value), names.len()).prop_map(move |values| {
-        let members: Vec<(&(&str, &str), &(String, String))> =
-            names.iter().zip(&values).filter_map(|(name, value)| Some((name, value.as_ref()?))).collect();
+        let members = names.iter().zip(&values).filter_map(|(name, value)| Some((name, value.as_ref()?)));
+        let members: Vec<_> = members.collect();
         let one: Vec<String> =
             members.iter().map(|((name, _), (value, _))| format!("\"{name}\":{value}")).collect();
         let other: Vec<String> =

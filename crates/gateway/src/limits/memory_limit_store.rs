@@ -19,7 +19,7 @@ use super::store::{BucketRequest, LimitStore, TakeOutcome};
 const DEFAULT_CAPACITY: usize = 100_000;
 
 /// A [`LimitStore`] in memory. Every replica counts for itself.
-pub struct MemoryStore {
+pub struct MemoryLimitStore {
     capacity: usize,
     // A std-like mutex: held for a few map operations, never across an await.
     buckets: Mutex<BucketMap>,
@@ -32,7 +32,7 @@ struct BucketMap {
     by_full_at: BTreeSet<(Instant, BucketKey)>,
 }
 
-impl MemoryStore {
+impl MemoryLimitStore {
     /// Creates a store of at most this many buckets; at least one.
     pub fn new(capacity: usize) -> Self {
         Self { capacity: capacity.max(1), buckets: Mutex::default() }
@@ -99,22 +99,25 @@ impl BucketMap {
     }
 }
 
-impl Default for MemoryStore {
+impl Default for MemoryLimitStore {
     fn default() -> Self {
         Self::new(DEFAULT_CAPACITY)
     }
 }
 
-impl LimitStore for MemoryStore {
+impl LimitStore for MemoryLimitStore {
     fn take<'a>(&'a self, buckets: &'a [BucketRequest]) -> BoxFuture<'a, TakeOutcome> {
         let outcome = self.take_at(buckets, Instant::now());
         Box::pin(async { outcome })
     }
 }
 
-impl fmt::Debug for MemoryStore {
+impl fmt::Debug for MemoryLimitStore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("MemoryStore").field("len", &self.len()).field("capacity", &self.capacity).finish()
+        f.debug_struct("MemoryLimitStore")
+            .field("len", &self.len())
+            .field("capacity", &self.capacity)
+            .finish()
     }
 }
 
@@ -129,7 +132,7 @@ mod tests {
 
     #[test]
     fn all_buckets_or_none() {
-        let (store, now) = (MemoryStore::default(), Instant::now());
+        let (store, now) = (MemoryLimitStore::default(), Instant::now());
         let (wide, narrow) = (request("wide", 3), request("narrow", 1));
         assert_eq!(store.take_at(&[wide.clone(), narrow.clone()], now), TakeOutcome::Taken);
         for _ in 0..10 {
@@ -144,7 +147,7 @@ mod tests {
 
     #[test]
     fn a_flood_of_keys_does_not_refill_a_bucket() {
-        let (store, now) = (MemoryStore::new(10), Instant::now());
+        let (store, now) = (MemoryLimitStore::new(10), Instant::now());
         let victim = request("victim", 1);
         assert_eq!(store.take_at(&[victim.clone()], now), TakeOutcome::Taken);
         let mut full = 0;
@@ -166,7 +169,7 @@ mod tests {
 
     #[test]
     fn a_request_that_finds_no_room_takes_nothing() {
-        let (store, now) = (MemoryStore::new(2), Instant::now());
+        let (store, now) = (MemoryLimitStore::new(2), Instant::now());
         assert_eq!(store.take_at(&[request("a", 2), request("b", 5)], now), TakeOutcome::Taken);
         assert!(matches!(store.take_at(&[request("a", 2), request("c", 5)], now), TakeOutcome::Full { .. }));
         assert_eq!(store.take_at(&[request("a", 2)], now), TakeOutcome::Taken);

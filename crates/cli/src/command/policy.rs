@@ -1,0 +1,155 @@
+//! `switchboard policy`: checks a policy document, and tells what it decides.
+
+use std::fmt::Write as _;
+use std::io::Read;
+use std::path::Path;
+
+use serde_json::json;
+use switchboard::gateway::audit::AuditPolicy;
+use switchboard::gateway::limits::RateLimiter;
+use switchboard::gateway::policy::{Decision, Policy, PolicyError, Subject, Target, TargetKind};
+use switchboard::protocol::{OrderedMap, Raw};
+
+use crate::args::{PolicyAction, PolicyArgs, PolicyCheckArgs, PolicyTestArgs, TargetKindArg};
+use crate::error::{CommandError, ExitKind};
+use crate::output::{OutputStream, encode, print_json};
+use crate::sanitize::one_line;
+
+/// The largest document that is read; the policy itself names its limit.
+const MAX_DOCUMENT_BYTES: u64 = 4 * 1024 * 1024;
+
+/// A policy document, completely compiled.
+pub(crate) struct LoadedPolicy {
+    pub(crate) policy: Policy,
+    pub(crate) limits: RateLimiter,
+    pub(crate) audit: AuditPolicy,
+}
+
+/// Runs `policy check` or `policy test`.
+///
+/// # Errors
+/// Returns an error if the document is not valid, or the call is not allowed.
+pub(crate) fn run(args: &PolicyArgs) -> Result<(), CommandError> {
+    match &args.action {
+        PolicyAction::Check(args) => check(args),
+        PolicyAction::Test(args) => test(args),
+    }
+}
+
+/// Reads and compiles a document.
+///
+/// # Errors
+/// Names the file, the line and the rule.
+pub(crate) fn load(path: &Path) -> Result<LoadedPolicy, CommandError> {
+    let name = one_line(&path.to_string_lossy());
+    let cannot_read =
+        |error: std::io::Error| CommandError::other("io", format!("cannot read {name}: {error}"));
+    let mut text = String::new();
+    let file = std::fs::File::open(path).map_err(cannot_read)?;
+    file.take(MAX_DOCUMENT_BYTES).read_to_string(&mut text).map_err(cannot_read)?;
+    let invalid = |error: PolicyError| {
+        CommandError::usage(format!("{name}, {}", one_line(&error.to_string())))
+            .hint("the rules are described in docs/gateway-policy.md")
+    };
+    Ok(LoadedPolicy {
+        policy: Policy::parse(&text).map_err(invalid)?,
+        limits: RateLimiter::parse(&text).map_err(invalid)?,
+        audit: AuditPolicy::parse(&text).map_err(invalid)?,
+    })
+}
+
+fn check(args: &PolicyCheckArgs) -> Result<(), CommandError> {
+    let policy = load(&args.file)?.policy;
+    let warnings: Vec<String> = policy.warnings().iter().map(ToString::to_string).collect();
+    let out = OutputStream::stdout();
+    if args.json {
+        let report = json!({
+            "default": policy.default_effect().to_string(), "rules": policy.rule_count(), "warnings": warnings,
+        });
+        return print_json(&out, &encode(&report)?);
+    }
+    let mut text = format!("{} rules; other calls: {}\n", policy.rule_count(), policy.default_effect());
+    for warning in &warnings {
+        let _ = writeln!(text, "warning: {}", one_line(warning));
+    }
+    Ok(out.print(&text)?)
+}
+
+fn test(args: &PolicyTestArgs) -> Result<(), CommandError> {
+    let policy = load(&args.policy)?.policy;
+    let Some((server, name)) = args.target.split_once('/') else {
+        return Err(CommandError::usage(format!("{:?} has no server", args.target))
+            .hint("write server/name, like files/read_text"));
+    };
+    let subject = Subject {
+        principal: args.principal.as_deref(),
+        issuer: args.issuer.as_deref(),
+        scopes: &args.scope,
+        view: args.view.as_deref(),
+    };
+    let target = Target::new(server, args.kind.into(), name);
+    let arguments = read_arguments(&args.arguments)?;
+    let decision = policy.decide(&subject, &target, arguments.as_ref());
+    let is_listed = policy.is_visible(&subject, &target);
+    let out = OutputStream::stdout();
+    if args.json {
+        let (outcome, scopes) = match &decision {
+            Decision::Allow { .. } => ("allow", None),
+            Decision::MissingScope { scopes, .. } => ("missing_scope", Some(scopes)),
+            _ => ("deny", None),
+        };
+        let report = json!({
+            "decision": outcome, "why": decision.to_string(), "rule": decision.rule().map(|rule| rule.index + 1),
+            "scopes": scopes, "listed": is_listed,
+        });
+        print_json(&out, &encode(&report)?)?;
+    } else {
+        let listed = if is_listed { "listed" } else { "not listed" };
+        out.print(&format!("{}; {listed}\n", one_line(&decision.to_string())))?;
+    }
+    match decision.is_allowed() {
+        true => Ok(()),
+        false => Err(CommandError::AlreadyReported { exit: ExitKind::Other }),
+    }
+}
+
+/// Reads the arguments: one object as it is written, or pairs.
+fn read_arguments(words: &[String]) -> Result<Option<Raw>, CommandError> {
+    let not_json = |text: &str| {
+        CommandError::usage(format!("{:?} is not JSON", one_line(text))).hint("write key=text or key:=json")
+    };
+    match words {
+        [] => Ok(None),
+        [object] if object.trim_start().starts_with(['{', '[']) => {
+            Raw::parse(object.clone()).map(Some).map_err(|_| not_json(object))
+        }
+        pairs => {
+            let mut members: OrderedMap<Raw> = OrderedMap::new();
+            for pair in pairs {
+                let Some((key, value)) = pair.split_once('=') else { return Err(not_json(pair)) };
+                let (key, value) = match key.strip_suffix(':') {
+                    Some(key) => (key, Raw::parse(value.to_owned()).map_err(|_| not_json(value))?),
+                    None => (key, encode(&value)?),
+                };
+                members.insert(key, value);
+            }
+            encode(&members).map(Some)
+        }
+    }
+}
+
+impl From<TargetKindArg> for TargetKind {
+    fn from(kind: TargetKindArg) -> Self {
+        match kind {
+            TargetKindArg::Tool => Self::Tool,
+            TargetKindArg::Resource => Self::Resource,
+            TargetKindArg::Template => Self::Template,
+            TargetKindArg::Prompt => Self::Prompt,
+            TargetKindArg::PromptCompletion => Self::PromptCompletion,
+            TargetKindArg::TemplateCompletion => Self::TemplateCompletion,
+            TargetKindArg::Task => Self::Task,
+            TargetKindArg::Subscription => Self::Subscription,
+            TargetKindArg::ResultHandle => Self::ResultHandle,
+        }
+    }
+}
