@@ -2,14 +2,14 @@
 
 use std::sync::Weak;
 
-use switchboard_protocol::Raw;
-use switchboard_session::server::{Caller, HandlerOutcome, IncomingRequest, Layer, Next};
+use switchboard_session::server::{HandlerOutcome, IncomingRequest, Layer, Next};
 use switchboard_transport::http::server::ClientAddress;
 
 use crate::access::{client_name, reply_outcome};
 use crate::audit::{AuditOutcome, AuditRecord};
 use crate::limits::Operation;
 use crate::policy::{Subject, Target, TargetKind};
+use crate::resource_owner::ResourceOwner;
 use crate::state::GatewayState;
 
 /// Limits and records the requests that the handler does not see, or answers from memory.
@@ -53,22 +53,35 @@ impl Layer for AccessLayer {
                 .with_subject(&subject)
                 .with_client(request.client().as_ref().map(client_name));
             record.address = request.extension::<ClientAddress>().map(ToString::to_string);
-            let uri = subscribed_uri(class, &request);
-            record = describe_subscription(&state, record, caller.as_ref(), uri.as_deref());
-            let is_denied = record.outcome == AuditOutcome::Denied;
+            let owner = subscribed_resource(&state, class, &request);
+            let target =
+                owner.as_ref().map(|owner| Target::new(&owner.server, TargetKind::Subscription, &owner.uri));
+            if let Some(target) = &target {
+                record = record.with_target(target);
+                record.set_decision(&state.access.decide_subscription(
+                    caller.as_ref(),
+                    target.server,
+                    target.name,
+                ));
+            }
+            // What the handler will refuse.
+            let refused = Some(record.outcome).filter(|outcome| *outcome != AuditOutcome::Cancelled);
             let mut open = state.access.begin_record(record).await?;
-            let limited = match class {
-                RequestClass::Discover => state.access.check_limits(&subject, &Operation::Discover).await,
-                RequestClass::List => state.access.check_limits(&subject, &Operation::List).await,
-                RequestClass::Subscribe => {
-                    let target =
-                        Target::new("", TargetKind::Subscription, uri.as_deref().unwrap_or_default());
-                    state.access.check_limits(&subject, &Operation::Call(&target)).await
+            let operation = match (class, &target) {
+                (RequestClass::Discover, _) => Some(Operation::Discover),
+                (RequestClass::List, _) => Some(Operation::List),
+                // A denied call costs nothing.
+                (RequestClass::Subscribe, target) => {
+                    target.as_ref().filter(|_| refused.is_none()).map(Operation::Call)
                 }
             };
-            if let Err(refused) = limited {
-                let error = refused.to_rpc_error();
-                open.update(|_, record| record.reason = Some(refused.limit.clone()));
+            let limited = match &operation {
+                Some(operation) => state.access.check_limits(&subject, operation).await,
+                None => Ok(()),
+            };
+            if let Err(limited) = limited {
+                let error = limited.to_rpc_error();
+                open.update(|_, record| record.reason = Some(limited.limit.clone()));
                 open.end(AuditOutcome::RateLimited, Some(&error)).await;
                 return Err(error);
             }
@@ -78,35 +91,24 @@ impl Layer for AccessLayer {
                 return next.call(request).into_reply().await;
             }
             let reply = next.call(request).into_reply().await;
-            let outcome = if is_denied { AuditOutcome::Denied } else { reply_outcome(&reply) };
+            let outcome = refused.unwrap_or_else(|| reply_outcome(&reply));
             open.end(outcome, reply.as_ref().err()).await;
             reply
         })
     }
 }
 
-fn subscribed_uri(class: RequestClass, request: &IncomingRequest) -> Option<String> {
-    match class {
-        RequestClass::Subscribe => request.param("uri").as_ref().and_then(|uri: &Raw| uri.decode().ok()),
-        RequestClass::Discover | RequestClass::List => None,
-    }
-}
-
-/// Adds the owner of the resource and the decision about it.
-fn describe_subscription(
+/// Returns the resource of a subscription, if a server has it.
+fn subscribed_resource(
     state: &GatewayState,
-    record: AuditRecord,
-    caller: Option<&Caller>,
-    uri: Option<&str>,
-) -> AuditRecord {
-    let Some(uri) = uri else { return record };
-    match state.exposed().owners.find(uri) {
-        Ok(owner) => {
-            let target = Target::new(&owner.server, TargetKind::Subscription, &owner.uri);
-            let mut record = record.with_target(&target);
-            record.set_decision(&state.access.decide_subscription(caller, &owner.server, &owner.uri));
-            record
+    class: RequestClass,
+    request: &IncomingRequest,
+) -> Option<ResourceOwner> {
+    match class {
+        RequestClass::Subscribe => {
+            let uri: String = request.param("uri")?.decode().ok()?;
+            state.exposed().owners.find(&uri).ok()
         }
-        Err(_) => record.with_target(&Target::new("", TargetKind::Subscription, uri)),
+        RequestClass::Discover | RequestClass::List => None,
     }
 }

@@ -53,6 +53,8 @@ pub struct AuditFile {
     file: File,
     /// The length up to the last complete line.
     len: u64,
+    /// The file was renamed, and the next one could not be opened yet.
+    is_renamed: bool,
 }
 
 impl AuditFile {
@@ -63,22 +65,31 @@ impl AuditFile {
     pub fn open(path: impl Into<PathBuf>, options: AuditFileOptions) -> Result<Self, AuditError> {
         let path = path.into();
         match open_file(&path) {
-            Ok((file, len)) => Ok(Self { path, options, file, len }),
+            Ok((file, len)) => Ok(Self { path, options, file, len, is_renamed: false }),
             Err(source) => Err(AuditError::Open { path, source }),
         }
     }
 
     fn rotate(&mut self) -> io::Result<()> {
-        self.file.sync_data()?;
+        if !self.is_renamed {
+            self.file.sync_data()?;
+            self.rename()?;
+        }
+        // A second attempt must not rename the files again.
+        self.is_renamed = true;
+        (self.file, self.len) = open_file(&self.path)?;
+        self.is_renamed = false;
+        Ok(())
+    }
+
+    fn rename(&self) -> io::Result<()> {
         let numbered = |number: usize| {
             let mut name = self.path.clone().into_os_string();
             name.push(format!(".{number}"));
             PathBuf::from(name)
         };
         if self.options.files == 1 {
-            self.file.set_len(0)?;
-            self.len = 0;
-            return Ok(());
+            return std::fs::remove_file(&self.path);
         }
         for number in (1..self.options.files - 1).rev() {
             match std::fs::rename(numbered(number), numbered(number + 1)) {
@@ -86,9 +97,7 @@ impl AuditFile {
                 _ => {}
             }
         }
-        std::fs::rename(&self.path, numbered(1))?;
-        (self.file, self.len) = open_file(&self.path)?;
-        Ok(())
+        std::fs::rename(&self.path, numbered(1))
     }
 }
 
@@ -111,7 +120,8 @@ fn open_file(path: &Path) -> io::Result<(File, u64)> {
 impl AuditSink for AuditFile {
     fn write(&mut self, lines: &[Vec<u8>]) -> io::Result<usize> {
         let first = lines.first().map_or(0, Vec::len);
-        if self.len > 0 && self.len + first as u64 > self.options.max_bytes {
+        let is_full = self.len > 0 && self.len + first as u64 > self.options.max_bytes;
+        if is_full || self.is_renamed {
             self.rotate()?;
         }
         let mut fitting = Vec::new();

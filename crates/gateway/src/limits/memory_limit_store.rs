@@ -140,8 +140,8 @@ mod tests {
             assert_eq!(outcome, TakeOutcome::Refused { bucket: 1, retry_after: Duration::from_secs(1) });
         }
         // The refused requests took nothing from the first bucket.
-        assert_eq!(store.take_at(&[wide.clone()], now), TakeOutcome::Taken);
-        assert_eq!(store.take_at(&[wide.clone()], now), TakeOutcome::Taken);
+        assert_eq!(store.take_at(std::slice::from_ref(&wide), now), TakeOutcome::Taken);
+        assert_eq!(store.take_at(std::slice::from_ref(&wide), now), TakeOutcome::Taken);
         assert!(matches!(store.take_at(&[wide], now), TakeOutcome::Refused { bucket: 0, .. }));
     }
 
@@ -149,7 +149,7 @@ mod tests {
     fn a_flood_of_keys_does_not_refill_a_bucket() {
         let (store, now) = (MemoryLimitStore::new(10), Instant::now());
         let victim = request("victim", 1);
-        assert_eq!(store.take_at(&[victim.clone()], now), TakeOutcome::Taken);
+        assert_eq!(store.take_at(std::slice::from_ref(&victim), now), TakeOutcome::Taken);
         let mut full = 0;
         for index in 0..1000 {
             let outcome = store.take_at(&[request(&format!("flood {index}"), 1)], now);
@@ -158,7 +158,7 @@ mod tests {
             );
         }
         assert_eq!((full, store.len()), (991, 10));
-        assert!(matches!(store.take_at(&[victim.clone()], now), TakeOutcome::Refused { .. }));
+        assert!(matches!(store.take_at(std::slice::from_ref(&victim), now), TakeOutcome::Refused { .. }));
         // Full buckets make room.
         let later = now + Duration::from_secs(1);
         for index in 0..10 {

@@ -10,9 +10,10 @@ use switchboard::gateway::audit::{AuditLog, AuditOptions, AuditPolicy, AuditSink
 use switchboard::gateway::limits::RateLimiter;
 use switchboard::gateway::policy::Policy;
 use switchboard::protocol::RpcError;
-use switchboard::server::Caller;
+use switchboard::server::{Caller, HttpListener, HttpServerOptions, HttpService};
 use switchboard::{Client, InProcess, json};
 use switchboard_testkit::{STEP_TIMEOUT, trial_leaving_tasks, trials};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 use crate::cells::{Bench, Cell, Reach, Side};
 use crate::person::Person;
@@ -27,6 +28,8 @@ trials! {
         calls_lists_and_discovery_are_limited,
         every_request_is_recorded_once,
         a_call_is_not_made_if_it_cannot_be_recorded,
+        a_legacy_client_is_limited_and_recorded,
+        over_http_a_missing_scope_is_403_and_a_batch_is_no_way_around,
 }
 
 const POLICY: &str = r#"
@@ -333,5 +336,87 @@ async fn a_call_is_not_made_if_it_cannot_be_recorded() {
     let error = client.request("tools/call", r#""name":"up__echo""#).await.unwrap_err();
     assert_eq!(error.data.unwrap().as_str(), r#"{"reason":"audit_unavailable"}"#);
     assert_eq!(bench.counts().await.get("runs of echo"), None);
+    bench.close().await;
+}
+
+async fn a_legacy_client_is_limited_and_recorded() {
+    let document = format!("{POLICY}\n[[limit]]\nname = \"lists\"\noperation = \"list\"\nrate = \"1/day\"\n");
+    let sink = MemorySink::default();
+    let log = AuditLog::start(sink.clone(), AuditOptions::default());
+    let options = GatewayOptions::default()
+        .with_policy(Policy::parse(&document).unwrap())
+        .with_limits(RateLimiter::parse(&document).unwrap())
+        .with_audit(log.clone());
+    let bench = sides()[0].open_with(options).await;
+    let session = bench.client(&Person::new("ada")).await;
+    assert!(session.list_tools().await.is_ok());
+    assert!(session.list_prompts().await.is_err(), "the limit counts all lists");
+    assert!(session.subscribe("note://one").await.is_err());
+    assert!(session.subscribe("note://ask").await.is_ok());
+    bench.close().await;
+    log.close(STEP_TIMEOUT).await.unwrap();
+    let lines = sink.lines.lock().clone();
+    let outcomes: Vec<(&str, &str)> = lines
+        .iter()
+        .map(|line| (line["method"].as_str().unwrap(), line["outcome"].as_str().unwrap()))
+        .collect();
+    assert_eq!(
+        outcomes,
+        [
+            ("initialize", "ok"),
+            ("tools/list", "ok"),
+            ("prompts/list", "rate_limited"),
+            ("resources/subscribe", "denied"),
+            ("resources/subscribe", "ok"),
+        ]
+    );
+}
+
+/// Sends one POST and returns head and body. The names of headers are in lower case.
+async fn post(address: &str, headers: &str, body: &str) -> (String, String) {
+    let mut stream = tokio::net::TcpStream::connect(address).await.unwrap();
+    let request = format!(
+        "POST /mcp HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\ncontent-type: application/json\r\n\
+         accept: application/json, text/event-stream\r\n{headers}content-length: {}\r\n\r\n{body}",
+        body.len()
+    );
+    stream.write_all(request.as_bytes()).await.unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).await.unwrap();
+    let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+    (head.to_owned(), body.to_owned())
+}
+
+async fn over_http_a_missing_scope_is_403_and_a_batch_is_no_way_around() {
+    let bench = open(sides()[0], POLICY).await;
+    let options = HttpServerOptions::default()
+        .with_authenticate(|_: &http::request::Parts| Ok(Some(Caller::new("ada"))));
+    let listener = HttpListener::bind("127.0.0.1:0".parse().unwrap()).await.unwrap();
+    let address = listener.address().unwrap().to_string();
+    let serving = tokio::spawn(listener.serve(HttpService::new(bench.gateway.server(), options)));
+
+    let initialize = r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-03-26","capabilities":{},"clientInfo":{"name":"raw","version":"1"}}}"#;
+    let (head, _) = post(&address, "", initialize).await;
+    let session = head.lines().find(|line| line.starts_with("mcp-session-id: ")).unwrap();
+    let headers = format!("{session}\r\nmcp-protocol-version: 2025-03-26\r\n");
+    post(&address, &headers, r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#).await;
+
+    let toggle =
+        r#"{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"up__toggle","arguments":{}}}"#;
+    let (head, _) = post(&address, &headers, toggle).await;
+    assert!(head.starts_with("HTTP/1.1 403 "), "{head}");
+    let challenge = head.lines().find(|line| line.starts_with("www-authenticate: ")).unwrap();
+    assert!(challenge.contains("insufficient_scope") && challenge.contains("admin"), "{challenge}");
+
+    let echo =
+        |id: u32| toggle.replace("\"id\":2", &format!("\"id\":{id}")).replace("up__toggle", "up__echo");
+    let (_, body) = post(&address, &headers, &format!("[{},{}]", echo(3), echo(4))).await;
+    assert_eq!(body.matches("Unknown tool: up__echo").count(), 2, "{body}");
+    let (_, body) =
+        post(&address, &headers, &format!("[{},{}]", echo(5).replace("echo", "meta"), echo(6))).await;
+    assert_eq!(body.matches("Unknown tool: up__echo").count(), 1, "{body}");
+    assert_eq!(bench.counts().await.get("runs of echo"), None);
+    assert_eq!(bench.counts().await.get("runs of meta"), Some(&1));
+    serving.abort();
     bench.close().await;
 }
