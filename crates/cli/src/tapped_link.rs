@@ -185,6 +185,8 @@ impl OwnedExchange for TappedExchange {
             Poll::Pending => {}
             Poll::Ready(Ok(ExchangeEvent::Notification(note))) => observe_note(&this.observer, note),
             Poll::Ready(Ok(ExchangeEvent::Upcall(upcall))) => observe_upcall(&this.observer, upcall),
+            // The session gets it too, and is observed there.
+            Poll::Ready(Ok(ExchangeEvent::Observed(_))) => {}
             Poll::Ready(Ok(ExchangeEvent::Done(outcome))) => {
                 this.is_over = true;
                 observe(&this.observer, Direction::In, &TracedMessage::answer(&this.id, outcome.as_ref()));

@@ -30,6 +30,7 @@ pub(crate) type UpstreamCall = BoxFuture<'static, Result<UpstreamResult, RpcErro
 /// A relayed call.
 pub(crate) struct Exchange {
     pub(crate) id: String,
+    pub(crate) server: Arc<str>,
     call: UpstreamCall,
     questions: mpsc::Receiver<Question>,
     /// Questions without an answer.
@@ -52,6 +53,7 @@ impl Exchange {
     /// # Errors
     /// When the system has no randomness to give.
     pub(crate) fn new(
+        server: Arc<str>,
         call: UpstreamCall,
         questions: mpsc::Receiver<Question>,
         notices: Arc<NoticeSink>,
@@ -59,7 +61,7 @@ impl Exchange {
         let mut bytes = [0; 16];
         getrandom::fill(&mut bytes).map_err(|error| RpcError::internal(error.to_string()))?;
         let id = format!("{:032x}", u128::from_le_bytes(bytes));
-        Ok(Self { id, call, questions, outstanding: Vec::new(), used_keys: HashSet::new(), notices })
+        Ok(Self { id, server, call, questions, outstanding: Vec::new(), used_keys: HashSet::new(), notices })
     }
 
     /// Polls the upstream call; pending also when there are new questions, which are in `outstanding` then.

@@ -54,9 +54,8 @@ impl Handler for GatewayHandler {
     }
 
     fn subscribed(&self, uri: &str) {
-        if let Ok(owner) = self.state.exposed().owners.find(uri) {
-            self.state.subscriptions.add(uri, owner, &self.state.host, &self.state.publisher);
-        }
+        let owner = self.state.exposed().owners.find(uri).ok();
+        self.state.subscriptions.add(uri, owner, &self.state.host, &self.state.publisher);
     }
 
     fn unsubscribed(&self, uri: &str) {

@@ -24,10 +24,11 @@ impl LogLevels {
         if session.info().is_ok_and(|info| info.capabilities.logging.is_none()) {
             return;
         }
-        match session.set_log_level(level).await {
-            Ok(()) => _ = self.set.lock().insert(Arc::clone(server), level),
-            Err(error) => tracing::debug!(%server, %error, "the log level was not set"),
+        if let Err(error) = session.set_log_level(level).await {
+            tracing::debug!(%server, %error, "the log level was not set");
         }
+        // Also after a refusal: it is not asked again for every call.
+        self.set.lock().insert(Arc::clone(server), level);
     }
 
     /// Forgets the level of a server whose session has ended.

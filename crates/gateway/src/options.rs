@@ -51,13 +51,15 @@ pub struct ParkedLimits {
     pub total: usize,
     /// Parked calls of one principal. Callers without an identity share the total.
     pub per_principal: usize,
+    /// Parked calls on one server: each takes one of the calls that may be under way on it.
+    pub per_server: usize,
     /// How long a call stays parked; then it is cancelled.
     pub lifetime: Duration,
 }
 
 impl Default for ParkedLimits {
     fn default() -> Self {
-        Self { total: 1_000, per_principal: 100, lifetime: Duration::from_secs(600) }
+        Self { total: 1_000, per_principal: 100, per_server: 64, lifetime: Duration::from_secs(600) }
     }
 }
 
@@ -73,6 +75,13 @@ impl ParkedLimits {
     #[must_use]
     pub fn with_per_principal(mut self, most: usize) -> Self {
         self.per_principal = most;
+        self
+    }
+
+    /// Sets the number of parked calls on one server.
+    #[must_use]
+    pub fn with_per_server(mut self, most: usize) -> Self {
+        self.per_server = most;
         self
     }
 

@@ -1,9 +1,11 @@
 //! Parked calls: upstream calls that wait for the answer to a question while no request of their client is open.
 //!
-//! Invariants: the number of parked calls is bounded, in all and for each principal; room is reserved before the question is
+//! Invariants: the number of parked calls is bounded, in all, for each principal and for each server; room is reserved before the question is
 //! asked. A call is taken by the principal that parked it, once. When its time is over it is cancelled.
 
+use std::borrow::Borrow;
 use std::collections::HashMap;
+use std::hash::Hash;
 use std::sync::Arc;
 
 use parking_lot::Mutex;
@@ -27,6 +29,7 @@ pub(crate) struct ParkedCalls {
 struct Reserved {
     total: usize,
     by_principal: HashMap<String, usize>,
+    by_server: HashMap<Arc<str>, usize>,
 }
 
 struct ParkedCall {
@@ -39,6 +42,7 @@ struct ParkedCall {
 /// Room for one parked call; given back on drop.
 pub(crate) struct ParkedPermit {
     principal: Option<String>,
+    server: Arc<str>,
     reserved: Arc<Mutex<Reserved>>,
 }
 
@@ -56,22 +60,29 @@ impl ParkedCalls {
     ///
     /// # Errors
     /// When there is none.
-    pub(crate) fn reserve(&self, principal: Option<&str>) -> Result<ParkedPermit, RpcError> {
+    pub(crate) fn reserve(
+        &self,
+        principal: Option<&str>,
+        server: &Arc<str>,
+    ) -> Result<ParkedPermit, RpcError> {
         let mut reserved = self.reserved.lock();
-        if reserved.total >= self.limits.total {
-            return Err(too_many_questions(self.limits.total));
-        }
-        if let Some(principal) = principal {
-            let own = reserved.by_principal.entry(principal.to_owned()).or_default();
-            if *own >= self.limits.per_principal {
-                return Err(too_many_questions(self.limits.per_principal));
-            }
-            *own += 1;
+        let of_principal = principal.and_then(|principal| reserved.by_principal.get(principal));
+        let taken = [
+            (reserved.total, self.limits.total),
+            (of_principal.copied().unwrap_or_default(), self.limits.per_principal),
+            (reserved.by_server.get(server).copied().unwrap_or_default(), self.limits.per_server),
+        ];
+        if let Some((_, limit)) = taken.into_iter().find(|(taken, limit)| taken >= limit) {
+            return Err(too_many_questions(limit));
         }
         reserved.total += 1;
+        *reserved.by_server.entry(Arc::clone(server)).or_default() += 1;
+        if let Some(principal) = principal {
+            *reserved.by_principal.entry(principal.to_owned()).or_default() += 1;
+        }
         drop(reserved);
-        let principal = principal.map(str::to_owned);
-        Ok(ParkedPermit { principal, reserved: Arc::clone(&self.reserved) })
+        let (principal, server) = (principal.map(str::to_owned), Arc::clone(server));
+        Ok(ParkedPermit { principal, server, reserved: Arc::clone(&self.reserved) })
     }
 
     /// Parks a call until it is taken or its time is over.
@@ -123,13 +134,19 @@ impl Drop for ParkedPermit {
     fn drop(&mut self) {
         let mut reserved = self.reserved.lock();
         reserved.total = reserved.total.saturating_sub(1);
-        if let Some(principal) = &self.principal
-            && let Some(own) = reserved.by_principal.get_mut(principal)
-        {
-            *own = own.saturating_sub(1);
-            if *own == 0 {
-                reserved.by_principal.remove(principal);
-            }
+        release(&mut reserved.by_server, &self.server);
+        if let Some(principal) = &self.principal {
+            release(&mut reserved.by_principal, principal);
+        }
+    }
+}
+
+/// Counts one less; an entry without any is removed.
+fn release<K: Eq + Hash + Borrow<Q>, Q: Eq + Hash + ?Sized>(counts: &mut HashMap<K, usize>, key: &Q) {
+    if let Some(count) = counts.get_mut(key) {
+        *count = count.saturating_sub(1);
+        if *count == 0 {
+            counts.remove(key);
         }
     }
 }
@@ -144,7 +161,23 @@ mod tests {
 
     fn exchange() -> Exchange {
         let (_, questions) = QuestionHandler::new();
-        Exchange::new(Box::pin(std::future::pending()), questions, Arc::new(NoticeSink::new())).unwrap()
+        Exchange::new(server(), Box::pin(std::future::pending()), questions, Arc::new(NoticeSink::new()))
+            .unwrap()
+    }
+
+    fn server() -> Arc<str> {
+        "server".into()
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn the_calls_parked_on_one_server_leave_room_for_others() {
+        let parked = ParkedCalls::new(ParkedLimits::default().with_per_server(1));
+        let one = parked.reserve(None, &server()).unwrap();
+        assert!(parked.reserve(None, &server()).is_err());
+        assert!(parked.reserve(None, &"other".into()).is_ok());
+        drop(one);
+        assert!(parked.reserve(None, &server()).is_ok());
+        assert!(parked.reserved.lock().by_server.is_empty());
     }
 
     #[tokio::test(start_paused = true)]
@@ -152,7 +185,7 @@ mod tests {
         let parked = ParkedCalls::new(ParkedLimits::default());
         let call = exchange();
         let id = call.id.clone();
-        parked.park(call, parked.reserve(Some("ada")).unwrap());
+        parked.park(call, parked.reserve(Some("ada"), &server()).unwrap());
         assert!(parked.take(&id, None).is_err());
         assert!(parked.take(&id, Some("bob")).is_err());
         assert!(parked.take("0", Some("ada")).is_err());
@@ -167,13 +200,13 @@ mod tests {
             ParkedLimits::default().with_total(3).with_per_principal(2).with_lifetime(Duration::from_secs(5));
         let parked = ParkedCalls::new(limits);
         for principal in [Some("ada"), Some("ada"), None] {
-            parked.park(exchange(), parked.reserve(principal).unwrap());
+            parked.park(exchange(), parked.reserve(principal, &server()).unwrap());
         }
-        assert!(parked.reserve(Some("ada")).is_err(), "her share is taken");
-        assert!(parked.reserve(Some("bob")).is_err(), "all is taken");
+        assert!(parked.reserve(Some("ada"), &server()).is_err(), "her share is taken");
+        assert!(parked.reserve(Some("bob"), &server()).is_err(), "all is taken");
         tokio::time::sleep(Duration::from_secs(6)).await;
         assert_eq!(parked.len(), 0);
-        assert!(parked.reserve(Some("ada")).is_ok());
+        assert!(parked.reserve(Some("ada"), &server()).is_ok());
         assert!(
             parked.reserved.lock().by_principal.is_empty(),
             "nothing is kept for principals without calls"

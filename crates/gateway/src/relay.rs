@@ -98,7 +98,7 @@ fn start(
     let (handler, questions) = QuestionHandler::new();
     let notices = Arc::new(NoticeSink::new());
     let run = Run::with_handler(handler);
-    let level = cx.log_level();
+    let (level, server) = (cx.log_level(), Arc::clone(&request.server));
     // Not the state itself: it owns the parked calls.
     let (host, log_levels, sink) = (state.host.clone(), Arc::clone(&state.log_levels), Arc::clone(&notices));
     let call: UpstreamCall = Box::pin(async move {
@@ -112,7 +112,7 @@ fn start(
         let info = status.as_ref().and_then(|status| status.session_info());
         Ok(UpstreamResult { raw, revision: info.map_or(Revision::LATEST, |info| info.revision) })
     });
-    Exchange::new(call, questions, notices)
+    Exchange::new(server, call, questions, notices)
 }
 
 /// Sends the request to its server.
@@ -224,6 +224,7 @@ impl HeldExchange {
     fn ask_new_questions(&mut self) -> Result<(), RpcError> {
         let Some(exchange) = &mut self.exchange else { return Ok(()) };
         self.asks.retain(|ask| exchange.outstanding.iter().any(|question| question.key == ask.key));
+        let server = Arc::clone(&exchange.server);
         let is_new = |key: &str| self.asks.iter().all(|ask| ask.key != key);
         let new = exchange.outstanding.iter().filter(|question| is_new(&question.key));
         let new: Vec<_> = new.map(|question| (question.key.clone(), question.request.clone())).collect();
@@ -231,7 +232,7 @@ impl HeldExchange {
             match self.cx.check_question(&request) {
                 Ok(()) => {
                     if self.may_park && self.permit.is_none() {
-                        self.permit = Some(self.state.parked.reserve(self.principal.as_deref())?);
+                        self.permit = Some(self.state.parked.reserve(self.principal.as_deref(), &server)?);
                     }
                     self.asks.push(Ask::new(&self.state, &self.cx, key, request));
                 }

@@ -25,21 +25,22 @@ pub(crate) struct Subscriptions {
 
 struct ActiveSubscription {
     clients: usize,
-    task: AbortHandle,
+    /// `None` while no server has the resource.
+    task: Option<AbortHandle>,
 }
 
 impl Subscriptions {
     /// Adds a client; subscribes at the server for the first one.
-    pub(crate) fn add(&self, uri: &str, owner: ResourceOwner, host: &Host, publisher: &Publisher) {
+    pub(crate) fn add(&self, uri: &str, owner: Option<ResourceOwner>, host: &Host, publisher: &Publisher) {
         let mut active = self.active.lock();
-        if let Some(subscription) = active.get_mut(uri) {
-            subscription.clients += 1;
-            return;
+        let new = || ActiveSubscription { clients: 0, task: None };
+        let subscription = active.entry(uri.to_owned()).or_insert_with(new);
+        subscription.clients += 1;
+        if let Some(owner) = owner.filter(|_| subscription.task.is_none()) {
+            // Aborted when the last client leaves, or with the gateway.
+            let following = follow(host.clone(), owner, uri.to_owned(), publisher.clone());
+            subscription.task = Some(tokio::spawn(following).abort_handle());
         }
-        // Aborted when the last client leaves, or with the gateway.
-        let task =
-            tokio::spawn(follow(host.clone(), owner, uri.to_owned(), publisher.clone())).abort_handle();
-        active.insert(uri.to_owned(), ActiveSubscription { clients: 1, task });
     }
 
     /// Removes a client; unsubscribes at the server with the last one.
@@ -48,7 +49,7 @@ impl Subscriptions {
         let Some(subscription) = active.get_mut(uri) else { return };
         subscription.clients -= 1;
         if subscription.clients == 0 {
-            subscription.task.abort();
+            subscription.task.iter().for_each(AbortHandle::abort);
             active.remove(uri);
         }
     }
@@ -61,7 +62,7 @@ impl Subscriptions {
 
 impl Drop for Subscriptions {
     fn drop(&mut self) {
-        self.active.get_mut().values().for_each(|subscription| subscription.task.abort());
+        self.active.get_mut().values().filter_map(|one| one.task.as_ref()).for_each(AbortHandle::abort);
     }
 }
 

@@ -208,6 +208,7 @@ impl LiveSession {
                         observer.forward_log(&note);
                         _ = self.apply_note(note);
                     }
+                    ExchangeEvent::Observed(note) => observer.forward_log(&note),
                     ExchangeEvent::Upcall(upcall) => {
                         let task = self.answer_on_exchange(upcall, observer.handler.as_ref());
                         observer.upcalls.extend(task);

@@ -128,7 +128,7 @@ async fn wait_for_acknowledgement(exchange: &mut Exchange) -> Result<Acknowledge
             }
             ExchangeEvent::Done(Err(error)) => return Err(CallError::Remote(error)),
             ExchangeEvent::Done(Ok(_)) => return Err(CallError::Closed),
-            ExchangeEvent::Notification(_) | ExchangeEvent::Upcall(_) => {}
+            ExchangeEvent::Notification(_) | ExchangeEvent::Observed(_) | ExchangeEvent::Upcall(_) => {}
         }
     }
 }
@@ -203,6 +203,7 @@ async fn read_stream(
                     let _ = sender.send(change);
                 }
             }
+            ExchangeEvent::Observed(_) => {}
             ExchangeEvent::Upcall(upcall) => live.refuse_upcall(&upcall),
         }
     }

@@ -64,7 +64,7 @@ fn owner(note: &InboundNotification, kind: NoteKind) -> NoteOwner {
     let Some(params) = &note.params else { return NoteOwner::All };
     let Tokens { progress, request, subscription } = Tokens::read(params);
     if &*note.method == "notifications/message" && subscription.is_none() {
-        return NoteOwner::SoleCall;
+        return NoteOwner::ObservedByCall;
     }
     let request = match kind {
         NoteKind::LatestOnly => progress,
@@ -108,7 +108,7 @@ mod tests {
         assert_eq!(owner("notifications/com.example/event", r#"{"seq":7}"#), NoteOwner::All);
         // Notifications of the specification do not use `requestId` for that.
         assert_eq!(owner("notifications/resources/updated", r#"{"requestId":7}"#), NoteOwner::All);
-        assert_eq!(owner("notifications/message", r#"{"requestId":7}"#), NoteOwner::SoleCall);
+        assert_eq!(owner("notifications/message", r#"{"requestId":7}"#), NoteOwner::ObservedByCall);
         assert_eq!(owner("notifications/progress", r#"{"progressToken":7}"#), NoteOwner::Request(seven));
     }
 }

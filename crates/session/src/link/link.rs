@@ -179,6 +179,8 @@ fn member(params: &Raw, name: &str) -> Option<Raw> {
 pub enum ExchangeEvent {
     /// A notification that belongs to this exchange.
     Notification(InboundNotification),
+    /// A copy of a notification that the session gets too, such as a log message while this exchange is open.
+    Observed(InboundNotification),
     /// A request of the peer on this exchange.
     Upcall(Upcall),
     /// The response. Comes once, last, after all notifications.

@@ -40,10 +40,17 @@ struct InflightRequest {
     kind: ExchangeKind,
     offset: Option<StreamOffset>,
     waker: Option<Waker>,
-    notes: VecDeque<InboundNotification>,
+    notes: VecDeque<QueuedNote>,
     /// The kind of the notification queued last.
     last_kind: NoteKind,
     outcome: Option<Outcome>,
+}
+
+/// A notification that waits for its exchange.
+struct QueuedNote {
+    note: InboundNotification,
+    /// Whether the session gets it too.
+    is_copy: bool,
 }
 
 impl InflightTable {
@@ -179,7 +186,7 @@ impl Inflight {
             request.notes.pop_front();
             self.counters.dropped_notes();
         }
-        request.notes.push_back(note);
+        request.notes.push_back(QueuedNote { note, is_copy: false });
         request.last_kind = kind;
         let waker = request.waker.take();
         drop(table);
@@ -187,12 +194,20 @@ impl Inflight {
         Ok(())
     }
 
-    /// Returns the id of the only call in flight; `None` if there are several or none.
-    pub(crate) fn sole_call(&self) -> Option<RequestId> {
-        let table = self.table.lock();
-        let mut calls = table.requests.iter().filter(|(_, request)| request.kind == ExchangeKind::Call);
-        let (id, _) = calls.next()?;
-        calls.next().is_none().then(|| id.clone())
+    /// Hands a copy of a notification to the only call in flight; to none if there are several.
+    pub(crate) fn observe(&self, note: &InboundNotification) {
+        let mut table = self.table.lock();
+        let is_call = |(_, request): &(&RequestId, &mut InflightRequest)| request.kind == ExchangeKind::Call;
+        let mut calls = table.requests.iter_mut().filter(is_call);
+        let (Some((_, request)), None) = (calls.next(), calls.next()) else { return };
+        if request.outcome.is_some() || request.notes.len() >= self.max_notes {
+            return;
+        }
+        request.notes.push_back(QueuedNote { note: note.clone(), is_copy: true });
+        request.last_kind = NoteKind::Ordered;
+        let waker = request.waker.take();
+        drop(table);
+        waker.inspect(Waker::wake_by_ref);
     }
 
     /// Returns whether the request with this id is a listener.
@@ -230,8 +245,10 @@ impl ExchangeTable for Inflight {
     fn poll_event(&self, id: &RequestId, cx: &mut Context<'_>) -> Poll<Result<ExchangeEvent, LinkError>> {
         let mut table = self.table.lock();
         let Some(request) = table.requests.get_mut(id) else { return Poll::Ready(Err(LinkError::Closed)) };
-        if let Some(note) = request.notes.pop_front() {
-            return Poll::Ready(Ok(ExchangeEvent::Notification(note)));
+        if let Some(QueuedNote { note, is_copy }) = request.notes.pop_front() {
+            let event =
+                if is_copy { ExchangeEvent::Observed(note) } else { ExchangeEvent::Notification(note) };
+            return Poll::Ready(Ok(event));
         }
         if request.outcome.is_none() {
             if !request.waker.as_ref().is_some_and(|waker| waker.will_wake(cx.waker())) {

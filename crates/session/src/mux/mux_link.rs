@@ -261,10 +261,10 @@ impl FrameHandler for ClientFrameHandler {
             NoteOwner::Listener(id) if self.inflight.is_listener(&id) => {
                 self.inflight.note(&id, kind, note).err()
             }
-            NoteOwner::SoleCall => match self.inflight.sole_call() {
-                Some(id) => self.inflight.note(&id, kind, note).err(),
-                None => Some(note),
-            },
+            NoteOwner::ObservedByCall => {
+                self.inflight.observe(&note);
+                Some(note)
+            }
             NoteOwner::Listener(_) | NoteOwner::All => Some(note),
         };
         if let Some(note) = unclaimed

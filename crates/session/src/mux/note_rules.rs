@@ -27,8 +27,8 @@ pub(crate) enum NoteOwner {
     Request(RequestId),
     /// The listener with this id, if there is one. Otherwise the id is the peer's own, and the notification has no owner.
     Listener(RequestId),
-    /// The only call in flight, if there is exactly one; otherwise no request.
-    SoleCall,
+    /// No request; but if exactly one call is in flight, that gets a copy.
+    ObservedByCall,
     /// No request: the notification goes to the inbound queue.
     All,
 }

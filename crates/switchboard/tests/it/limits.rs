@@ -552,8 +552,8 @@ fn gateway() -> Vec<Row> {
         row("the first lists wait for servers that are starting", seconds(options.startup_wait)),
         row("silence of a call whose client asked for progress", seconds(options.keep_alive)),
         row(
-            "parked calls, of one principal",
-            format!("{}, {}", count(parked.total), count(parked.per_principal)),
+            "parked calls, of one principal, on one server",
+            format!("{}, {}, {}", count(parked.total), count(parked.per_principal), count(parked.per_server)),
         ),
         row("a parked call", minutes(parked.lifetime)),
         row(

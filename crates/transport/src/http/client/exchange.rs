@@ -8,7 +8,7 @@ use std::task::{Context, Poll, Waker};
 use parking_lot::Mutex;
 use switchboard_protocol::{Raw, RpcError};
 use switchboard_session::link::{
-    BoxFuture, Exchange, ExchangeEvent, InboundMessage, InboundNotification, LinkError, OwnedExchange, Upcall,
+    BoxFuture, Exchange, ExchangeEvent, InboundNotification, LinkError, OwnedExchange, Upcall,
 };
 
 /// Messages that may wait in an exchange; beyond it the oldest notification is dropped.
@@ -25,24 +25,37 @@ pub(crate) struct NoteSender {
 
 #[derive(Default)]
 struct NoteQueue {
-    queue: VecDeque<InboundMessage>,
+    queue: VecDeque<QueuedMessage>,
     waker: Option<Waker>,
+}
+
+/// A message that waits in an exchange.
+enum QueuedMessage {
+    Notification(InboundNotification),
+    /// A copy; the session gets it too.
+    Observed(InboundNotification),
+    Upcall(Upcall),
 }
 
 impl NoteSender {
     pub(crate) fn note(&self, note: InboundNotification) {
-        self.push(InboundMessage::Notification(note));
+        self.push(QueuedMessage::Notification(note));
+    }
+
+    /// Adds a copy of a notification that the session gets too.
+    pub(crate) fn observe(&self, note: InboundNotification) {
+        self.push(QueuedMessage::Observed(note));
     }
 
     /// Adds a request of the server.
     pub(crate) fn upcall(&self, upcall: Upcall) {
-        self.push(InboundMessage::Upcall(upcall));
+        self.push(QueuedMessage::Upcall(upcall));
     }
 
-    fn push(&self, message: InboundMessage) {
+    fn push(&self, message: QueuedMessage) {
         let mut state = self.state.lock();
         if state.queue.len() >= MAX_NOTES {
-            let is_note = |queued: &InboundMessage| matches!(queued, InboundMessage::Notification(_));
+            let is_note = |queued: &QueuedMessage| !matches!(queued, QueuedMessage::Upcall(_));
             match state.queue.iter().position(is_note) {
                 Some(oldest) => _ = state.queue.remove(oldest),
                 // A server that asks a thousand questions without waiting gets no more answers.
@@ -94,10 +107,11 @@ impl<D: FnOnce() + Send + Unpin + 'static> OwnedExchange for DrivenExchange<D> {
         {
             let mut state = self.notes.state.lock();
             match state.queue.pop_front() {
-                Some(InboundMessage::Notification(note)) => {
+                Some(QueuedMessage::Notification(note)) => {
                     return Poll::Ready(Ok(ExchangeEvent::Notification(note)));
                 }
-                Some(InboundMessage::Upcall(upcall)) => {
+                Some(QueuedMessage::Observed(note)) => return Poll::Ready(Ok(ExchangeEvent::Observed(note))),
+                Some(QueuedMessage::Upcall(upcall)) => {
                     return Poll::Ready(Ok(ExchangeEvent::Upcall(upcall)));
                 }
                 None => {}

@@ -315,13 +315,16 @@ impl Session {
             }
             Envelope::Notification(note) => {
                 let note = InboundNotification { method: note.method, params: note.params };
-                // Progress, log messages and notifications of extensions belong to the call whose stream they come on; all
-                // others to the session.
-                let is_of_call = matches!(&*note.method, "notifications/progress" | "notifications/message")
+                // Progress and notifications of extensions belong to the call whose stream they come on; all others to
+                // the session. The call observes its log messages.
+                let is_of_call = &*note.method == "notifications/progress"
                     || switchboard_protocol::surface::find(&note.method).next().is_none();
-                if call.is_some_and(|call| !call.is_handshake) && is_of_call {
+                if call.is_some() && is_of_call {
                     notes.note(note);
                 } else {
+                    if call.is_some() && &*note.method == "notifications/message" {
+                        notes.observe(note.clone());
+                    }
                     self.inbound_sender.send(InboundMessage::Notification(note));
                 }
                 None
