@@ -1,7 +1,7 @@
 //! Access to targets: policy, limits and audit around every request of a gateway.
 //!
-//! Order: the policy decides, the audit log has room for the record, the limits are charged, and only then something is sent. A denied
-//! target is answered exactly like an unknown one; only the audit log knows the difference.
+//! Order: the policy decides, the audit log has room for the record, the limits are charged, and only then something is
+//! sent. A denied target is answered exactly like an unknown one; only the audit log knows the difference.
 
 use std::future::Future;
 use std::sync::Arc;

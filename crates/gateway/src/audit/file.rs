@@ -1,7 +1,7 @@
 //! The audit log as a file that is rotated by its size.
 //!
-//! Invariants: the file is appended to, is readable by its owner only, and has one writer, which a lock ensures. A failed write leaves
-//! no part of a line. A line is never divided between two files.
+//! Invariants: the file is appended to, is readable by its owner only, and has one writer, which a lock ensures. A
+//! failed write leaves no part of a line. A line is never divided between two files.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};

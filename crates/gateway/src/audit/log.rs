@@ -79,10 +79,11 @@ pub(super) struct AuditState {
 
 pub(super) struct AuditShared {
     pub(super) state: Arc<AuditState>,
-    /// `None` when the log is closed. Unbounded, because `places` bounds it; beyond them there is at most one line per call under way.
+    /// `None` when the log is closed. Unbounded, because `places` bounds it; beyond them there is at most one line per
+    /// call under way.
     sender: Mutex<Option<mpsc::UnboundedSender<QueuedLine>>>,
-    /// Taken by `close`. When all clones are dropped instead, the writer ends by itself after the last line: aborting it would lose
-    /// records.
+    /// Taken by `close`. When all clones are dropped instead, the writer ends by itself after the last line: aborting
+    /// it would lose records.
     writer: Mutex<Option<JoinHandle<()>>>,
 }
 
@@ -115,7 +116,8 @@ impl AuditLog {
         self
     }
 
-    /// Begins the record of a request, before anything is sent. Waits while the queue is full, unless records may be dropped.
+    /// Begins the record of a request, before anything is sent. Waits while the queue is full, unless records may be
+    /// dropped.
     ///
     /// # Errors
     /// When the log is closed, or its sink fails and calls without a record are refused.

@@ -8,8 +8,8 @@
 //! 2. [`AuditEntry::end`] after it. An entry that is dropped instead is recorded as cancelled.
 //! 3. One task writes the lines to the [`AuditSink`] in batches; [`AuditLog::close`] flushes them.
 //!
-//! **Invariants.** Every entry that was begun becomes exactly one record, unless records may be dropped or the sink is lost; both are
-//! counted. Arguments and results are recorded only where an [`AuditPolicy`] says so, redacted and cut.
+//! **Invariants.** Every entry that was begun becomes exactly one record, unless records may be dropped or the sink is
+//! lost; both are counted. Arguments and results are recorded only where an [`AuditPolicy`] says so, redacted and cut.
 
 mod entry;
 mod error;

@@ -29,7 +29,8 @@ impl PayloadRule {
         Ok(Self { selector: Selector::read(table, None)?, arguments, result })
     }
 
-    /// Returns whether arguments and result of a call are recorded. Payloads are recorded only if the rule certainly means the call.
+    /// Returns whether arguments and result of a call are recorded. Payloads are recorded only if the rule certainly
+    /// means the call.
     pub(super) fn select(&self, subject: &Subject<'_>, target: &Target<'_>) -> (bool, bool) {
         match self.selector.matches(subject, &TargetView::new(target), Effect::Allow) {
             true => (self.arguments, self.result),

@@ -68,7 +68,8 @@ pub struct AuditRecord {
     /// The kind of the target.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kind: Option<&'static str>,
-    /// The server's own name of the tool or prompt, or the URI without its query; of an unknown target, the name that was asked for.
+    /// The server's own name of the tool or prompt, or the URI without its query; of an unknown target, the name that
+    /// was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub identifier: Option<String>,
     /// How the request ended.

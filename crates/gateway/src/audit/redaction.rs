@@ -37,7 +37,8 @@ impl Redaction {
         Self { keys: defaults.chain(further).map(|key| normalize(&key)).collect() }
     }
 
-    /// Returns the value with marked keys replaced. If it is longer than `limit` bytes, returns its beginning as a text, marked as cut.
+    /// Returns the value with marked keys replaced. If it is longer than `limit` bytes, returns its beginning as a
+    /// text, marked as cut.
     pub(super) fn apply(&self, value: &Raw, limit: usize) -> Raw {
         let mut text = String::new();
         let is_complete = self.append(value, limit, &mut text);
@@ -48,7 +49,8 @@ impl Redaction {
         Raw::from(json!({ "cut": true, "bytes": value.len(), "beginning": &text[..end] }))
     }
 
-    /// Appends until the text is longer than the limit; returns whether all was appended. Recurses as deep as JSON may nest.
+    /// Appends until the text is longer than the limit; returns whether all was appended. Recurses as deep as JSON may
+    /// nest.
     fn append(&self, value: &Raw, limit: usize, text: &mut String) -> bool {
         let mut is_first = true;
         if value.is_object() {

@@ -11,8 +11,8 @@ pub(super) fn format_timestamp(time: SystemTime) -> String {
     format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{milliseconds:03}Z")
 }
 
-/// Converts days since 1970-01-01 to year, month and day (Howard Hinnant's algorithm): years start in March, so that the leap day is
-/// the last of its year.
+/// Converts days since 1970-01-01 to year, month and day (Howard Hinnant's algorithm): years start in March, so that
+/// the leap day is the last of its year.
 fn date_of(days: u64) -> (u64, u64, u64) {
     let shifted = days + 719_468;
     let (era, day_of_era) = (shifted / 146_097, shifted % 146_097);

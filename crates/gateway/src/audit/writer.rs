@@ -1,6 +1,7 @@
 //! The writer task: takes queued lines in batches to the sink.
 //!
-//! Invariant: a batch is written, kept for another attempt, or counted as lost; lines are written in the order in which they were queued.
+//! Invariant: a batch is written, kept for another attempt, or counted as lost; lines are written in the order in which
+//! they were queued.
 
 use std::io;
 use std::sync::Arc;

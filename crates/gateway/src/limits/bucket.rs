@@ -14,8 +14,8 @@ pub struct BucketRate {
 }
 
 impl BucketRate {
-    /// Creates a rate of `count` requests per `period`, with bursts of up to `burst` requests. Each is at least 1, and a token takes at
-    /// least a microsecond.
+    /// Creates a rate of `count` requests per `period`, with bursts of up to `burst` requests. Each is at least 1, and
+    /// a token takes at least a microsecond.
     pub fn new(count: u32, period: Duration, burst: u32) -> Self {
         let interval = (period / count.max(1)).max(Duration::from_micros(1));
         Self { burst: burst.max(1), interval }
@@ -32,7 +32,8 @@ impl BucketRate {
     }
 }
 
-/// The state of a bucket as one instant: when it will be full (the generic cell rate algorithm). A bucket that was never used is full.
+/// The state of a bucket as one instant: when it will be full (the generic cell rate algorithm). A bucket that was
+/// never used is full.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct TokenBucket {
     full_at: Instant,

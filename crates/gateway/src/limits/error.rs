@@ -25,8 +25,8 @@ struct RateLimitData<'a> {
 }
 
 impl RateLimited {
-    /// The JSON-RPC error code: that of HTTP, which is outside the range that JSON-RPC reserves. The HTTP status of the response is 200,
-    /// because clients read the body of no other, and treat a 4xx as the end of the session.
+    /// The JSON-RPC error code: that of HTTP, which is outside the range that JSON-RPC reserves. The HTTP status of the
+    /// response is 200, because clients read the body of no other, and treat a 4xx as the end of the session.
     pub const CODE: ErrorCode = ErrorCode(429);
 
     /// Returns the error response, with `retryAfterMs` and `limit` in its data.

@@ -4,8 +4,8 @@ use std::fmt;
 
 use switchboard_protocol::Raw;
 
-/// The key of a bucket: the limit, and the parts by which it is divided. Two different requests never share a key by accident, and the
-/// key is the same in every replica.
+/// The key of a bucket: the limit, and the parts by which it is divided. Two different requests never share a key by
+/// accident, and the key is the same in every replica.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct BucketKey(Box<str>);
 

@@ -1,7 +1,7 @@
 //! Buckets in the memory of this process.
 //!
-//! Invariant: a bucket is forgotten only when it is full, because then it equals a new one. The number of buckets is bounded; when all
-//! of them are in use, a request with a new key is refused.
+//! Invariant: a bucket is forgotten only when it is full, because then it equals a new one. The number of buckets is
+//! bounded; when all of them are in use, a request with a new key is refused.
 
 use std::collections::{BTreeSet, HashMap};
 use std::fmt;

@@ -2,10 +2,11 @@
 //!
 //! 1. [`RateLimiter::parse`] reads the `[[limit]]` tables of a policy document.
 //! 2. [`RateLimiter::check`] finds the buckets of a request and takes one token from each of them, or from none.
-//! 3. A [`LimitStore`] keeps the buckets: [`MemoryLimitStore`] in this process; an engine that replicas share implements the same trait.
+//! 3. A [`LimitStore`] keeps the buckets: [`MemoryLimitStore`] in this process; an engine that replicas share
+//!    implements the same trait.
 //!
-//! **Invariants.** A request that one bucket refuses takes nothing from the others. A bucket is forgotten only when it is full, so
-//! that no flood of keys refills it. When the store is full, requests with new keys are refused.
+//! **Invariants.** A request that one bucket refuses takes nothing from the others. A bucket is forgotten only when it
+//! is full, so that no flood of keys refills it. When the store is full, requests with new keys are refused.
 //!
 //! Check after the policy allowed a call, and before it is sent: a denied call costs nothing.
 //!

@@ -1,7 +1,7 @@
 //! Conditions on arguments.
 //!
-//! A condition of a deny rule holds if a value *may* meet it; a condition of an allow rule holds if all values *certainly* do. A value
-//! that cannot be inspected, such as a list where a text is expected, may be anything.
+//! A condition of a deny rule holds if a value *may* meet it; a condition of an allow rule holds if all values
+//! *certainly* do. A value that cannot be inspected, such as a list where a text is expected, may be anything.
 
 use std::borrow::Cow;
 

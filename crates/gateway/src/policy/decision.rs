@@ -24,7 +24,8 @@ impl fmt::Display for RuleRef {
 
 /// The decision about a call.
 ///
-/// Only [`Self::MissingScope`] is told to the caller, as a challenge. A denied target must answer exactly like an unknown one.
+/// Only [`Self::MissingScope`] is told to the caller, as a challenge. A denied target must answer exactly like an
+/// unknown one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Decision {

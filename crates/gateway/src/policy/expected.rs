@@ -1,8 +1,8 @@
 //! Values that a rule expects of an argument, compared with JSON text in two readings.
 //!
-//! *Certainly equal*: every peer reads the same value; numbers by value, strings after unescaping. *Possibly equal*: some peer
-//! may read it so, because peers coerce `"5"` to 5, `1` to `true`, and round large numbers. An allow rule asks for certainty; a deny
-//! rule is content with a possibility.
+//! *Certainly equal*: every peer reads the same value; numbers by value, strings after unescaping. *Possibly equal*:
+//! some peer may read it so, because peers coerce `"5"` to 5, `1` to `true`, and round large numbers. An allow rule
+//! asks for certainty; a deny rule is content with a possibility.
 
 use switchboard_json::decode_string;
 use switchboard_protocol::Raw;

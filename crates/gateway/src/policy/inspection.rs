@@ -1,7 +1,7 @@
 //! Inspection of arguments before rules read them: what peers read differently is refused.
 //!
-//! Checked are all objects on the path of a rule, and the values at its end: duplicate names, which the first or the last wins, and
-//! names that differ from a ruled name in case only, which Go decodes into the same field.
+//! Checked are all objects on the path of a rule, and the values at its end: duplicate names, which the first or the
+//! last wins, and names that differ from a ruled name in case only, which Go decodes into the same field.
 
 use std::collections::HashSet;
 

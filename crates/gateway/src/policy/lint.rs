@@ -154,8 +154,8 @@ fn shadows(other: &PolicyRule, rule: &PolicyRule) -> bool {
         }
         (Effect::Allow, Effect::Deny) => false,
     };
-    // Of two equal rules the later one is named. An allow rule with conditions refuses ambiguous arguments, which a wider one without
-    // conditions does not.
+    // Of two equal rules the later one is named. An allow rule with conditions refuses ambiguous arguments, which a
+    // wider one without conditions does not.
     let is_first =
         other.index < rule.index || !(rule.effect == other.effect && covers(&rule.selector, &other.selector));
     let is_plain = rule.conditions.is_empty() || other.effect == Effect::Deny;

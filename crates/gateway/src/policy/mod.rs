@@ -10,9 +10,9 @@
 //! 2. [`Policy::decide`] decides about one call, [`Policy::is_visible`] about an entry of a list.
 //! 3. [`Policy::warnings`] reports rules that can never take effect.
 //!
-//! **Invariants.** A deny rule overrides every allow rule, in any order. Where a name, URI or argument can be read in more than
-//! one way, a deny rule matches if any reading matches, and an allow rule only if every reading does. The decision depends on
-//! the canonical form of the arguments alone.
+//! **Invariants.** A deny rule overrides every allow rule, in any order. Where a name, URI or argument can be read in
+//! more than one way, a deny rule matches if any reading matches, and an allow rule only if every reading does. The
+//! decision depends on the canonical form of the arguments alone.
 //!
 //! ```
 //! use switchboard::gateway::policy::{Decision, Policy, Subject, Target};

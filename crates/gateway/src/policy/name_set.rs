@@ -57,8 +57,8 @@ pub(super) fn fold_case(text: &str) -> String {
     text.chars().flat_map(char::to_uppercase).flat_map(char::to_lowercase).collect()
 }
 
-/// Returns whether the glob `wide` matches everything that the glob `narrow` matches: a wildcard of `narrow` is matched only by
-/// an equal or wider one. May return `false` for exotic combinations.
+/// Returns whether the glob `wide` matches everything that the glob `narrow` matches: a wildcard of `narrow` is matched
+/// only by an equal or wider one. May return `false` for exotic combinations.
 fn glob_covers(wide: &str, narrow: &str) -> bool {
     let (wide, narrow): (Vec<char>, Vec<char>) = (wide.chars().collect(), narrow.chars().collect());
     let matches_one = |pattern: char, found: char| match pattern {

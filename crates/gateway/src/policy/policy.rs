@@ -77,7 +77,8 @@ impl Policy {
         self.default
     }
 
-    /// Returns whether rules rely on the annotations that a server lists (`trust_annotations`). For other servers, pass none.
+    /// Returns whether rules rely on the annotations that a server lists (`trust_annotations`). For other servers, pass
+    /// none.
     pub fn trusts_annotations(&self, server: &str) -> bool {
         self.trusted.matches(server)
     }
@@ -99,8 +100,8 @@ impl Policy {
 
     /// Decides about a call. `arguments` are the bytes that are sent on; none count as an empty object.
     ///
-    /// The arguments of a derived target, such as a task, are those of the call that created it. Without them the decision is
-    /// that of [`Self::is_visible`]: the call itself was decided about.
+    /// The arguments of a derived target, such as a task, are those of the call that created it. Without them the
+    /// decision is that of [`Self::is_visible`]: the call itself was decided about.
     pub fn decide(&self, subject: &Subject<'_>, target: &Target<'_>, arguments: Option<&Raw>) -> Decision {
         let is_derived = target.kind != target.kind.base();
         let arguments = match arguments {
@@ -112,8 +113,8 @@ impl Policy {
         self.decide_about(subject, target, arguments)
     }
 
-    /// Returns whether a list shows the target: `false` only if every call of it would be denied. A call that needs a further
-    /// scope counts as possible, so that a client can ask for the scope.
+    /// Returns whether a list shows the target: `false` only if every call of it would be denied. A call that needs a
+    /// further scope counts as possible, so that a client can ask for the scope.
     pub fn is_visible(&self, subject: &Subject<'_>, target: &Target<'_>) -> bool {
         !matches!(self.decide_about(subject, target, DecidedArguments::Unknown), Decision::Deny { .. })
     }

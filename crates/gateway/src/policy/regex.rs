@@ -1,7 +1,8 @@
 //! Regular expressions of rules: linear time, bounded size.
 //!
-//! The engine is `regex-automata`, on which the crate `regex` is built and which the schema validator uses already. A pattern
-//! matches the whole text, and `.` matches a line break too: otherwise a line break would take a text out of reach of a deny rule.
+//! The engine is `regex-automata`, on which the crate `regex` is built and which the schema validator uses already. A
+//! pattern matches the whole text, and `.` matches a line break too: otherwise a line break would take a text out of
+//! reach of a deny rule.
 
 use std::fmt;
 

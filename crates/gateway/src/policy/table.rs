@@ -1,6 +1,7 @@
 //! The decision table: finds the rules that may apply to a target by server, kind and name.
 //!
-//! Invariant: a rule that matches a target is among its candidates. Rules with wildcards are candidates for every name of their kind.
+//! Invariant: a rule that matches a target is among its candidates. Rules with wildcards are candidates for every name
+//! of their kind.
 
 use std::collections::HashMap;
 

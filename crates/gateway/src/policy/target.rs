@@ -94,8 +94,8 @@ pub struct Target<'a> {
     pub kind: TargetKind,
     /// The server's own name of the tool or prompt, or the URI.
     pub name: &'a str,
-    /// The annotations of the tool as overridden by a view or pinned; `None` assumes the worst, as the protocol does. Never those
-    /// that an untrusted server lists.
+    /// The annotations of the tool as overridden by a view or pinned; `None` assumes the worst, as the protocol does.
+    /// Never those that an untrusted server lists.
     pub annotations: Option<&'a ToolAnnotations>,
 }
 
@@ -149,8 +149,8 @@ impl<'a> TargetView<'a> {
     }
 }
 
-/// Returns whether a name has characters that are not shown, or that reorder what is shown: no reader of a rule can tell such a
-/// name from another.
+/// Returns whether a name has characters that are not shown, or that reorder what is shown: no reader of a rule can
+/// tell such a name from another.
 pub(super) fn has_invisible_characters(name: &str) -> bool {
     name.chars().any(|character| {
         character.is_control()

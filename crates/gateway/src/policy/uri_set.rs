@@ -1,7 +1,8 @@
 //! Sets of resource URIs: globs over normalized URIs, where `*` matches within a segment and `**` everything.
 //!
-//! The globs are those of the design crate. Added here are the readings that depend on the scheme: hosts without case, default ports,
-//! `file://localhost`, and a query with dot segments, which a server that ignores queries resolves as part of the path.
+//! The globs are those of the design crate. Added here are the readings that depend on the scheme: hosts without case,
+//! default ports, `file://localhost`, and a query with dot segments, which a server that ignores queries resolves as
+//! part of the path.
 
 use switchboard_design::{ResourceUri, UriPattern, UriPolicy};
 
@@ -61,7 +62,8 @@ impl UriSet {
         self.sources.is_empty()
     }
 
-    /// Returns whether a URI matches: for a deny rule in any reading, for an allow rule in every reading. What is not a URI is denied.
+    /// Returns whether a URI matches: for a deny rule in any reading, for an allow rule in every reading. What is not a
+    /// URI is denied.
     pub(super) fn matches(&self, uri: &UriReadings, effect: Effect) -> bool {
         if self.is_empty() || self.is_everything {
             return self.is_everything;
@@ -160,8 +162,8 @@ impl TemplateReading {
     }
 }
 
-/// Normalizes the authority where the scheme defines how: the host in lower case without its last dot, no user, no default port, and
-/// no `localhost` in a file URI. Other URIs stay as they are.
+/// Normalizes the authority where the scheme defines how: the host in lower case without its last dot, no user, no
+/// default port, and no `localhost` in a file URI. Other URIs stay as they are.
 fn fold_host(uri: &str) -> String {
     let Some((scheme, rest)) = uri.split_once("://") else { return uri.to_owned() };
     let (authority, path) = rest.split_at(rest.find(['/', '?']).unwrap_or(rest.len()));
