@@ -6,6 +6,7 @@
 use std::future::Future;
 use std::sync::Arc;
 
+use parking_lot::RwLock;
 use serde_json::json;
 use switchboard_protocol::{Implementation, Meta, Raw, RpcError, ServerResult, ToolAnnotations};
 use switchboard_session::server::{Caller, Reply, RequestContext};
@@ -18,7 +19,8 @@ use crate::policy::{Decision, Effect, Policy, Subject, Target, TargetKind};
 
 /// The policy, the limits and the audit log of a gateway.
 pub(crate) struct Access {
-    policy: Arc<Policy>,
+    // Held for a clone, never across an await.
+    policy: RwLock<Arc<Policy>>,
     limits: Option<Arc<RateLimiter>>,
     audit: Option<AuditLog>,
 }
@@ -36,7 +38,16 @@ pub(crate) struct AccessRequest<'a> {
 impl Access {
     pub(crate) fn new(options: &GatewayOptions) -> Self {
         let limits = options.limits.clone().filter(|limits| !limits.is_empty());
-        Self { policy: Arc::clone(&options.policy), limits, audit: options.audit.clone() }
+        Self { policy: RwLock::new(Arc::clone(&options.policy)), limits, audit: options.audit.clone() }
+    }
+
+    fn policy(&self) -> Arc<Policy> {
+        Arc::clone(&self.policy.read())
+    }
+
+    /// Replaces the policy for all requests that arrive from now on.
+    pub(crate) fn set_policy(&self, policy: Policy) {
+        *self.policy.write() = Arc::new(policy);
     }
 
     /// Returns whether requests other than calls have to be limited or recorded.
@@ -45,14 +56,15 @@ impl Access {
     }
 
     /// Returns the filter of lists for a caller; `None` if everything is shown.
-    pub(crate) fn list_filter<'a>(&'a self, caller: Option<&'a Caller>) -> Option<ListFilter<'a>> {
-        let shows_all = self.policy.rule_count() == 0 && self.policy.default_effect() == Effect::Allow;
-        (!shows_all).then(|| ListFilter { policy: &self.policy, subject: Subject::from_caller(caller) })
+    pub(crate) fn list_filter<'a>(&self, caller: Option<&'a Caller>) -> Option<ListFilter<'a>> {
+        let policy = self.policy();
+        let shows_all = policy.rule_count() == 0 && policy.default_effect() == Effect::Allow;
+        (!shows_all).then(|| ListFilter { policy, subject: Subject::from_caller(caller) })
     }
 
     /// Returns the annotations of a tool that rules may rely on.
     pub(crate) fn annotations(&self, server: &str, annotations: ToolAnnotations) -> Option<ToolAnnotations> {
-        Some(annotations).filter(|_| self.policy.trusts_annotations(server))
+        Some(annotations).filter(|_| self.policy().trusts_annotations(server))
     }
 
     /// Runs a call if the caller may make it, and records it.
@@ -70,7 +82,7 @@ impl Access {
     ) -> Reply {
         let AccessRequest { method, target, arguments, meta, unknown } = request;
         let subject = Subject::from_caller(cx.caller());
-        let decision = self.policy.decide(&subject, &target, arguments);
+        let decision = self.policy().decide(&subject, &target, arguments);
         let record = new_record(cx, method, &subject, meta).with_target(&target);
         let mut entry = self.begin(record, cx).await?;
         entry.update(|log, record| {
@@ -129,7 +141,7 @@ impl Access {
 
     pub(crate) fn decide_subscription(&self, caller: Option<&Caller>, server: &str, uri: &str) -> Decision {
         let target = Target::new(server, TargetKind::Subscription, uri);
-        self.policy.decide(&Subject::from_caller(caller), &target, None)
+        self.policy().decide(&Subject::from_caller(caller), &target, None)
     }
 
     /// Charges the limits of an operation.
@@ -177,7 +189,7 @@ impl Access {
 
 /// Shows the entries of lists that a caller might use.
 pub(crate) struct ListFilter<'a> {
-    policy: &'a Policy,
+    policy: Arc<Policy>,
     subject: Subject<'a>,
 }
 

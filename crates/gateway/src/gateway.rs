@@ -13,6 +13,7 @@ use crate::changes::ChangesTask;
 use crate::handler::GatewayHandler;
 use crate::instructions;
 use crate::options::GatewayOptions;
+use crate::policy::Policy;
 use crate::questions::CAPABILITIES;
 use crate::state::GatewayState;
 use crate::status::GatewayStatus;
@@ -94,6 +95,14 @@ impl Gateway {
     /// Returns the host.
     pub fn host(&self) -> &Host {
         &self.state.host
+    }
+
+    /// Replaces the policy, and announces that all lists have changed. Calls under way go on.
+    pub fn set_policy(&self, policy: Policy) {
+        self.state.access.set_policy(policy);
+        self.state.publisher.tools_changed();
+        self.state.publisher.prompts_changed();
+        self.state.publisher.resources_changed();
     }
 
     /// Returns the status of the servers, the withheld names and the parked calls.

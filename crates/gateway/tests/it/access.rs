@@ -4,12 +4,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use parking_lot::Mutex;
-use switchboard::client::CallError;
+use switchboard::client::{CallError, Change};
 use switchboard::gateway::GatewayOptions;
 use switchboard::gateway::audit::{AuditLog, AuditOptions, AuditPolicy, AuditSink};
 use switchboard::gateway::limits::RateLimiter;
 use switchboard::gateway::policy::Policy;
-use switchboard::protocol::RpcError;
+use switchboard::protocol::{ListenFilter, RpcError};
 use switchboard::server::{Caller, HttpListener, HttpServerOptions, HttpService};
 use switchboard::{Client, InProcess, json};
 use switchboard_testkit::{STEP_TIMEOUT, trial_leaving_tasks, trials};
@@ -29,6 +29,7 @@ trials! {
         every_request_is_recorded_once,
         a_call_is_not_made_if_it_cannot_be_recorded,
         a_legacy_client_is_limited_and_recorded,
+        a_new_policy_applies_at_once_and_changes_the_lists,
         over_http_a_missing_scope_is_403_and_a_batch_is_no_way_around,
 }
 
@@ -370,6 +371,21 @@ async fn a_legacy_client_is_limited_and_recorded() {
             ("resources/subscribe", "ok"),
         ]
     );
+}
+
+async fn a_new_policy_applies_at_once_and_changes_the_lists() {
+    for cell in sides() {
+        let bench = cell.open().await;
+        let session = bench.client(&Person::new("ada")).await;
+        let filter = ListenFilter::new().with_tools_list_changed(true);
+        let mut changes = session.listen(filter).await.unwrap();
+        assert!(session.call_tool("up__echo", json!({})).await.is_ok(), "{cell:?}");
+        bench.gateway.set_policy(Policy::parse(POLICY).unwrap());
+        assert!(session.call_tool("up__echo", json!({})).await.is_err(), "{cell:?}");
+        while !matches!(changes.next().await.unwrap(), Change::Tools) {}
+        assert!(session.refresh_tools().await.unwrap().by_name("up__echo").is_none(), "{cell:?}");
+        bench.close().await;
+    }
 }
 
 /// Sends one POST and returns head and body. The names of headers are in lower case.
