@@ -391,3 +391,24 @@ fn case_is_ignored_only_on_request() {
     assert!(!allowed("delete_all") && !allowed("Delete") && !allowed("Drop"));
     assert!(allowed("drop"));
 }
+
+#[test]
+fn a_kind_binds_what_is_derived_from_it_and_nothing_else() {
+    let kinds = |word: &str| {
+        let text = format!("default = \"allow\"\n[[rule]]\neffect = \"deny\"\nkind = \"{word}\"");
+        let policy = policy(&text);
+        let denied = |kind: &TargetKind| {
+            !policy.decide(&Subject::anonymous(), &Target::new("s", *kind, "a:b"), None).is_allowed()
+        };
+        TargetKind::ALL.into_iter().filter(denied).collect::<Vec<_>>()
+    };
+    use TargetKind::*;
+    assert_eq!(kinds("tool"), [Tool, Task, ResultHandle]);
+    assert_eq!(kinds("prompt"), [Prompt, PromptCompletion]);
+    assert_eq!(kinds("resource"), [Resource, Template, TemplateCompletion, Subscription]);
+    assert_eq!(kinds("template"), [Template, TemplateCompletion]);
+    assert_eq!(kinds("completion"), [PromptCompletion, TemplateCompletion]);
+    assert_eq!(kinds("task"), [Task]);
+    assert_eq!(kinds("subscription"), [Subscription]);
+    assert_eq!(kinds("result-handle"), [ResultHandle]);
+}
