@@ -8,6 +8,7 @@ mod client;
 mod device;
 mod discovery;
 mod file_store;
+mod inner_addresses;
 mod issuer;
 mod issuer_move;
 mod killed_process;
