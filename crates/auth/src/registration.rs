@@ -12,6 +12,7 @@ use crate::error::AuthError;
 use crate::fetch::Fetcher;
 use crate::metadata::ServerMetadata;
 use crate::scope::Scopes;
+use crate::sizes::{MAX_CLIENT_ID, check_size};
 
 /// Stands for the redirect URI where a grant has none.
 pub(crate) const NO_REDIRECT: &str = "(none)";
@@ -74,7 +75,7 @@ pub(crate) async fn register(
     let body = serde_json::to_vec(&ClientMetadata::new(server, request)).expect("strings serialize");
     let answer = fetcher.post_json(address, body).await?;
     let registered: RegisteredClient = answer.decode()?;
-    Ok(registered.into_client())
+    registered.into_client()
 }
 
 /// The client metadata of RFC 7591, section 2.
@@ -132,7 +133,9 @@ struct RegisteredClient {
 }
 
 impl RegisteredClient {
-    fn into_client(self) -> OAuthClient {
+    fn into_client(self) -> Result<OAuthClient, AuthError> {
+        check_size("client id", &self.client_id, MAX_CLIENT_ID)?;
+        check_size("client secret", self.client_secret.as_deref().unwrap_or_default(), MAX_CLIENT_ID)?;
         let placement = match self.token_endpoint_auth_method.as_deref() {
             Some("client_secret_basic") => Some(SecretPlacement::Basic),
             Some("client_secret_post") => Some(SecretPlacement::Post),
@@ -143,7 +146,7 @@ impl RegisteredClient {
             Some(secret) => ClientAuthentication::Secret { secret: Secret::new(secret), placement },
             None => ClientAuthentication::Public,
         };
-        OAuthClient { id: self.client_id, authentication }
+        Ok(OAuthClient { id: self.client_id, authentication })
     }
 }
 
@@ -181,7 +184,8 @@ mod tests {
 
     #[test]
     fn a_secret_for_a_public_client_is_not_used() {
-        let read = |text: &str| serde_json::from_str::<RegisteredClient>(text).unwrap().into_client();
+        let read =
+            |text: &str| serde_json::from_str::<RegisteredClient>(text).unwrap().into_client().unwrap();
         let public = read(r#"{"client_id":"c","client_secret":"s","token_endpoint_auth_method":"none"}"#);
         assert!(matches!(public.authentication, ClientAuthentication::Public));
         let post = read(

@@ -3,6 +3,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod assertions;
 mod authorization_server;
 mod client;
 mod device;
@@ -20,4 +21,5 @@ mod resource_server;
 mod scripted_login;
 mod scripted_server;
 mod token_adoption;
+mod token_answers;
 mod worker;
