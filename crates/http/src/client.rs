@@ -11,17 +11,20 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::header::{self, HeaderName, HeaderValue};
+use http::header::{self, Entry, HeaderMap, HeaderName, HeaderValue};
 use http::{Method, StatusCode};
 use http_body_util::Full;
 use hyper::body::Incoming;
 
-use crate::authorize::{Authorizer, MAX_AUTHORIZED_ATTEMPTS, RequestTarget, Retry, UnauthorizedResponse};
+use crate::authorize::{
+    Authorizer, Credentials, MAX_AUTHORIZED_ATTEMPTS, RequestTarget, Retry, UnauthorizedResponse,
+};
 use crate::body::{Body, ERROR_BODY_LIMIT};
 use crate::challenge::Challenge;
 use crate::dial::Dialer;
 use crate::error::{ConnectKind, HttpError, TimeoutPhase};
 use crate::message::{Request, Response};
+use crate::network_scope::NetworkScope;
 use crate::options::HttpClientOptions;
 use crate::pool::{Lease, MAX_HEADERS, Pool};
 use crate::proxy::{Proxies, Proxy};
@@ -34,6 +37,9 @@ const GZIP: HeaderValue = HeaderValue::from_static("gzip");
 
 /// How long to drain an unused body, so that its connection can be reused.
 const DRAIN: Duration = Duration::from_secs(1);
+
+/// Shorter values are not masked: they are no secrets, and every letter would be one.
+const SHORTEST_SECRET: usize = 4;
 
 /// Headers that the client sets itself. `Host` is among them, because a conflicting host enables request smuggling.
 const OWN_HEADERS: [HeaderName; 9] = [
@@ -89,6 +95,13 @@ impl HttpClient {
     pub async fn send(&self, mut request: Request) -> Result<Response, HttpError> {
         self.add_own_headers(&mut request)?;
         self.follow(&request).await
+    }
+
+    /// Returns where a server is reachable from: the scope of the address at which this client has reached it lately, or
+    /// else of the addresses of its name. A server that is not known, or is reached through a proxy, counts as global; one with
+    /// several addresses as the outermost of them.
+    pub async fn network_scope(&self, server: &Address) -> NetworkScope {
+        self.inner.pool.network_scope(server).await
     }
 
     /// Adds the headers that the client sets itself. Redirects keep them, because they stay at the origin.
@@ -156,7 +169,10 @@ impl HttpClient {
             for (name, value) in credentials.headers() {
                 request.headers.insert(name, value.clone());
             }
-            let response = self.follow(&request).await?;
+            let mut response = self.follow(&request).await?;
+            if matches!(response.status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN) {
+                mask_quoted(&mut response.headers, &credentials);
+            }
             let target = RequestTarget::new(&request.method, &request.address);
             let (status, headers) = (response.status, &response.headers);
             authorizer.observe_response(target, status, headers);
@@ -198,7 +214,8 @@ impl HttpClient {
         address: &Address,
     ) -> Result<ResponseWithLease, HttpError> {
         let proxy = self.inner.proxies.for_address(address).filter(|_| !address.is_secure());
-        let sending = self.inner.pool.send(address, build_outgoing(request, proxy));
+        let outgoing = build_outgoing(request, proxy);
+        let sending = self.inner.pool.send(address, request.address_policy, outgoing);
         let (response, lease) = match request.timeouts.headers {
             Some(after) => tokio::time::timeout(after, sending)
                 .await
@@ -214,6 +231,26 @@ impl HttpClient {
             return Err(HttpError::connect(host.as_str(), ConnectKind::ProxyCredentials));
         }
         Ok((response, lease))
+    }
+}
+
+/// Masks the credentials of a request where the server quotes them in its challenges, which are shown in errors.
+fn mask_quoted(headers: &mut HeaderMap, credentials: &Credentials) {
+    let Entry::Occupied(mut challenges) = headers.entry(header::WWW_AUTHENTICATE) else { return };
+    for challenge in challenges.iter_mut() {
+        for (_, value) in credentials.headers() {
+            let sent = value.to_str().unwrap_or_default();
+            let secret = sent.split_once(' ').map_or(sent, |(_, secret)| secret);
+            let Some(masked) = challenge
+                .to_str()
+                .ok()
+                .filter(|text| secret.len() >= SHORTEST_SECRET && text.contains(secret))
+                .and_then(|text| HeaderValue::from_str(&text.replace(secret, "****")).ok())
+            else {
+                continue;
+            };
+            *challenge = masked;
+        }
     }
 }
 
@@ -236,3 +273,6 @@ impl fmt::Debug for HttpClient {
         f.debug_struct("HttpClient").field("proxies", &self.inner.proxies).finish_non_exhaustive()
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -541,6 +541,91 @@ fn many_servers() -> Vec<Row> {
     ]
 }
 
+fn logins() -> Vec<Row> {
+    let row = |what, figure, lines: &[(&str, &str)]| {
+        let lines: Vec<_> =
+            lines.iter().map(|(file, line)| (format!("crates/auth/src/{file}.rs"), *line)).collect();
+        let lines: Vec<_> = lines.iter().map(|(file, line)| (file.as_str(), *line)).collect();
+        Row { section: "A login", what, figure: fixed(figure, &lines) }
+    };
+    vec![
+        row(
+            "a login in a browser",
+            "10 min",
+            &[("loopback", "LOGIN_TIMEOUT: Duration = Duration::from_secs(600);")],
+        ),
+        row(
+            "connections to the callback port at once, one of them",
+            "64, 10 s, 16 KiB",
+            &[
+                ("loopback", "MAX_CONNECTIONS: usize = 64;"),
+                ("loopback", "REQUEST_TIMEOUT: Duration = Duration::from_secs(10);"),
+                ("loopback", "MAX_REQUEST: usize = 16 * 1024;"),
+            ],
+        ),
+        row(
+            "step-ups for the same scopes, in all",
+            "2, 6 in 10 min",
+            &[
+                ("oauth/step_up_log", "MAX_FOR_SCOPES: usize = 2;"),
+                ("oauth/step_up_log", "MAX_IN_ALL: usize = 6;"),
+                ("oauth/step_up_log", "WINDOW: Duration = Duration::from_secs(600);"),
+            ],
+        ),
+        row(
+            "an access token, a refresh token, a client id or secret",
+            "16 KiB, 16 KiB, 2 KiB",
+            &[
+                ("sizes", "MAX_ACCESS_TOKEN: usize = 16 * 1024;"),
+                ("sizes", "MAX_REFRESH_TOKEN: usize = 16 * 1024;"),
+                ("sizes", "MAX_CLIENT_ID: usize = 2 * 1024;"),
+            ],
+        ),
+        row(
+            "a list of scopes, a URL or identifier in metadata",
+            "8 KiB, 2 KiB",
+            &[("sizes", "MAX_SCOPES: usize = 8 * 1024;"), ("sizes", "MAX_URL: usize = 2 * 1024;")],
+        ),
+        row("a metadata document or an answer", "1 MiB", &[("fetch", "MAX_DOCUMENT: usize = 1024 * 1024;")]),
+        row(
+            "one of them, a token request with its retry for a nonce",
+            "15 s, 45 s",
+            &[
+                ("fetch", "EXCHANGE_TIMEOUT: Duration = Duration::from_secs(15);"),
+                ("fetch", "TOKEN_TIMEOUT: Duration = Duration::from_secs(45);"),
+            ],
+        ),
+        row(
+            "authorization servers of a resource that are tried",
+            "4",
+            &[("discovery/discover", "MAX_ISSUERS: usize = 4;")],
+        ),
+        row(
+            "the token store: grants, clients, bytes",
+            "1,000, 1,000, 4 MiB",
+            &[
+                ("store/contents", "MAX_GRANTS: usize = 1000;"),
+                ("store/contents", "MAX_CLIENTS: usize = 1000;"),
+                ("store/file", "MAX_BYTES: u64 = 4 * 1024 * 1024;"),
+            ],
+        ),
+        row(
+            "waiting for another process that refreshes the same token",
+            "60 s",
+            &[("store/file", "REFRESH_LOCK_TIMEOUT: Duration = Duration::from_secs(60);")],
+        ),
+        row(
+            "a device code: valid, pause between polls",
+            "what the server says, at most 30 min, 1 to 60 s",
+            &[
+                ("device", "LONGEST_LIFETIME: Duration = Duration::from_secs(30 * 60);"),
+                ("device", "SHORTEST_INTERVAL: Duration = Duration::from_secs(1);"),
+                ("device", "LONGEST_INTERVAL: Duration = Duration::from_secs(60);"),
+            ],
+        ),
+    ]
+}
+
 #[test]
 fn the_tables_of_limits_say_what_the_code_does() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/limits.md");
@@ -551,6 +636,7 @@ fn the_tables_of_limits_say_what_the_code_does() {
         http_client(),
         http_server(),
         resource_server(),
+        logins(),
         servers(),
         many_servers(),
     ];
