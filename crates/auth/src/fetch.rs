@@ -140,6 +140,10 @@ impl Answer {
         if !self.status.is_success() {
             return Err(self.error());
         }
+        // A struct would also be read from an array of its members.
+        if self.body.trim_ascii_start().first().is_some_and(|byte| *byte == b'[') {
+            return Err(self.malformed_because("it is an array, not an object".to_owned()));
+        }
         serde_json::from_slice(&self.body).map_err(|error| self.malformed(&error))
     }
 
@@ -166,6 +170,10 @@ impl Answer {
             (false, true) => "a member is missing or of the wrong type".to_owned(),
             (false, false) => format!("error at line {} column {}", error.line(), error.column()),
         };
+        self.malformed_because(reason)
+    }
+
+    fn malformed_because(&self, reason: String) -> AuthError {
         AuthError::Malformed { url: self.url.clone(), status: self.status.as_u16(), reason }
     }
 }
