@@ -3,6 +3,8 @@
 //! Invariants: every URL comes from a server and is checked before it is called: https, or http on this machine if the MCP
 //! server itself is on this machine; redirects stay at their origin; no credentials but those of the client are sent.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -30,6 +32,8 @@ const FORM: HeaderValue = HeaderValue::from_static("application/x-www-form-urlen
 pub(crate) struct Fetcher {
     http: HttpClient,
     loopback: LoopbackPolicy,
+    /// Whether a warning about the slash of an issuer was logged. Clones share it.
+    has_warned: Arc<AtomicBool>,
 }
 
 /// Whether servers on this machine may be called.
@@ -54,7 +58,14 @@ impl Fetcher {
     /// Returns a fetcher for the authorization of this MCP server.
     pub(crate) fn new(http: HttpClient, server: &Address) -> Self {
         let loopback = if server.is_loopback() { LoopbackPolicy::Allowed } else { LoopbackPolicy::Refused };
-        Self { http, loopback }
+        Self { http, loopback, has_warned: Arc::default() }
+    }
+
+    /// Warns once that two documents write an issuer with and without its trailing slash.
+    pub(crate) fn warn_about_slash(&self, listed: &str, document: &str) {
+        if !self.has_warned.swap(true, Ordering::Relaxed) {
+            tracing::warn!(listed, document, "issuers differ by a trailing slash");
+        }
     }
 
     /// Checks a URL that a server named.

@@ -33,11 +33,7 @@ pub(super) async fn find(
         };
         if is_same_issuer(issuer, &found.issuer) {
             if issuer != found.issuer {
-                tracing::warn!(
-                    listed = issuer,
-                    document = found.issuer,
-                    "issuers differ by a trailing slash"
-                );
+                fetcher.warn_about_slash(issuer, &found.issuer);
             }
             attempts.push(DiscoveryAttempt::found(DocumentKind::AuthorizationServer, url));
             return Ok(found);
