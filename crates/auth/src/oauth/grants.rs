@@ -73,9 +73,10 @@ pub(super) async fn identity_assertion(
     }
 }
 
-/// Turns the denial of an identity provider into an error that no login follows.
+/// Turns the denial of an identity provider into an error that no login follows. An outage is no denial.
 pub(super) fn denied(error: AuthError) -> AuthError {
     match error {
+        outage if outage.is_transient() => outage,
         AuthError::Endpoint { error, .. } => AuthError::BlockedByAdmin(error),
         other => other,
     }
