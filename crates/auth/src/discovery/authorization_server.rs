@@ -118,7 +118,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn row_1_an_issuer_without_a_path_may_differ_by_its_slash() {
+    fn b01_an_issuer_without_a_path_may_differ_by_its_slash() {
         for (expected, found, is_same) in [
             ("https://a.example", "https://a.example", true),
             ("https://a.example/", "https://a.example", true),

@@ -4,6 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod authorization_server;
+mod breakage;
 mod client;
 mod file_store;
 mod issuer;
@@ -14,4 +15,5 @@ mod refresh_failures;
 mod refresh_races;
 mod resource_server;
 mod token_adoption;
+mod warnings;
 mod worker;
