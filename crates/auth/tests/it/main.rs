@@ -6,6 +6,8 @@
 mod authorization_server;
 mod breakage;
 mod client;
+mod device;
+mod discovery;
 mod file_store;
 mod issuer;
 mod issuer_move;
@@ -14,6 +16,7 @@ mod protected_service;
 mod refresh_failures;
 mod refresh_races;
 mod resource_server;
+mod scripted_server;
 mod token_adoption;
 mod warnings;
 mod worker;
