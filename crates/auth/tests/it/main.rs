@@ -13,6 +13,7 @@ mod issuer;
 mod issuer_move;
 mod killed_process;
 mod protected_service;
+mod provider_shapes;
 mod refresh_failures;
 mod refresh_races;
 mod resource_server;
