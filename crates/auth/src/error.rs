@@ -109,7 +109,7 @@ pub enum AuthError {
     #[error(transparent)]
     Callback(#[from] CallbackError),
     /// An endpoint answered with an OAuth error.
-    #[error("{url} answered: {error}{}", Advice(error))]
+    #[error("{url} answered: {error}")]
     Endpoint {
         /// The endpoint.
         url: String,
@@ -276,31 +276,6 @@ impl fmt::Display for OAuthError {
     }
 }
 
-/// What to do about an error that is known to follow from a setting, on a line of its own; empty for other errors.
-struct Advice<'a>(&'a OAuthError);
-
-impl Advice<'_> {
-    /// Error codes of Entra, which stand at the beginning of a description.
-    const ENTRA: [(&'static str, &'static str); 3] = [
-        (
-            "AADSTS9010010",
-            "leave out the resource and name its scopes: `--resource omit --scope 'api://…/.default'`",
-        ),
-        ("AADSTS900144", "name the scopes: `--scope 'api://…/.default'`"),
-        ("AADSTS650053", "name the scopes of this server, not those of Graph: `--scope 'api://…/.default'`"),
-    ];
-}
-
-impl fmt::Display for Advice<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let description = self.0.description.as_deref().unwrap_or_default();
-        match Self::ENTRA.iter().find(|(code, _)| description.starts_with(code)) {
-            Some((_, advice)) => write!(f, "\n{advice}"),
-            None => Ok(()),
-        }
-    }
-}
-
 /// Why a callback is rejected.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -324,7 +299,7 @@ pub enum CallbackError {
         expected: String,
     },
     /// The authorization server or the user denied the request.
-    #[error("the authorization server denied the login: {0}{advice}", advice = Advice(.0))]
+    #[error("the authorization server denied the login: {0}")]
     Denied(OAuthError),
 }
 
