@@ -20,8 +20,8 @@ use crate::hosts::{http, names, spec, until};
 use crate::toy::Toy;
 
 switchboard_testkit::trials![trial:
-    row_19_a_401_in_the_middle_of_a_session_needs_a_login_and_the_tools_stay_listed,
-    row_16_a_login_of_another_process_brings_a_server_back,
+    b19_a_401_in_the_middle_of_a_session_needs_a_login_and_the_tools_stay_listed,
+    b16_a_login_of_another_process_brings_a_server_back,
     a_list_that_is_refused_needs_a_login,
     the_status_says_what_is_needed_next,
 ];
@@ -121,7 +121,7 @@ impl Authorizer for Failing {
     }
 }
 
-async fn row_19_a_401_in_the_middle_of_a_session_needs_a_login_and_the_tools_stay_listed() {
+async fn b19_a_401_in_the_middle_of_a_session_needs_a_login_and_the_tools_stay_listed() {
     let server = GuardedServer::open("first").await;
     let wallet = Wallet::with("first");
     let host = wallet.host();
@@ -145,7 +145,7 @@ async fn row_19_a_401_in_the_middle_of_a_session_needs_a_login_and_the_tools_sta
     host.close().await;
 }
 
-async fn row_16_a_login_of_another_process_brings_a_server_back() {
+async fn b16_a_login_of_another_process_brings_a_server_back() {
     let server = GuardedServer::open("good").await;
     let wallet = Arc::new(Wallet::default());
     let host = wallet.host();

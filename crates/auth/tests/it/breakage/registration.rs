@@ -35,12 +35,17 @@ async fn b04_without_registration_the_error_says_what_to_paste() {
         Fault::At("/register", Answer::Page("403 Forbidden")),
     ] {
         let server = AuthorizationServer::with_faults([fault.clone()]).await;
-        let outcome = TestClient::with_browser(&server, OAuthOptions::default()).request().await;
-        let Err(HttpError::Authorize(AuthorizeError::NeedsClientRegistration { what })) = &outcome else {
+        let client = TestClient::with_browser(&server, OAuthOptions::default());
+        let outcome = client.request().await;
+        let Err(HttpError::Authorize(AuthorizeError::NeedsClientRegistration { issuer, redirect_uri })) =
+            &outcome
+        else {
             panic!("{fault:?}: {outcome:?}")
         };
+        assert_eq!((issuer, redirect_uri.as_deref()), (&server.url(""), Some(REDIRECT_URI)), "{fault:?}");
+        let text = client.authorizer.log_in(&[]).await.unwrap_err().to_string();
         for part in [&*server.url(""), REDIRECT_URI, "--client-id ID", "--client-secret-env NAME"] {
-            assert!(what.contains(part), "{fault:?}: {what}");
+            assert!(text.contains(part), "{fault:?}: {text}");
         }
         assert!(server.requests_for("/authorize").is_empty());
     }

@@ -48,8 +48,7 @@ async fn b02_the_resource_is_never_omitted_silently() {
     let error = TestClient::with_browser(&server, scopes("api://notes/.default")).failure().await;
     assert_eq!(error.code(), Some("invalid_target"), "{error:?}");
     assert_eq!(server.requests_for("/authorize").len(), 1, "no second attempt without it");
-    let text = error.to_string();
-    assert!(text.contains("AADSTS9010010") && text.contains("--resource omit"), "{text}");
+    assert!(error.to_string().contains("AADSTS9010010"), "{error}");
 }
 
 #[tokio::test]
