@@ -155,7 +155,11 @@ impl Answer {
         if self.body.trim_ascii_start().first().is_some_and(|byte| *byte == b'[') {
             return Err(self.malformed_because("it is an array, not an object".to_owned()));
         }
-        serde_json::from_slice(&self.body).map_err(|error| self.malformed(&error))
+        serde_json::from_slice(&self.body).map_err(|error| match self.error() {
+            // Some servers send errors with status 200.
+            found @ AuthError::Endpoint { .. } => found,
+            _ => self.malformed(&error),
+        })
     }
 
     /// Returns the OAuth error of an unsuccessful answer.
