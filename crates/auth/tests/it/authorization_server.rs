@@ -202,7 +202,11 @@ impl Shared {
     }
 
     async fn respond(&self, request: &Received) -> Vec<u8> {
-        if let Some(answer) = self.state().fault(|fault| fault.answer_at(&request.path)) {
+        let scripted = self.state().fault(|fault| fault.answer_at(&request.path));
+        if let Some(answer) = scripted {
+            if matches!(answer, Answer::Stall) {
+                self.stall().await;
+            }
             return answer.encode(&request.origin);
         }
         match request.path.as_str() {

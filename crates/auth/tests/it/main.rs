@@ -8,6 +8,7 @@ mod breakage;
 mod client;
 mod device;
 mod discovery;
+mod falsified_answers;
 mod file_store;
 mod issuer;
 mod issuer_move;

@@ -26,6 +26,8 @@ pub(crate) enum TokenBehavior {
     Page(&'static str),
     /// Does not rotate, and answers with an OAuth error.
     Error(&'static str),
+    /// Does not rotate, and answers with an OAuth error as if it were a token.
+    ErrorWithStatus200(&'static str),
     /// Rotates, and answers with bytes that are no JSON.
     UnreadableAnswer,
 }
@@ -88,6 +90,9 @@ impl Shared {
                 http_response(status, &["content-type: text/html"], "<html>sorry</html>")
             }
             Some(TokenBehavior::Error(code)) => error_response(code, None),
+            Some(TokenBehavior::ErrorWithStatus200(code)) => {
+                json_response("200 OK", &json!({ "error": code }), "")
+            }
             Some(TokenBehavior::UnreadableAnswer) => {
                 self.rotate(token);
                 http_response("200 OK", &[JSON], "<html>sorry</html>")
@@ -95,7 +100,7 @@ impl Shared {
         }
     }
 
-    async fn stall(&self) {
+    pub(super) async fn stall(&self) {
         let mut released = self.released.subscribe();
         let before = *released.borrow();
         self.stalled.send_modify(|stalled| *stalled += 1);

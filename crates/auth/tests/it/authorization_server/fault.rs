@@ -44,6 +44,8 @@ pub(crate) enum Answer {
     Json(&'static str, Value),
     /// A redirect.
     Redirect(String),
+    /// None before [`AuthorizationServer::release`](super::AuthorizationServer::release).
+    Stall,
 }
 
 impl Answer {
@@ -54,6 +56,7 @@ impl Answer {
                 http_response(status, &["content-type: text/html"], "<!doctype html><title>Sorry</title>")
             }
             Self::Json(status, value) => json_response(status, value, origin),
+            Self::Stall => http_response("504 Gateway Timeout", &[], ""),
             Self::Redirect(to) => http_response("302 Found", &[&format!("location: {to}")], ""),
         }
     }
