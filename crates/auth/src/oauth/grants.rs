@@ -55,7 +55,8 @@ pub(super) async fn identity_assertion(
     let provider =
         ServerMetadata { token_endpoint: Some(idp.token_endpoint.clone()), ..ServerMetadata::default() };
     let client: &OAuthClient = &idp.client;
-    let endpoint = TokenEndpoint { fetcher, server: &provider, client, dpop: None };
+    let fetcher = fetcher.for_configured(&idp.token_endpoint);
+    let endpoint = TokenEndpoint { fetcher: &fetcher, server: &provider, client, dpop: None };
     let mut form = Form::default();
     form.add("grant_type", TOKEN_EXCHANGE);
     form.add("requested_token_type", ID_JAG);

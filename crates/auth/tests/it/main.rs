@@ -10,6 +10,7 @@ mod device;
 mod discovery;
 mod falsified_answers;
 mod file_store;
+mod inner_addresses;
 mod issuer;
 mod issuer_move;
 mod killed_process;
