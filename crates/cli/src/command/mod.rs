@@ -1,5 +1,6 @@
 //! One file per command: sends requests to the session or host, and prints the results.
 
+mod accounts;
 mod add;
 mod approve;
 mod call;

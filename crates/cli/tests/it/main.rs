@@ -6,6 +6,7 @@ mod commands;
 mod concurrency;
 mod configuration;
 mod definitions;
+mod device_login;
 mod doctor;
 mod elicitation;
 mod errors;
