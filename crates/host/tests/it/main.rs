@@ -21,6 +21,7 @@ mod faults;
 mod index;
 mod library;
 mod lists;
+mod logins;
 mod operations;
 mod slots;
 mod strain;
@@ -52,6 +53,7 @@ fn main() -> ExitCode {
         faults::trials(),
         library::trials(),
         lists::trials(),
+        logins::trials(),
         strain::trials(),
         threats::trials(),
     ]
