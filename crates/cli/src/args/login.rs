@@ -4,14 +4,6 @@ use clap::Args;
 
 use super::value_parsers::pair;
 
-/// Account of a user at a server.
-#[derive(Debug, Args)]
-pub(crate) struct AccountArgs {
-    /// The account, if you have several at one server
-    #[arg(long, value_name = "NAME", default_value = "default")]
-    pub(crate) account: String,
-}
-
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -24,8 +16,9 @@ Examples:
 pub(crate) struct LoginArgs {
     /// The server: the name of a configured one, or a URL
     pub(crate) server: String,
-    #[command(flatten)]
-    pub(crate) account: AccountArgs,
+    /// A name for the account, if you have several at one server
+    #[arg(long, value_name = "NAME", default_value = "default")]
+    pub(crate) account: String,
     /// Confirm a code in a browser on any device; needs a server that supports it
     #[arg(long, conflicts_with_all = ["paste", "port", "callback_url"])]
     pub(crate) device: bool,
@@ -68,8 +61,9 @@ pub(crate) struct LoginArgs {
 pub(crate) struct LogoutArgs {
     /// The server: the name of a configured one, or a URL
     pub(crate) server: String,
-    #[command(flatten)]
-    pub(crate) account: AccountArgs,
+    /// The account, if you have several at the server
+    #[arg(long, value_name = "NAME")]
+    pub(crate) account: Option<String>,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,

@@ -3,12 +3,12 @@
 use std::time::SystemTime;
 
 use serde_json::{Value, json};
-use switchboard::auth::{AuthError, OAuthAuthorizer, OAuthOptions, Revocation, TokenStore};
+use switchboard::auth::{AuthError, OAuthAuthorizer, OAuthOptions, Revocation, ServerAccount, TokenStore};
 
 use crate::args::{AccountsArgs, LogoutArgs};
 use crate::command::login_target::LoginTarget;
 use crate::error::{CommandError, ExitKind};
-use crate::login::{expiry_text, http_client, login_json, open_store};
+use crate::login::{AccountSelector, LoginOverview, expiry_text, http_client, login_json, open_store};
 use crate::output::{OutputStream, Screen, TextTable, encode, print_json};
 use crate::sanitize::one_line;
 
@@ -18,7 +18,12 @@ use crate::sanitize::one_line;
 /// Returns an error if there is no login, or the token store fails.
 pub(crate) async fn logout(args: &LogoutArgs) -> Result<(), CommandError> {
     let target = LoginTarget::resolve(&args.server)?;
-    let options = OAuthOptions::default().with_account(&args.account.account);
+    let logins = LoginOverview::read().await?;
+    let selector = AccountSelector::new(args.account.as_deref(), true);
+    let account = logins.select(&target.address, &selector)?.map(|login| login.key.account.clone());
+    let account =
+        account.or_else(|| args.account.clone()).unwrap_or_else(|| ServerAccount::DEFAULT.to_owned());
+    let options = OAuthOptions::default().with_account(&account);
     let authorizer = OAuthAuthorizer::new(http_client()?, target.address, options).with_store(open_store()?);
     let name = one_line(&target.name);
     let Some(revocation) = authorizer.log_out().await? else {
@@ -42,7 +47,7 @@ pub(crate) async fn logout(args: &LogoutArgs) -> Result<(), CommandError> {
     };
     let out = OutputStream::stdout();
     if args.json {
-        let done = json!({ "server": target.name, "account": args.account.account, "revocation": revoked });
+        let done = json!({ "server": target.name, "account": account, "revocation": revoked });
         return print_json(&out, &encode(&done)?);
     }
     Ok(out.print(&format!("logged out of {name}: {note}\n"))?)

@@ -95,7 +95,7 @@ fn parse_callback_url(url: &str) -> Result<Address, CommandError> {
 
 /// Returns the settings of a login.
 fn options(args: &LoginArgs) -> Result<OAuthOptions, CommandError> {
-    let mut options = OAuthOptions::default().with_account(&args.account.account);
+    let mut options = OAuthOptions::default().with_account(&args.account);
     if let Some(id) = &args.client_id {
         let client = match &args.client_secret_env {
             None => OAuthClient::public(id),

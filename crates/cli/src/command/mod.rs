@@ -29,6 +29,7 @@ mod resources;
 mod route;
 mod run;
 mod status;
+mod status_logins;
 mod status_watch;
 mod tools;
 mod why;
