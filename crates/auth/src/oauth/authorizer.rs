@@ -17,7 +17,7 @@ use crate::error::AuthError;
 use crate::oauth::login_channel::LoginChannel;
 use crate::oauth::obtain::TokenDemand;
 use crate::oauth::options::OAuthOptions;
-use crate::oauth::renewal::{Refusal, run_owned};
+use crate::oauth::renewal::{Refusal, run_renewal};
 use crate::oauth::revoke::{Revocation, revoke};
 use crate::oauth::state::{OAuthSettings, OAuthState};
 use crate::store::{StoredGrant, TokenStore};
@@ -75,12 +75,15 @@ impl OAuthAuthorizer {
     ///
     /// # Errors
     /// Why no token was obtained.
+    ///
+    /// # Cancellation
+    /// Dropping the future abandons the login, unless other calls wait for it.
     pub async fn log_in(&self, challenges: &[Challenge]) -> Result<StoredGrant, AuthError> {
-        let demand = TokenDemand { challenges: challenges.to_vec(), previous_scopes: None };
-        let shared = Arc::clone(&self.shared);
-        run_owned(async move {
-            let _renewal = shared.renewal.lock().await;
-            shared.obtain(&demand).await.map(|token| token.stored.clone())
+        let demand = TokenDemand::login(challenges);
+        run_renewal(&self.shared, async move |shared, _| {
+            shared.step_ups.lock().clear();
+            // Not the failure of another login: the user wants this one.
+            shared.obtain(&demand, None).await.map(|token| token.stored.clone())
         })
         .await
     }
@@ -97,10 +100,11 @@ impl OAuthAuthorizer {
         challenges: &[Challenge],
         channel: Arc<dyn DeviceChannel>,
     ) -> Result<StoredGrant, AuthError> {
-        let demand = TokenDemand { challenges: challenges.to_vec(), previous_scopes: None };
-        let _renewal = self.shared.renewal.lock().await;
-        let (key, grant) = self.shared.obtainer().obtain_with_device(&demand, &*channel).await?;
-        self.shared.store_grant(key, grant).await.map(|token| token.stored.clone())
+        let (shared, demand) = (&self.shared, TokenDemand::login(challenges));
+        let _renewal = shared.renewal.lock().await;
+        shared.step_ups.lock().clear();
+        let (key, grant) = shared.obtainer().obtain_with_device(&demand, &*channel).await?;
+        shared.store_grant(key, grant).await.map(|token| token.stored.clone())
     }
 }
 
@@ -165,13 +169,14 @@ impl Authorizer for OAuthAuthorizer {
             {
                 return Ok(Retry::Again);
             }
-            let shared = Arc::clone(&self.shared);
             let refusal = Refusal {
                 status: response.status,
-                demand: TokenDemand { challenges: response.challenges.to_vec(), previous_scopes: None },
+                demand: TokenDemand::login(response.challenges),
                 sent: response.sent.authorization().cloned(),
             };
-            match run_owned(async move { shared.renew(&refusal).await }).await {
+            let renewal =
+                run_renewal(&self.shared, async move |shared, arrival| shared.renew(&refusal, arrival).await);
+            match renewal.await {
                 // The challenge of the server says more than this error.
                 Err(AuthError::NeedsLogin) => Ok(Retry::GiveUp),
                 outcome => Ok(outcome?),
@@ -186,7 +191,6 @@ impl Authorizer for OAuthAuthorizer {
         }
         if !matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN) {
             current.is_unproven.store(false, Ordering::Relaxed);
-            self.shared.step_ups.store(0, Ordering::Relaxed);
         }
     }
 }

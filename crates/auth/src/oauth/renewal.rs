@@ -1,7 +1,7 @@
 //! Renewal: decides which of adoption, refresh, login and step-up a request needs, one at a time.
 //!
-//! Invariants: a renewal runs in a task of its own, so a caller that is dropped never interrupts it; concurrent callers share
-//! one renewal, also one that fails; a token that was refused right after a login is not followed by another login; before
+//! Invariants: a renewal runs in a task of its own, so a caller that is dropped never interrupts a refresh; a login ends when
+//! all callers that waited for it are gone; concurrent callers share one renewal, also one that fails; a token that was refused right after a login is not followed by another login; before
 //! anything is renewed, the store is asked for a token of another process.
 
 use std::sync::Arc;
@@ -15,6 +15,7 @@ use tokio::time::Instant;
 
 use crate::error::AuthError;
 use crate::oauth::current_token::CurrentToken;
+use crate::oauth::login_turns::Arrival;
 use crate::oauth::obtain::TokenDemand;
 use crate::oauth::refresh::{RefreshOutcome, Refresher};
 use crate::oauth::state::OAuthState;
@@ -22,8 +23,6 @@ use crate::registration::Registration;
 use crate::scope;
 use crate::store::{Grant, GrantKey, StoredGrant, SwapOutcome};
 
-/// The most step-ups in a row without an accepted request.
-const MAX_STEP_UPS: u32 = 2;
 /// How long after a failed refresh the next one is attempted.
 const RETRY_PAUSE: Duration = Duration::from_secs(5);
 
@@ -35,11 +34,22 @@ pub(super) struct Refusal {
     pub(super) sent: Option<HeaderValue>,
 }
 
-/// Runs a future in a task of its own, which goes on if the caller is dropped.
-pub(super) async fn run_owned<T: Send + 'static>(
-    work: impl Future<Output = Result<T, AuthError>> + Send + 'static,
-) -> Result<T, AuthError> {
-    match tokio::spawn(work).await {
+/// Runs a renewal in a task of its own, which goes on if the caller is dropped. The renewal lock is held meanwhile.
+pub(super) async fn run_renewal<T, F>(
+    shared: &Arc<OAuthState>,
+    renewal: impl FnOnce(Arc<OAuthState>, Arrival) -> F + Send + 'static,
+) -> Result<T, AuthError>
+where
+    T: Send + 'static,
+    F: Future<Output = Result<T, AuthError>> + Send,
+{
+    let (caller, shared) = (shared.logins.enter(), Arc::clone(shared));
+    let arrival = caller.arrival;
+    let task = tokio::spawn(async move {
+        let _renewal = shared.renewal.lock().await;
+        renewal(Arc::clone(&shared), arrival).await
+    });
+    match task.await {
         Ok(outcome) => outcome,
         Err(error) => Err(AuthError::LoginAborted(error.to_string())),
     }
@@ -51,17 +61,11 @@ impl OAuthState {
         self: &Arc<Self>,
         due: &Arc<CurrentToken>,
     ) -> Result<Arc<CurrentToken>, AuthError> {
-        let (shared, due) = (Arc::clone(self), Arc::clone(due));
-        run_owned(async move {
-            let _renewal = shared.renewal.lock().await;
-            match shared.current() {
-                Some(current) if current.authorization != due.authorization => Ok(current),
-                _ if due.stored.grant.refresh_token.is_some() => shared.refresh(&due).await,
-                _ => {
-                    let previous_scopes = Some(due.stored.grant.requested_scopes.clone());
-                    shared.obtain(&TokenDemand { challenges: Vec::new(), previous_scopes }).await
-                }
-            }
+        let due = Arc::clone(due);
+        run_renewal(self, async move |shared, arrival| match shared.current() {
+            Some(current) if current.authorization != due.authorization => Ok(current),
+            _ if due.stored.grant.refresh_token.is_some() => shared.refresh(&due).await,
+            _ => shared.obtain(&TokenDemand::renewal(&due.stored.grant, &[]), Some(arrival)).await,
         })
         .await
     }
@@ -109,10 +113,34 @@ impl OAuthState {
         }))
     }
 
-    /// Obtains a new grant and stores it. The renewal lock is held.
-    pub(super) async fn obtain(&self, demand: &TokenDemand) -> Result<Arc<CurrentToken>, AuthError> {
-        let (key, grant) = self.obtainer().obtain(demand).await?;
-        self.store_grant(key, grant).await
+    /// Obtains a new grant and stores it, or fails like a login that failed since the arrival of the caller. The renewal lock
+    /// is held.
+    pub(super) async fn obtain(
+        &self,
+        demand: &TokenDemand,
+        arrival: Option<Arrival>,
+    ) -> Result<Arc<CurrentToken>, AuthError> {
+        if let Some(failure) = arrival.and_then(|arrival| self.logins.failure_since(arrival)) {
+            return Err(failure);
+        }
+        let obtainer = self.obtainer();
+        let obtaining = async {
+            let (key, grant) = obtainer.obtain(demand).await?;
+            self.store_grant(key, grant).await
+        };
+        // Without a user the token may be renewed ahead, for requests to come.
+        let outcome = match self.settings.options.grant.is_without_user() {
+            true => obtaining.await,
+            false => tokio::select! {
+                biased;
+                () = self.logins.wait_until_abandoned() => {
+                    return Err(AuthError::LoginAborted("the calls that needed it were cancelled".to_owned()));
+                }
+                outcome = obtaining => outcome,
+            },
+        };
+        self.logins.finish(outcome.as_ref().err().cloned());
+        outcome
     }
 
     /// Stores a new grant and uses it. The renewal lock is held.
@@ -134,16 +162,15 @@ impl OAuthState {
     }
 
     /// Handles a refused request: adopts a newer token, refreshes, or logs in.
-    pub(super) async fn renew(&self, refusal: &Refusal) -> Result<Retry, AuthError> {
-        let _renewal = self.renewal.lock().await;
+    pub(super) async fn renew(&self, refusal: &Refusal, arrival: Arrival) -> Result<Retry, AuthError> {
         if self.adopt_newer(refusal).await? {
             return Ok(Retry::Again);
         }
         let Some(current) = self.current().filter(|_| refusal.sent.is_some()) else {
-            return self.obtain(&refusal.demand).await.map(|_| Retry::Again);
+            return self.obtain(&refusal.demand, Some(arrival)).await.map(|_| Retry::Again);
         };
         if refusal.status == StatusCode::FORBIDDEN {
-            return self.step_up(&current, refusal).await;
+            return self.step_up(&current, refusal, arrival).await;
         }
         let issuer_changed = self.issuer_changed(&current, refusal).await?;
         let can_refresh = current.stored.grant.refresh_token.is_some() && !issuer_changed;
@@ -157,7 +184,11 @@ impl OAuthState {
             // The server refuses the token that its own authorization server has just issued.
             return Ok(Retry::GiveUp);
         }
-        self.obtain(&refusal.demand).await.map(|_| Retry::Again)
+        let demand = match self.settings.options.grant.is_without_user() {
+            true => TokenDemand::renewal(&current.stored.grant, &refusal.demand.challenges),
+            false => refusal.demand.clone(),
+        };
+        self.obtain(&demand, Some(arrival)).await.map(|_| Retry::Again)
     }
 
     /// Takes over a token that is not the one that was refused: renewed by another request, or stored by another process.
@@ -176,16 +207,21 @@ impl OAuthState {
     }
 
     /// Asks for more scopes, a few times at most.
-    async fn step_up(&self, current: &CurrentToken, refusal: &Refusal) -> Result<Retry, AuthError> {
+    async fn step_up(
+        &self,
+        current: &CurrentToken,
+        refusal: &Refusal,
+        arrival: Arrival,
+    ) -> Result<Retry, AuthError> {
         let requested = &current.stored.grant.requested_scopes;
         let challenged = scope::challenged_scopes(&refusal.demand.challenges).unwrap_or_default();
         let is_useless = requested.contains_all(&challenged) && current.is_unproven.load(Ordering::Relaxed);
         let can_ask = self.settings.channel.is_some() || self.settings.options.grant.is_without_user();
-        if is_useless || !can_ask || self.step_ups.fetch_add(1, Ordering::Relaxed) >= MAX_STEP_UPS {
+        if is_useless || !can_ask || !self.step_ups.lock().admit(&challenged) {
             return Ok(Retry::GiveUp);
         }
-        let demand = TokenDemand { previous_scopes: Some(requested.clone()), ..refusal.demand.clone() };
-        self.obtain(&demand).await.map(|_| Retry::Again)
+        let demand = TokenDemand::step_up(&current.stored.grant, &refusal.demand.challenges);
+        self.obtain(&demand, Some(arrival)).await.map(|_| Retry::Again)
     }
 
     /// Returns whether the server names another issuer now than that of the token.

@@ -4,7 +4,6 @@
 //! the store is asked for one of another process.
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicU32;
 use std::time::{Duration, SystemTime};
 
 use parking_lot::{Mutex, RwLock};
@@ -15,8 +14,10 @@ use crate::error::AuthError;
 use crate::fetch::Fetcher;
 use crate::oauth::current_token::CurrentToken;
 use crate::oauth::login_channel::LoginChannel;
+use crate::oauth::login_turns::LoginTurns;
 use crate::oauth::obtain::Obtainer;
 use crate::oauth::options::OAuthOptions;
+use crate::oauth::step_up_log::StepUpLog;
 use crate::store::{MemoryStore, ServerAccount, StoredGrant, TokenStore};
 
 /// How long a request waits for a renewal while its token is still good.
@@ -42,8 +43,9 @@ pub(super) struct OAuthState {
     pub(super) renewal: tokio::sync::Mutex<()>,
     /// The last refresh that failed, and when. Held for a clone, never across an await.
     pub(super) failure: Mutex<Option<(Instant, AuthError)>>,
-    /// Step-ups since a request was accepted.
-    pub(super) step_ups: AtomicU32,
+    /// Held for an insertion, never across an await.
+    pub(super) step_ups: Mutex<StepUpLog>,
+    pub(super) logins: LoginTurns,
 }
 
 impl OAuthSettings {
@@ -68,7 +70,8 @@ impl OAuthState {
             current: RwLock::default(),
             renewal: tokio::sync::Mutex::default(),
             failure: Mutex::default(),
-            step_ups: AtomicU32::new(0),
+            step_ups: Mutex::default(),
+            logins: LoginTurns::default(),
         }
     }
 
