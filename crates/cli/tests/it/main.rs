@@ -2,16 +2,19 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod accounts;
 mod commands;
 mod concurrency;
 mod configuration;
 mod definitions;
+mod device_login;
 mod doctor;
 mod elicitation;
 mod errors;
 mod home;
 mod json;
 mod login;
+mod login_steps;
 mod remote;
 mod results;
 mod revisions;
