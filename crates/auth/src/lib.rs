@@ -44,6 +44,8 @@ mod random;
 mod registration;
 mod resource_server;
 mod scope;
+mod sent_secrets;
+mod sizes;
 mod store;
 mod token;
 

@@ -13,6 +13,7 @@ use crate::error::AuthError;
 use crate::fetch::Fetcher;
 use crate::metadata::ServerMetadata;
 use crate::scope::Scopes;
+use crate::sizes::{MAX_CLIENT_ID, check_size};
 
 /// Stands for the redirect URI where a grant has none.
 pub(crate) const NO_REDIRECT: &str = "(none)";
@@ -78,7 +79,7 @@ pub(crate) async fn register(
         return Err(by_hand());
     }
     let registered: RegisteredClient = answer.decode()?;
-    Ok(registered.into_client())
+    registered.into_client()
 }
 
 /// Returns whether a registration endpoint takes no requests of the public, although the metadata lists it.
@@ -148,7 +149,9 @@ struct RegisteredClient {
 }
 
 impl RegisteredClient {
-    fn into_client(self) -> OAuthClient {
+    fn into_client(self) -> Result<OAuthClient, AuthError> {
+        check_size("client id", &self.client_id, MAX_CLIENT_ID)?;
+        check_size("client secret", self.client_secret.as_deref().unwrap_or_default(), MAX_CLIENT_ID)?;
         let placement = match self.token_endpoint_auth_method.as_deref() {
             Some("client_secret_basic") => Some(SecretPlacement::Basic),
             Some("client_secret_post") => Some(SecretPlacement::Post),
@@ -159,7 +162,7 @@ impl RegisteredClient {
             Some(secret) => ClientAuthentication::Secret { secret: Secret::new(secret), placement },
             None => ClientAuthentication::Public,
         };
-        OAuthClient { id: self.client_id, authentication }
+        Ok(OAuthClient { id: self.client_id, authentication })
     }
 }
 
@@ -197,7 +200,8 @@ mod tests {
 
     #[test]
     fn a_secret_for_a_public_client_is_not_used() {
-        let read = |text: &str| serde_json::from_str::<RegisteredClient>(text).unwrap().into_client();
+        let read =
+            |text: &str| serde_json::from_str::<RegisteredClient>(text).unwrap().into_client().unwrap();
         let public = read(r#"{"client_id":"c","client_secret":"s","token_endpoint_auth_method":"none"}"#);
         assert!(matches!(public.authentication, ClientAuthentication::Public));
         let post = read(

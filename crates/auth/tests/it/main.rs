@@ -3,6 +3,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod assertions;
 mod authorization_server;
 mod breakage;
 mod client;
@@ -23,5 +24,6 @@ mod resource_server;
 mod scripted_login;
 mod scripted_server;
 mod token_adoption;
+mod token_answers;
 mod warnings;
 mod worker;

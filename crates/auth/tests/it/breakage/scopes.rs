@@ -85,6 +85,11 @@ async fn b13_scopes_that_are_not_granted_are_replaced_by_fewer() {
             vec![challenge("read"), offline(), Fault::GrantsOnly(&["read"])],
             vec![Some("read offline_access"), Some("read")],
         ),
+        // The challenge with offline access, the challenge, none.
+        (
+            vec![challenge("read"), offline(), Fault::GrantsOnly(&[])],
+            vec![Some("read offline_access"), Some("read"), None],
+        ),
     ] {
         let server = AuthorizationServer::with_faults(faults.clone()).await;
         let client = TestClient::with_browser(&server, OAuthOptions::default());
