@@ -3,10 +3,9 @@
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-use switchboard::auth::OAuthOptions;
 use switchboard::client::ClientSession;
 use switchboard::host::Transport;
-use switchboard::host::config::DEFAULT_STARTUP_TIMEOUT;
+use switchboard::host::config::{DEFAULT_STARTUP_TIMEOUT, OAuthConfig};
 use switchboard::transport::Tap;
 use switchboard::transport::http_client::Address;
 use switchboard::{Http, Stdio};
@@ -56,7 +55,7 @@ async fn examine(report: &mut DoctorReport, args: &DoctorArgs) -> Result<(), Com
         (None, Some(url), _) => {
             let endpoint = remote::resolve_endpoint(&args.remote, url, &SessionOptions::default()).await?;
             let subject = match endpoint.uses_login {
-                true => Some(login_subject(args, url, endpoint.address)?),
+                true => Some(login_subject(args, url, endpoint.address, None)?),
                 false => None,
             };
             examine_remote(report, endpoint.http, subject, timeout).await
@@ -97,7 +96,8 @@ async fn examine_configured(
             let has_own = http.headers().iter().any(|(name, _)| name.eq_ignore_ascii_case("authorization"));
             let address = http.check().ok().filter(|_| !has_own);
             // An HTTP client that cannot be created fails at the connection, too.
-            let subject = address.and_then(|address| login_subject(args, name, address).ok());
+            let subject =
+                address.and_then(|address| login_subject(args, name, address, spec.oauth.clone()).ok());
             examine_remote(report, *http, subject, timeout).await
         }
         _ => {
@@ -109,15 +109,20 @@ async fn examine_configured(
 }
 
 /// Returns the login to examine: that of the named account, or the one that other commands would use.
-fn login_subject(args: &DoctorArgs, name: &str, address: Address) -> Result<LoginSubject, CommandError> {
-    let target = LoginTarget { name: name.to_owned(), address };
+fn login_subject(
+    args: &DoctorArgs,
+    name: &str,
+    address: Address,
+    oauth: Option<Arc<OAuthConfig>>,
+) -> Result<LoginSubject, CommandError> {
+    let target = LoginTarget { name: name.to_owned(), address, oauth };
     Ok(LoginSubject {
         http: http_client()?,
         login_command: target.login_command(args.account.as_deref()),
+        selector: AccountSelector::new(target.account(args.account.as_deref()), true),
+        options: target.options()?,
+        client_id: target.oauth.as_ref().and_then(|oauth| oauth.client_id.clone()),
         address: target.address,
-        selector: AccountSelector::new(args.account.as_deref(), true),
-        options: OAuthOptions::default(),
-        client_id: None,
     })
 }
 
