@@ -11,6 +11,7 @@ use crate::client_auth::{ClientAuthentication, OAuthClient, SecretPlacement};
 use crate::device::DEVICE_CODE;
 use crate::error::AuthError;
 use crate::fetch::Fetcher;
+use crate::loopback::{FIXED_CALLBACK_PORT, PATH};
 use crate::metadata::ServerMetadata;
 use crate::scope::Scopes;
 use crate::sizes::{MAX_CLIENT_ID, check_size};
@@ -55,6 +56,38 @@ pub(crate) fn accepts_metadata_document(server: &ServerMetadata, url: Option<&st
             .is_ok_and(|address| address.is_secure() && address.uri().path() != "/")
     };
     server.client_id_metadata_document_supported && url.is_some_and(is_valid)
+}
+
+/// Returns the metadata document of a client, to be hosted at `url`, which is then the client id
+/// ([`OAuthOptions::with_metadata_document`](crate::OAuthOptions::with_metadata_document)).
+///
+/// It lists the loopback redirect URIs by every name of this machine, without a port, as RFC 8252 has it, and with
+/// [`FIXED_CALLBACK_PORT`](crate::FIXED_CALLBACK_PORT), for servers that compare ports.
+///
+/// ```
+/// use switchboard::auth::client_metadata_document;
+///
+/// let document = client_metadata_document("https://example.com/client.json", "Notes");
+/// assert!(document.contains("http://127.0.0.1/callback"));
+/// ```
+pub fn client_metadata_document(url: &str, client_name: &str) -> String {
+    let hosts = ["127.0.0.1", "localhost", "[::1]"];
+    let redirect_uris: Vec<String> = hosts
+        .iter()
+        .flat_map(|host| {
+            [format!("http://{host}{PATH}"), format!("http://{host}:{FIXED_CALLBACK_PORT}{PATH}")]
+        })
+        .collect();
+    let document = serde_json::json!({
+        "client_id": url,
+        "client_name": client_name,
+        "redirect_uris": redirect_uris,
+        "grant_types": ["authorization_code", "refresh_token", DEVICE_CODE],
+        "response_types": ["code"],
+        "token_endpoint_auth_method": "none",
+        "application_type": "native",
+    });
+    serde_json::to_string_pretty(&document).expect("strings serialize")
 }
 
 /// Registers a client (RFC 7591).
@@ -196,6 +229,19 @@ mod tests {
         assert_eq!(device["application_type"], "native");
         assert_eq!(device["grant_types"], serde_json::json!([DEVICE_CODE, "refresh_token"]));
         assert_eq!((&device["redirect_uris"], &device["response_types"]), (&json!([]), &json!([])));
+    }
+
+    #[test]
+    fn row_5_a_metadata_document_lists_loopback_by_every_name() {
+        let document = client_metadata_document("https://a.example/client.json", "Switchboard");
+        let document: serde_json::Value = serde_json::from_str(&document).unwrap();
+        assert_eq!(document["client_id"], "https://a.example/client.json");
+        let uris = document["redirect_uris"].as_array().unwrap();
+        for host in ["127.0.0.1", "localhost", "[::1]"] {
+            for port in ["", ":28417"] {
+                assert!(uris.contains(&json!(format!("http://{host}{port}/callback"))), "{uris:?}");
+            }
+        }
     }
 
     #[test]

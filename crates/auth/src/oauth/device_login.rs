@@ -6,7 +6,7 @@ use crate::dpop::DpopBinding;
 use crate::error::AuthError;
 use crate::form::Form;
 use crate::oauth::demand::TokenDemand;
-use crate::oauth::obtain::{Obtainer, is_unknown_client};
+use crate::oauth::obtain::{ClientSource, Obtainer, is_unknown_client};
 use crate::scope::Scopes;
 use crate::store::{Grant, GrantKey};
 
@@ -60,7 +60,9 @@ impl Obtainer<'_> {
                 Ok(response) => {
                     return Ok(self.grant(discovery, chosen.client, scopes.clone(), dpop, response));
                 }
-                Err(error) if chosen.is_stored && !retried && is_unknown_client(&error) => {
+                Err(error)
+                    if chosen.source == ClientSource::Stored && !retried && is_unknown_client(&error) =>
+                {
                     self.store.set_client(&discovery.server.issuer, DEVICE_CODE, None).await?;
                     retried = true;
                 }

@@ -34,10 +34,23 @@ pub(super) struct Obtainer<'a> {
     pub(super) channel: Option<&'a dyn LoginChannel>,
 }
 
-/// A client, and whether it comes from the store and may be outdated.
+/// A client, and where it comes from.
 pub(super) struct ChosenClient {
     pub(super) client: OAuthClient,
-    pub(super) is_stored: bool,
+    pub(super) source: ClientSource,
+}
+
+/// Where a client comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum ClientSource {
+    /// The configuration.
+    Configured,
+    /// A metadata document, whose URL is its id.
+    Document,
+    /// The store: the server may have forgotten it.
+    Stored,
+    /// A registration just now.
+    Registered,
 }
 
 impl Obtainer<'_> {
@@ -146,7 +159,8 @@ impl Obtainer<'_> {
         }
     }
 
-    /// Runs the authorization code flow. A stored client that the server no longer knows is registered anew, once.
+    /// Runs the authorization code flow, and once more where that helps: a stored client that the server no longer knows is
+    /// registered anew; for a client with a metadata document whose redirect URI is refused the port is the fixed one.
     async fn log_in(
         &self,
         discovery: &Discovery,
@@ -157,9 +171,9 @@ impl Obtainer<'_> {
         if !discovery.server.supports_s256() && self.options.pkce == PkcePolicy::Require {
             return Err(AuthError::PkceUnsupported { issuer: discovery.server.issuer.clone() });
         }
-        let mut retried = false;
+        let mut callback = channel.begin().await?;
+        let mut is_retry = false;
         loop {
-            let callback = channel.begin().await?;
             let redirect_uri = callback.redirect_uri().to_owned();
             let chosen = self.client(discovery, Some(&redirect_uri), scopes).await?;
             let request =
@@ -173,12 +187,19 @@ impl Obtainer<'_> {
                 Ok(response) => {
                     return Ok(self.grant(discovery, chosen.client, scopes.clone(), dpop, response));
                 }
-                Err(error) if chosen.is_stored && !retried && is_unknown_client(&error) => {
+                Err(error) if is_retry => return Err(error),
+                Err(error) if chosen.source == ClientSource::Stored && is_unknown_client(&error) => {
                     self.store.set_client(&discovery.server.issuer, &redirect_uri, None).await?;
-                    retried = true;
+                    callback = channel.begin().await?;
+                }
+                Err(error)
+                    if chosen.source == ClientSource::Document && error.code() == Some("invalid_request") =>
+                {
+                    callback = channel.begin_at_fixed_port().await?.ok_or(error)?;
                 }
                 Err(error) => return Err(error),
             }
+            is_retry = true;
         }
     }
 
@@ -292,14 +313,14 @@ impl Obtainer<'_> {
         let server = &discovery.server;
         let (metadata_document, client_name) = match &self.options.registration {
             Registration::Preset(client) => {
-                return Ok(ChosenClient { client: client.clone(), is_stored: false });
+                return Ok(ChosenClient { client: client.clone(), source: ClientSource::Configured });
             }
             Registration::Automatic { metadata_document, client_name } => (metadata_document, client_name),
         };
         if let Some(url) = metadata_document
             && registration::accepts_metadata_document(server, Some(url))
         {
-            return Ok(ChosenClient { client: OAuthClient::public(url), is_stored: false });
+            return Ok(ChosenClient { client: OAuthClient::public(url), source: ClientSource::Document });
         }
         let rejected = self.store.find(self.account).await?.filter(|stored| stored.grant.needs_login());
         let is_rejected = |id: &str| rejected.as_ref().is_some_and(|grant| grant.key.client_id == id);
@@ -308,12 +329,12 @@ impl Obtainer<'_> {
         if let Some(stored) = self.store.client(&server.issuer, kept_under).await?
             && !is_rejected(&stored.id)
         {
-            return Ok(ChosenClient { client: stored.to_client(), is_stored: true });
+            return Ok(ChosenClient { client: stored.to_client(), source: ClientSource::Stored });
         }
         let request = RegistrationRequest { client_name, redirect_uri, scopes };
         let client = registration::register(self.fetcher, server, &request).await?;
         self.store.set_client(&server.issuer, kept_under, StoredClient::of(&client)).await?;
-        Ok(ChosenClient { client, is_stored: false })
+        Ok(ChosenClient { client, source: ClientSource::Registered })
     }
 
     pub(super) fn grant(

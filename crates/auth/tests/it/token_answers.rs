@@ -13,7 +13,7 @@ use switchboard_http::{Challenge, HttpClient, HttpClientOptions, HttpError, Secr
 use switchboard_testkit::{HttpScript, http_response, read_request};
 use tokio::io::AsyncWriteExt;
 
-use crate::scripted_login::{ScriptedChannel, ScriptedLogin, UserAction};
+use crate::scripted_login::{FIXED_REDIRECT_URI, ScriptedChannel, ScriptedLogin, UserAction};
 use crate::scripted_server::ScriptedServer;
 
 const RESOURCE: &str = "/.well-known/oauth-protected-resource/mcp";
@@ -191,6 +191,31 @@ async fn row_13_refused_scopes_are_replaced_without_a_user_too() {
     let asked = challenges(&[r#"Bearer scope="read""#]);
     authorizer(&server, &login, options).log_in(&asked).await.unwrap();
     assert_eq!(scopes_of(&server.forms("/token")), ["read offline_access", "read", ""]);
+}
+
+#[tokio::test]
+async fn row_5_a_refused_redirect_uri_of_a_metadata_document_is_tried_with_the_fixed_port() {
+    const DOCUMENT: &str = "https://client.example/client.json";
+    let server = ScriptedServer::start().await;
+    server.extend_metadata(&json!({"client_id_metadata_document_supported": true}));
+    let login = ScriptedLogin::new(UserAction::Agree);
+    let by_document = authorizer(&server, &login, OAuthOptions::default().with_metadata_document(DOCUMENT));
+    *login.errors.lock().unwrap() = vec!["invalid_request"];
+    by_document.log_in(&[]).await.unwrap();
+    let requests = login.requests();
+    let uris: Vec<_> = requests.iter().map(|request| request["redirect_uri"].as_str()).collect();
+    assert_eq!(uris, ["http://127.0.0.1:1/callback", FIXED_REDIRECT_URI]);
+    assert!(requests.iter().all(|request| request["client_id"] == DOCUMENT));
+    assert_eq!(server.forms("/token")[0]["redirect_uri"], FIXED_REDIRECT_URI);
+
+    // Once only, and for no other client.
+    *login.errors.lock().unwrap() = vec!["invalid_request"; 2];
+    assert_eq!(by_document.log_in(&[]).await.unwrap_err().code(), Some("invalid_request"));
+    assert_eq!(login.pages(), 4);
+    *login.errors.lock().unwrap() = vec!["invalid_request"];
+    let registered = authorizer(&server, &login, OAuthOptions::default());
+    assert_eq!(registered.log_in(&[]).await.unwrap_err().code(), Some("invalid_request"));
+    assert_eq!(login.pages(), 5);
 }
 
 /// A token endpoint that takes 30 s for each answer, and wants a nonce first.
