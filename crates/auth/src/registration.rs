@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn row_5_a_metadata_document_lists_loopback_by_every_name() {
+    fn b05_a_metadata_document_lists_loopback_by_every_name() {
         let document = client_metadata_document("https://a.example/client.json", "Switchboard");
         let document: serde_json::Value = serde_json::from_str(&document).unwrap();
         assert_eq!(document["client_id"], "https://a.example/client.json");

@@ -6,8 +6,8 @@ use std::time::{Duration, SystemTime};
 
 use http::Method;
 use switchboard_auth::{
-    AuthError, FileStore, GrantState, LoginChannel, OAuthAuthorizer, OAuthClient, OAuthOptions,
-    PendingCallback, StoredGrant, SwapOutcome, TokenStore,
+    AuthError, FIXED_CALLBACK_PORT, FileStore, GrantState, LoginChannel, OAuthAuthorizer, OAuthClient,
+    OAuthOptions, PendingCallback, StoredGrant, SwapOutcome, TokenStore,
 };
 use switchboard_http::{
     Address, AuthorizeError, BoxFuture, HttpClient, HttpClientOptions, HttpError, Request,
@@ -132,19 +132,27 @@ async fn replace(store: &FileStore, stored: StoredGrant) {
 #[derive(Debug)]
 pub(crate) struct Browser;
 
-struct OpenPage;
+struct OpenPage {
+    redirect_uri: String,
+}
 
 pub(crate) const REDIRECT_URI: &str = "http://127.0.0.1:1/callback";
 
 impl LoginChannel for Browser {
     fn begin(&self) -> BoxFuture<'_, Result<Box<dyn PendingCallback>, AuthError>> {
-        Box::pin(async { Ok(Box::new(OpenPage) as Box<dyn PendingCallback>) })
+        let page = OpenPage { redirect_uri: REDIRECT_URI.to_owned() };
+        Box::pin(async { Ok(Box::new(page) as Box<dyn PendingCallback>) })
+    }
+
+    fn begin_at_fixed_port(&self) -> BoxFuture<'_, Result<Option<Box<dyn PendingCallback>>, AuthError>> {
+        let page = OpenPage { redirect_uri: format!("http://127.0.0.1:{FIXED_CALLBACK_PORT}/callback") };
+        Box::pin(async { Ok(Some(Box::new(page) as Box<dyn PendingCallback>)) })
     }
 }
 
 impl PendingCallback for OpenPage {
     fn redirect_uri(&self) -> &str {
-        REDIRECT_URI
+        &self.redirect_uri
     }
 
     fn authorize<'a>(self: Box<Self>, url: &'a str) -> BoxFuture<'a, Result<String, AuthError>> {

@@ -3,7 +3,7 @@
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use ring::digest::{SHA256, digest};
-use serde_json::json;
+use serde_json::{Value, json};
 use switchboard_testkit::http_response;
 
 use super::families::{Family, token_answer};
@@ -107,6 +107,13 @@ pub(super) fn objection(state: &State, request: &Received) -> Option<(&'static s
         }
         Fault::RequiresScope if scope.is_empty() => Some(("invalid_request", "AADSTS900144")),
         Fault::UnknownClientAt(path) if *path == request.path => Some(("invalid_client", "unknown")),
+        Fault::ComparesRedirect(document) => {
+            let document: Value = serde_json::from_str(document).unwrap();
+            let listed = document["redirect_uris"].as_array().unwrap();
+            let sent = request.parameters.get("redirect_uri");
+            let is_listed = sent.is_none_or(|sent| listed.iter().any(|uri| uri == sent));
+            (!is_listed).then_some(("invalid_request", "redirect_uri"))
+        }
         _ => None,
     })
 }

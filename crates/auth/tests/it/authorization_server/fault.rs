@@ -29,6 +29,8 @@ pub(crate) enum Fault {
     RejectsResource,
     /// Rejects requests without `scope`, as Entra does.
     RequiresScope,
+    /// Accepts only the redirect URIs of this client metadata document, compared as texts, the port included.
+    ComparesRedirect(String),
     /// Does not know the client at this path.
     UnknownClientAt(&'static str),
 }

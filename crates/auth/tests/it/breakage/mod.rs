@@ -9,7 +9,8 @@
 //! | `enterprise` | enterprise-managed authorization |
 //! | `requests` | what every request of a login carries |
 //!
-//! Refreshes are rows, too: `refresh_failures`, `refresh_races` and `token_adoption`.
+//! Refreshes are rows, too: `refresh_failures`, `refresh_races` and `token_adoption`. Further cases of these rows are in
+//! `assertions` and `token_answers`.
 
 mod discovery;
 mod enterprise;

@@ -1,7 +1,9 @@
 //! Clients: registered by hand, by a metadata document, dynamically.
 
 use serde_json::{Value, json};
-use switchboard_auth::{AuthError, OAuthClient, OAuthOptions, PkcePolicy};
+use switchboard_auth::{
+    AuthError, FIXED_CALLBACK_PORT, OAuthClient, OAuthOptions, PkcePolicy, client_metadata_document,
+};
 use switchboard_http::{AuthorizeError, HttpError, Secret};
 
 use crate::authorization_server::{Answer, AuthorizationServer, Fault};
@@ -82,6 +84,18 @@ async fn b04_a_client_of_ones_own_needs_no_registration() {
         let sent = (token.header("authorization"), token.parameter("client_secret"));
         assert_eq!(sent, if is_basic { (Some("Basic MG9hMTpzM2NyZXQ="), "") } else { (None, "s3cret") });
     }
+}
+
+#[tokio::test]
+async fn b05_a_server_that_compares_ports_accepts_the_port_of_the_document() {
+    let document = client_metadata_document(DOCUMENT, "Switchboard");
+    let faults = [supports_documents(), Fault::ComparesRedirect(document)];
+    let server = AuthorizationServer::with_faults(faults).await;
+    assert_eq!(TestClient::with_browser(&server, with_document()).request().await.unwrap(), 200);
+    let fixed = format!("http://127.0.0.1:{FIXED_CALLBACK_PORT}/callback");
+    let expected = [Some(REDIRECT_URI.to_owned()), Some(fixed.clone())];
+    assert_eq!(server.sent("/authorize", "redirect_uri"), expected);
+    assert_eq!(server.sent("/token", "redirect_uri"), [Some(fixed)]);
 }
 
 #[tokio::test]

@@ -1,7 +1,7 @@
 //! `resource` and scopes on every leg: authorization, token, refresh.
 
 use serde_json::json;
-use switchboard_auth::{AuthError, OAuthOptions, ResourceParameter, Scopes};
+use switchboard_auth::{OAuthOptions, ResourceParameter, Scopes};
 
 use crate::authorization_server::{AuthorizationServer, Fault};
 use crate::client::{TestClient, open, preset};
@@ -97,12 +97,4 @@ async fn b13_scopes_that_are_not_granted_are_replaced_by_fewer() {
         let sent = server.sent("/authorize", "scope");
         assert_eq!(sent.iter().map(Option::as_deref).collect::<Vec<_>>(), expected, "{faults:?}");
     }
-}
-
-#[tokio::test]
-async fn b13_configured_scopes_are_not_replaced() {
-    let server = AuthorizationServer::with_faults([Fault::GrantsOnly(&["read"])]).await;
-    let error = TestClient::with_browser(&server, scopes("admin")).failure().await;
-    assert!(matches!(&error, AuthError::Callback(_)) && error.code() == Some("invalid_scope"), "{error:?}");
-    assert_eq!(server.requests_for("/authorize").len(), 1);
 }
