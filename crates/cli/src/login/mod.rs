@@ -9,7 +9,7 @@
 //! | `pasted_callback` | what a user pastes instead of a callback |
 //! | `login_environment` | SSH, containers, WSL, displays; which program opens a browser |
 //! | `browser` | opens a browser |
-//! | `login_error`, `provider_advice` | what failures of authorization servers mean, and the setting that helps |
+//! | `login_error` | errors of a login, with the option that helps |
 //! | `server_probe` | one request, to see whether a server wants a login |
 //! | `token_check`, `token_claims` | why a server refuses a token |
 //! | `login_client` | the HTTP client of logins |
@@ -25,7 +25,6 @@ mod login_environment;
 mod login_error;
 mod login_overview;
 mod pasted_callback;
-mod provider_advice;
 mod qr_code;
 mod server_probe;
 mod stored_logins;
@@ -40,7 +39,6 @@ pub(crate) use login_client::http_client;
 pub(crate) use login_environment::LoginEnvironment;
 pub(crate) use login_error::explain_login_error;
 pub(crate) use login_overview::LoginOverview;
-pub(crate) use provider_advice::provider_of;
 pub(crate) use server_probe::{ProbeOutcome, probe, read_only_authorizer};
 pub(crate) use stored_logins::{StoredLogins, open_store};
 pub(crate) use terminal_channel::TerminalChannel;
