@@ -5,8 +5,9 @@ use std::time::SystemTime;
 
 use switchboard::auth::{
     CallbackPort, OAuthAuthorizer, OAuthClient, OAuthOptions, PkcePolicy, ResourceParameter, Scopes,
-    StoredGrant,
+    ServerAccount, StoredGrant,
 };
+use switchboard::login::oauth_options;
 use switchboard::transport::http_client::{Address, Challenge, PlainHttp, Secret};
 use switchboard_terminal::StdinLines;
 
@@ -46,7 +47,7 @@ pub(crate) async fn run(args: &LoginArgs) -> Result<(), CommandError> {
 }
 
 async fn log_in(args: &LoginArgs, target: &LoginTarget) -> Result<StoredGrant, CommandError> {
-    let options = options(args)?;
+    let options = options(args, target)?;
     let http = http_client()?;
     let challenges = target.challenges(&http).await?;
     let authorizer = OAuthAuthorizer::new(http, target.address.clone(), options).with_store(open_store()?);
@@ -76,9 +77,11 @@ async fn channel(
             .await
             .is_ok_and(|found| found.server.device_authorization_endpoint.is_some());
     let callback_url = args.callback_url.as_deref().map(parse_callback_url).transpose()?;
+    let configured = target.oauth.as_ref().and_then(|oauth| oauth.callback_port);
+    let port = args.port.or(configured);
     Ok(TerminalChannel {
         server: target.address.as_str().to_owned(),
-        port: args.port.map_or(CallbackPort::Stable, CallbackPort::Fixed),
+        port: port.map_or(CallbackPort::Stable, CallbackPort::Fixed),
         callback_url,
         paste_only: args.paste,
         environment,
@@ -93,9 +96,13 @@ fn parse_callback_url(url: &str) -> Result<Address, CommandError> {
         .map_err(|error| CommandError::usage(format!("--callback-url: {error}")))
 }
 
-/// Returns the settings of a login.
-fn options(args: &LoginArgs) -> Result<OAuthOptions, CommandError> {
-    let mut options = OAuthOptions::default().with_account(&args.account);
+/// Returns the settings of a login: those of the command line, then those of the configuration.
+fn options(args: &LoginArgs, target: &LoginTarget) -> Result<OAuthOptions, CommandError> {
+    let mut options = target.oauth.as_deref().map(oauth_options).transpose()?.unwrap_or_default();
+    let names_account = target.oauth.as_ref().is_some_and(|oauth| oauth.account.is_some());
+    if args.account != ServerAccount::DEFAULT || !names_account {
+        options = options.with_account(&args.account);
+    }
     if let Some(id) = &args.client_id {
         let client = match &args.client_secret_env {
             None => OAuthClient::public(id),

@@ -1,7 +1,10 @@
 //! The server to log in to: a configured one, or a URL.
 
+use std::sync::Arc;
+
 use http::header::{ACCEPT, CONTENT_TYPE, HeaderValue};
 use http::{Method, StatusCode};
+use switchboard::host::config::OAuthConfig;
 use switchboard::host::{ServerSpec, Transport};
 use switchboard::protocol::Revision;
 use switchboard::transport::http_client::{Address, Challenge, HttpClient, PlainHttp, Request};
@@ -16,6 +19,8 @@ pub(crate) struct LoginTarget {
     /// The name by which the user knows it.
     pub(crate) name: String,
     pub(crate) address: Address,
+    /// The settings of its `oauth` block.
+    pub(crate) oauth: Option<Arc<OAuthConfig>>,
 }
 
 impl LoginTarget {
@@ -27,18 +32,22 @@ impl LoginTarget {
         if typed.contains("://") {
             let address = Address::parse(typed, PlainHttp::LoopbackOnly)
                 .map_err(|error| CommandError::usage(error.to_string()))?;
-            return Ok(Self { name: typed.to_owned(), address });
+            return Ok(Self { name: typed.to_owned(), address, oauth: None });
         }
         let files = ConfigFiles::read()?;
         let spec = ServerSpec::from_configured(files.server(typed)?)?;
-        let Transport::Http(http) = &spec.transport else {
-            let message =
-                format!("{} is not a server at a URL, so there is nothing to log in to", one_line(typed));
-            return Err(CommandError::new(ExitKind::Usage, "usage", message)
-                .hint("a program gets its credentials from its environment: see `env` in its entry"));
+        let address = match &spec.transport {
+            Transport::Http(http) => http.check().map_err(|error| CommandError::usage(error.to_string()))?,
+            Transport::Proxy { url, .. } => Address::parse(url, PlainHttp::LoopbackOnly)
+                .map_err(|error| CommandError::usage(error.to_string()))?,
+            _ => {
+                let message =
+                    format!("{} is not a server at a URL, so there is nothing to log in to", one_line(typed));
+                return Err(CommandError::new(ExitKind::Usage, "usage", message)
+                    .hint("a program gets its credentials from its environment: see `env` in its entry"));
+            }
         };
-        let address = http.check().map_err(|error| CommandError::usage(error.to_string()))?;
-        Ok(Self { name: typed.to_owned(), address })
+        Ok(Self { name: typed.to_owned(), address, oauth: spec.oauth })
     }
 
     /// Sends a request without credentials and returns the challenges of the server; none if it does not refuse.

@@ -25,7 +25,10 @@ impl StatusLogins {
         let Ok(logins) = LoginOverview::read().await else { return Self::default() };
         let selector = AccountSelector::new(account, false);
         let find = |server: &ConfiguredServer| {
-            let login = logins.select(&login_address(server)?, &selector).ok()??;
+            let oauth = server.plan.as_ref().ok().and_then(|plan| plan.oauth.as_ref());
+            let configured = oauth.and_then(|oauth| oauth.account.clone()).map(AccountSelector::Named);
+            let selector = configured.as_ref().unwrap_or(&selector);
+            let login = logins.select(&login_address(server)?, selector).ok()??;
             Some((server.name.clone(), login.clone()))
         };
         Self(files.servers.iter().filter_map(find).collect())

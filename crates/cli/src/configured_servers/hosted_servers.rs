@@ -29,7 +29,7 @@ use crate::connect::{
 use crate::elicitation::{self, RefusalReason, StdinLines};
 use crate::error::CommandError;
 use crate::expand::Expander;
-use crate::login::{AccountSelector, StoredLogins};
+use crate::login::{AccountSelector, open_logins};
 use crate::nearest::nearest;
 use crate::output::{OutputStream, Screen};
 use crate::sanitize::one_line;
@@ -459,7 +459,7 @@ fn build(mut request: HostRequest) -> Result<HostedServers, CommandError> {
     if let Some(revision) = options.revision {
         builder = builder.with_revisions(RevisionPolicy::Only(revision));
     }
-    if let Some(logins) = StoredLogins::open(&screen) {
+    if let Some(logins) = open_logins(&screen) {
         let account = AccountSelector::new(options.account.as_deref(), request.server.is_some());
         builder = builder.with_credentials(Arc::new(logins.with_account(account)));
     }
