@@ -24,7 +24,6 @@ mod elicitation;
 mod environment;
 mod error;
 mod expand;
-mod header_helper;
 mod login;
 mod nearest;
 mod output;

@@ -2,8 +2,8 @@
 //!
 //! | file | contents |
 //! |---|---|
-//! | `stored_logins` | the token store of this user, and authorizers that use it |
-//! | `accounts`, `account_authorizer`, `login_overview` | which of several accounts at a server is used |
+//! | `stored_logins` | the token store of this user |
+//! | `login_overview` | the logins of this user |
 //! | `terminal_channel` | the login page in a browser, its callback on a loopback port or pasted |
 //! | `device_prompt`, `qr_code` | the code of a login on another device |
 //! | `pasted_callback` | what a user pastes instead of a callback |
@@ -15,8 +15,6 @@
 //! | `login_client` | the HTTP client of logins |
 //! | `grant_summary` | a stored login in words and as JSON |
 
-mod account_authorizer;
-mod accounts;
 mod browser;
 mod device_prompt;
 mod grant_summary;
@@ -32,7 +30,6 @@ mod terminal_channel;
 mod token_check;
 mod token_claims;
 
-pub(crate) use accounts::AccountSelector;
 pub(crate) use device_prompt::TerminalDevicePrompt;
 pub(crate) use grant_summary::{expiry_text, login_json};
 pub(crate) use login_client::http_client;
@@ -40,6 +37,7 @@ pub(crate) use login_environment::LoginEnvironment;
 pub(crate) use login_error::explain_login_error;
 pub(crate) use login_overview::LoginOverview;
 pub(crate) use server_probe::{ProbeOutcome, probe, read_only_authorizer};
-pub(crate) use stored_logins::{StoredLogins, open_store};
+pub(crate) use stored_logins::{open_logins, open_store};
+pub(crate) use switchboard::login::AccountSelector;
 pub(crate) use terminal_channel::TerminalChannel;
 pub(crate) use token_check::{TokenCheck, TokenVerdict, check_token};
