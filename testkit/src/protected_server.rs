@@ -103,6 +103,11 @@ impl ProtectedServer {
         self.state().refusal = Some((status.to_owned(), challenge.to_owned()));
     }
 
+    /// Accepts this token, too.
+    pub fn accept_token(&self, token: &str) {
+        self.state().accepted.push(token.to_owned());
+    }
+
     /// Accepts no token that was issued so far.
     pub fn forget_tokens(&self) {
         self.state().accepted.clear();

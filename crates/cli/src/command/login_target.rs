@@ -37,14 +37,18 @@ impl LoginTarget {
         }
         let files = ConfigFiles::read()?;
         let spec = ServerSpec::from_configured(files.server(typed)?)?;
-        let Transport::Http(http) = &spec.transport else {
-            let message =
-                format!("{} is not a server at a URL, so there is nothing to log in to", one_line(typed));
-            return Err(CommandError::new(ExitKind::Usage, "usage", message)
-                .hint("a program gets its credentials from its environment: see `env` in its entry"));
+        let address = match &spec.transport {
+            Transport::Http(http) => http.check().map_err(|error| CommandError::usage(error.to_string()))?,
+            Transport::Proxy { url, .. } => Address::parse(url, PlainHttp::LoopbackOnly)
+                .map_err(|error| CommandError::usage(error.to_string()))?,
+            _ => {
+                let message =
+                    format!("{} is not a server at a URL, so there is nothing to log in to", one_line(typed));
+                return Err(CommandError::new(ExitKind::Usage, "usage", message)
+                    .hint("a program gets its credentials from its environment: see `env` in its entry"));
+            }
         };
-        let address = http.check().map_err(|error| CommandError::usage(error.to_string()))?;
-        Ok(Self { name: typed.to_owned(), address, oauth: spec.oauth.clone() })
+        Ok(Self { name: typed.to_owned(), address, oauth: spec.oauth })
     }
 
     /// Returns the settings of logins to it: those of its entry.
