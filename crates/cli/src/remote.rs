@@ -57,6 +57,30 @@ pub(crate) async fn resolve_endpoint(
         headers.append(name, value);
     }
     secrets.extend(expander.into_values());
+    if let Some(authorizer) = authorizer(remote, &address, options, &mut headers, &mut secrets).await? {
+        http = http.authorizer(authorizer);
+    }
+    if let Some(bytes) = options.max_message {
+        let mut limits = HttpLimits::default();
+        limits.event_bytes = bytes;
+        http = http.limits(limits);
+    }
+    for (name, value) in &headers {
+        // The value was created from a string.
+        http = http.header(name.as_str(), value.to_str().unwrap_or_default());
+    }
+    Ok(RemoteEndpoint { http, address, secrets })
+}
+
+/// Returns the credentials of requests: a token of the command line or a stored login, and the headers of the helper, which
+/// override headers of the command line.
+async fn authorizer(
+    remote: &RemoteArgs,
+    address: &Address,
+    options: &SessionOptions,
+    headers: &mut HeaderMap,
+    secrets: &mut Vec<String>,
+) -> Result<Option<Arc<dyn Authorizer>>, CommandError> {
     let mut authorizer: Option<Arc<dyn Authorizer>> = None;
     if let Some(name) = &remote.bearer_env {
         let token = read_token(name)?;
@@ -76,7 +100,6 @@ pub(crate) async fn resolve_endpoint(
         let printed = helper.run().await.map_err(helper_error)?;
         for (name, value) in &printed {
             secrets.extend(secret_parts(value));
-            // Headers of the helper override headers of the command line.
             headers.remove(name);
             has_authorization |= name == AUTHORIZATION;
         }
@@ -86,19 +109,7 @@ pub(crate) async fn resolve_endpoint(
         return Err(CommandError::usage("--bearer-env and another Authorization header were given")
             .hint("leave one of them out"));
     }
-    if let Some(authorizer) = authorizer {
-        http = http.authorizer(authorizer);
-    }
-    if let Some(bytes) = options.max_message {
-        let mut limits = HttpLimits::default();
-        limits.event_bytes = bytes;
-        http = http.limits(limits);
-    }
-    for (name, value) in &headers {
-        // The value was created from a string.
-        http = http.header(name.as_str(), value.to_str().unwrap_or_default());
-    }
-    Ok(RemoteEndpoint { http, address, secrets })
+    Ok(authorizer)
 }
 
 /// Reports a header helper that failed.
