@@ -3,18 +3,23 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod assertions;
 mod authorization_server;
 mod client;
 mod device;
 mod discovery;
 mod file_store;
+mod inner_addresses;
 mod issuer;
 mod issuer_move;
 mod killed_process;
+mod logins;
 mod protected_service;
 mod refresh_failures;
 mod refresh_races;
 mod resource_server;
+mod scripted_login;
 mod scripted_server;
 mod token_adoption;
+mod token_answers;
 mod worker;
