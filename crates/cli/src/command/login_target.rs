@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use switchboard::auth::OAuthOptions;
-use switchboard::host::config::OAuthConfig;
-use switchboard::host::{ServerSpec, Transport};
+use switchboard::host::config::{OAuthConfig, OffReason, StartPolicy};
+use switchboard::host::{ServerSpec, Status, Transport};
 use switchboard::login::oauth_options;
 use switchboard::transport::http_client::{Address, Challenge, HttpClient, PlainHttp};
 
@@ -37,6 +37,10 @@ impl LoginTarget {
         }
         let files = ConfigFiles::read()?;
         let spec = ServerSpec::from_configured(files.server(typed)?)?;
+        // Others chose the URL, and where secrets go.
+        if spec.start == StartPolicy::Off(OffReason::Unapproved) {
+            return Err(CommandError::not_ready(typed, Status::AwaitingApproval));
+        }
         let address = match &spec.transport {
             Transport::Http(http) => http.check().map_err(|error| CommandError::usage(error.to_string()))?,
             Transport::Proxy { url, .. } => Address::parse(url, PlainHttp::LoopbackOnly)

@@ -254,6 +254,21 @@ fn why_explains_a_login_that_is_missing_accepted_or_rejected() {
 }
 
 #[test]
+fn an_unapproved_server_of_a_project_is_not_contacted() {
+    let server = ProtectedServer::start(3600);
+    let home = Home::new();
+    home.write(
+        "project/.mcp.json",
+        &json!({ "mcpServers": { "theirs": { "type": "http", "url": server.url() } } }),
+    );
+    for args in [&["login", "theirs"][..], &["why", "theirs"], &["doctor", "theirs"], &["status"]] {
+        let ran = home.run(args);
+        assert!((ran.out + &ran.err).contains("switchboard approve theirs"), "{args:?}");
+    }
+    assert_eq!(server.requests(), [""; 0]);
+}
+
+#[test]
 fn add_says_that_a_server_wants_a_login() {
     let server = ProtectedServer::start(3600);
     let home = Home::new();
