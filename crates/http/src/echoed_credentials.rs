@@ -4,8 +4,8 @@ use http::header::{HeaderMap, HeaderValue, WWW_AUTHENTICATE};
 
 use crate::authorize::Credentials;
 
-/// Shorter words are not tokens, and may stand in a challenge by chance.
-const SHORTEST_SECRET: usize = 8;
+/// Shorter values are no secrets, and may stand in a challenge by chance.
+const SHORTEST_SECRET: usize = 4;
 
 /// Replaces the values of credentials in `WWW-Authenticate` headers.
 pub(crate) fn mask_echoed(headers: &mut HeaderMap, credentials: &Credentials) {
@@ -16,8 +16,9 @@ pub(crate) fn mask_echoed(headers: &mut HeaderMap, credentials: &Credentials) {
         .headers()
         .iter()
         .filter_map(|(_, value)| std::str::from_utf8(value.as_bytes()).ok())
-        .flat_map(str::split_whitespace)
-        .filter(|word| word.len() >= SHORTEST_SECRET)
+        // Without the scheme, which challenges name, too.
+        .map(|value| value.split_once(' ').map_or(value, |(_, secret)| secret))
+        .filter(|secret| secret.len() >= SHORTEST_SECRET)
         .collect();
     let masked: Vec<HeaderValue> =
         headers.get_all(WWW_AUTHENTICATE).iter().map(|value| mask(value, &secrets)).collect();
