@@ -65,7 +65,7 @@ fn audience(form: &HashMap<String, String>) -> Value {
 }
 
 #[tokio::test]
-async fn row_21_an_assertion_is_addressed_to_the_identity_provider() {
+async fn b21_an_assertion_is_addressed_to_the_identity_provider() {
     let server = ScriptedServer::start().await;
     // The type of a token that is not an access token (RFC 8693, section 2.2.1).
     server.queue("/idp", "200 OK", &[], &json!({"access_token": "j.a.g", "token_type": "N_A"}));
@@ -81,7 +81,7 @@ async fn row_21_an_assertion_is_addressed_to_the_identity_provider() {
 }
 
 #[tokio::test]
-async fn row_20_only_a_denial_is_blocked_by_an_administrator() {
+async fn b20_only_a_denial_is_blocked_by_an_administrator() {
     for (path, status, error, is_denial) in [
         ("/idp", "400 Bad Request", "access_denied", true),
         ("/idp", "400 Bad Request", "invalid_grant", true),

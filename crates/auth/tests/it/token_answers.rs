@@ -129,7 +129,7 @@ fn scopes_of<'a>(
 }
 
 #[tokio::test]
-async fn row_13_refused_scopes_are_replaced_by_those_of_the_challenge_and_then_by_none() {
+async fn b13_refused_scopes_are_replaced_by_those_of_the_challenge_and_then_by_none() {
     let server = ScriptedServer::start().await;
     let metadata = json!({
         "resource": server.url("/mcp"), "authorization_servers": [server.url("")], "scopes_supported": ["a", "b"],
@@ -157,7 +157,7 @@ async fn row_13_refused_scopes_are_replaced_by_those_of_the_challenge_and_then_b
 }
 
 #[tokio::test]
-async fn row_13_a_step_up_falls_back_to_the_scopes_of_the_challenge_and_then_to_none() {
+async fn b13_a_step_up_falls_back_to_the_scopes_of_the_challenge_and_then_to_none() {
     let server = ScriptedServer::start().await;
     let challenge = r#"www-authenticate: Bearer error="insufficient_scope", scope="write""#;
     server.queue("/mcp", "401 Unauthorized", &[r#"www-authenticate: Bearer scope="read""#], &json!({}));
@@ -178,7 +178,7 @@ async fn row_13_a_step_up_falls_back_to_the_scopes_of_the_challenge_and_then_to_
 }
 
 #[tokio::test]
-async fn row_13_refused_scopes_are_replaced_without_a_user_too() {
+async fn b13_refused_scopes_are_replaced_without_a_user_too() {
     let server = ScriptedServer::start().await;
     for _ in 0..2 {
         server.queue("/token", "400 Bad Request", &[], &json!({"error": "invalid_scope"}));
@@ -194,7 +194,7 @@ async fn row_13_refused_scopes_are_replaced_without_a_user_too() {
 }
 
 #[tokio::test]
-async fn row_5_a_refused_redirect_uri_of_a_metadata_document_is_tried_with_the_fixed_port() {
+async fn b05_a_refused_redirect_uri_of_a_metadata_document_is_tried_with_the_fixed_port() {
     const DOCUMENT: &str = "https://client.example/client.json";
     let server = ScriptedServer::start().await;
     server.extend_metadata(&json!({"client_id_metadata_document_supported": true}));

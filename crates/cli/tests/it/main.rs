@@ -2,16 +2,22 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod accounts;
 mod commands;
 mod concurrency;
 mod configuration;
+mod configured_logins;
 mod definitions;
+mod device_login;
 mod doctor;
 mod elicitation;
 mod errors;
 mod home;
 mod json;
 mod login;
+mod login_canary;
+mod login_diagnosis;
+mod login_steps;
 mod remote;
 mod results;
 mod revisions;

@@ -548,7 +548,31 @@ fn logins() -> Vec<Row> {
         let lines: Vec<_> = lines.iter().map(|(file, line)| (file.as_str(), *line)).collect();
         Row { section: "A login", what, figure: fixed(figure, &lines) }
     };
+    let elsewhere =
+        |what, figure, lines: &[(&str, &str)]| Row { section: "A login", what, figure: fixed(figure, lines) };
+    let helper = "crates/transport/src/http/client/header_helper.rs";
     vec![
+        elsewhere(
+            "a header helper: run, output",
+            "10 s unless the entry sets `timeout`, 64 KiB",
+            &[
+                (helper, "DEFAULT_TIMEOUT: Duration = Duration::from_secs(10);"),
+                (helper, "MAX_OUTPUT: usize = 64 * 1024;"),
+            ],
+        ),
+        elsewhere(
+            "looking for the login of another process",
+            "every 1 s",
+            &[(
+                "crates/host/src/connection/connectors.rs",
+                "LOGIN_POLL_INTERVAL: Duration = Duration::from_secs(1);",
+            )],
+        ),
+        elsewhere(
+            "a file with an identity token",
+            "64 KiB",
+            &[("crates/switchboard/src/login/options.rs", "MAX_TOKEN_BYTES: u64 = 64 * 1024;")],
+        ),
         row(
             "a login in a browser",
             "10 min",
@@ -626,6 +650,33 @@ fn logins() -> Vec<Row> {
     ]
 }
 
+fn login_commands() -> Vec<Row> {
+    let row = |what, figure, file: &str, line| {
+        let figure = fixed(figure, &[(&format!("crates/cli/src/{file}.rs"), line)]);
+        Row { section: "A login", what, figure }
+    };
+    vec![
+        row(
+            "`add` asks a server whether it wants a login",
+            "3 s",
+            "command/added_login",
+            "PROBE_TIMEOUT: Duration = Duration::from_secs(3);",
+        ),
+        row(
+            "`why` checks a token",
+            "30 s, or `--timeout`",
+            "command/why_login",
+            "CHECK_TIMEOUT: Duration = Duration::from_secs(30);",
+        ),
+        row(
+            "a token whose claims `why` reads",
+            "64 KiB",
+            "login/token_claims",
+            "MAX_TOKEN: usize = 64 * 1024;",
+        ),
+    ]
+}
+
 #[test]
 fn the_tables_of_limits_say_what_the_code_does() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/limits.md");
@@ -637,6 +688,7 @@ fn the_tables_of_limits_say_what_the_code_does() {
         http_server(),
         resource_server(),
         logins(),
+        login_commands(),
         servers(),
         many_servers(),
     ];
