@@ -35,6 +35,8 @@ pub enum AuthError {
         found: String,
         /// Where the metadata was found.
         url: String,
+        /// The URLs that were tried, in order.
+        attempts: Vec<DiscoveryAttempt>,
     },
     /// The metadata of the authorization server names another issuer.
     #[error(
@@ -48,6 +50,8 @@ pub enum AuthError {
         found: String,
         /// Where the document was found.
         url: String,
+        /// The URLs that were tried, in order.
+        attempts: Vec<DiscoveryAttempt>,
     },
     /// The server names another authorization server than the one at which the client was registered by hand.
     #[error(
@@ -76,6 +80,15 @@ pub enum AuthError {
         issuer: String,
         /// The name of the endpoint.
         endpoint: &'static str,
+    },
+    /// The authorization server has no device authorization endpoint (RFC 8628).
+    #[error(
+        "the authorization server {issuer} does not support logins by device code\n\
+         log in with a browser instead; `switchboard login SERVER --paste` works if the browser is on another machine"
+    )]
+    DeviceUnsupported {
+        /// The issuer.
+        issuer: String,
     },
     /// The client has to be registered by hand.
     #[error(
@@ -122,6 +135,8 @@ pub enum AuthError {
         url: String,
         /// Why not.
         reason: String,
+        /// The URLs that were tried before, in order, if it was found during discovery.
+        attempts: Vec<DiscoveryAttempt>,
     },
     /// The user did not finish the login.
     #[error("the login was not finished: {0}")]
@@ -155,7 +170,44 @@ pub enum AuthError {
 
 impl AuthError {
     pub(crate) fn forbidden(what: &'static str, url: &str, error: &AddressError) -> Self {
-        Self::ForbiddenUrl { what, url: printable(url), reason: error.to_string() }
+        Self::forbidden_because(what, url, error.to_string())
+    }
+
+    pub(crate) fn forbidden_because(what: &'static str, url: &str, reason: String) -> Self {
+        Self::ForbiddenUrl { what, url: printable(url), reason, attempts: Vec::new() }
+    }
+
+    /// Adds the URLs that discovery tried before it failed.
+    pub(crate) fn with_attempts(mut self, tried: &[DiscoveryAttempt]) -> Self {
+        if let Self::Discovery { attempts, .. }
+        | Self::ResourceMismatch { attempts, .. }
+        | Self::IssuerMismatch { attempts, .. }
+        | Self::ForbiddenUrl { attempts, .. } = &mut self
+        {
+            *attempts = tried.to_vec();
+        }
+        self
+    }
+
+    /// Returns the URLs that discovery tried, in order, each with its outcome; none if the failure is not one of discovery.
+    ///
+    /// ```
+    /// # use switchboard::auth::AuthError;
+    /// fn explain(error: &AuthError) {
+    ///     for attempt in error.attempts() {
+    ///         println!("{:?} {}: {}", attempt.document, attempt.url, attempt.failure.as_deref().unwrap_or("found"));
+    ///     }
+    /// }
+    /// # explain(&AuthError::NeedsLogin);
+    /// ```
+    pub fn attempts(&self) -> &[DiscoveryAttempt] {
+        match self {
+            Self::Discovery { attempts, .. }
+            | Self::ResourceMismatch { attempts, .. }
+            | Self::IssuerMismatch { attempts, .. }
+            | Self::ForbiddenUrl { attempts, .. } => attempts,
+            _ => &[],
+        }
     }
 
     /// Returns the OAuth error code of an endpoint or callback.

@@ -13,7 +13,7 @@ use switchboard_http::{
     Address, AddressError, HttpClient, HttpError, PlainHttp, Request, TimeoutPhase, Timeouts,
 };
 
-use crate::error::{AuthError, OAuthError, printable};
+use crate::error::{AuthError, OAuthError};
 
 /// The largest document or answer that is read.
 const MAX_DOCUMENT: usize = 1024 * 1024;
@@ -63,7 +63,7 @@ impl Fetcher {
             .map_err(|error| AuthError::forbidden(what, url, &error))?;
         if address.is_loopback() && self.loopback == LoopbackPolicy::Refused {
             let reason = "it is on this machine, and the MCP server is not".to_owned();
-            return Err(AuthError::ForbiddenUrl { what, url: printable(url), reason });
+            return Err(AuthError::forbidden_because(what, url, reason));
         }
         Ok(address)
     }

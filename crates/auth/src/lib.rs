@@ -7,7 +7,7 @@
 //!    │ 3 server metadata   discovery/authorization_server
 //!    │ 4 client            registration (configured, metadata document, dynamic)
 //!    │ 5 scopes            scope
-//!    │ 6 authorization     authorization (PKCE, state) ──▶ oauth/login_channel ──▶ callback (state, iss)
+//!    │ 6 authorization     authorization (PKCE, state) ──▶ oauth/login_channel ──▶ callback (state, iss); or device
 //!    │ 7 token             token, client_auth, dpop
 //!    │ 8 store             store
 //!    ▼ 9 refresh           oauth/refresh
@@ -30,6 +30,7 @@
 mod attempt;
 mod authorization;
 mod client_auth;
+mod device;
 mod discovery;
 mod dpop;
 mod error;
@@ -49,6 +50,7 @@ mod token;
 pub use attempt::{DiscoveryAttempt, DocumentKind};
 pub use authorization::AuthorizationRequest;
 pub use client_auth::{ClientAuthentication, OAuthClient, SecretPlacement};
+pub use device::{DeviceChannel, DevicePrompt};
 pub use discovery::Discovery;
 pub use error::{AuthError, CallbackError, OAuthError, StoreError};
 pub use jws::{SignatureAlgorithm, SigningKey};

@@ -7,10 +7,14 @@ use serde::{Deserialize, Serialize};
 use switchboard_http::{Address, PlainHttp, Secret};
 
 use crate::client_auth::{ClientAuthentication, OAuthClient, SecretPlacement};
+use crate::device::DEVICE_CODE;
 use crate::error::AuthError;
 use crate::fetch::Fetcher;
 use crate::metadata::ServerMetadata;
 use crate::scope::Scopes;
+
+/// Stands for the redirect URI where a grant has none.
+pub(crate) const NO_REDIRECT: &str = "(none)";
 
 /// How the client gets its id.
 #[derive(Debug, Clone)]
@@ -36,10 +40,9 @@ impl Default for Registration {
 /// What a dynamic registration states.
 pub(crate) struct RegistrationRequest<'a> {
     pub(crate) client_name: &'a str,
-    pub(crate) redirect_uri: &'a str,
+    /// Where callbacks go; `None` for a client that uses the device grant only.
+    pub(crate) redirect_uri: Option<&'a str>,
     pub(crate) scopes: &'a Scopes,
-    /// Whether the client also uses the device grant.
-    pub(crate) uses_device_grant: bool,
 }
 
 /// Returns whether a metadata document serves as client id here.
@@ -64,7 +67,7 @@ pub(crate) async fn register(
     let Some(endpoint) = &server.registration_endpoint else {
         return Err(AuthError::NeedsClientRegistration {
             issuer: server.issuer.clone(),
-            redirect_uri: request.redirect_uri.to_owned(),
+            redirect_uri: request.redirect_uri.unwrap_or(NO_REDIRECT).to_owned(),
         });
     };
     let address = fetcher.check("registration endpoint", endpoint)?;
@@ -78,9 +81,9 @@ pub(crate) async fn register(
 #[derive(Serialize)]
 struct ClientMetadata<'a> {
     client_name: &'a str,
-    redirect_uris: [&'a str; 1],
+    redirect_uris: Vec<&'a str>,
     grant_types: Vec<&'static str>,
-    response_types: [&'static str; 1],
+    response_types: Vec<&'static str>,
     token_endpoint_auth_method: &'static str,
     application_type: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -89,17 +92,18 @@ struct ClientMetadata<'a> {
 
 impl<'a> ClientMetadata<'a> {
     fn new(server: &ServerMetadata, request: &RegistrationRequest<'a>) -> Self {
-        let is_native = Address::parse(request.redirect_uri, PlainHttp::Allowed)
-            .is_ok_and(|address| address.is_loopback());
-        let mut grant_types = vec!["authorization_code", "refresh_token"];
-        if request.uses_device_grant {
-            grant_types.push("urn:ietf:params:oauth:grant-type:device_code");
-        }
+        let is_native = request.redirect_uri.is_none_or(|uri| {
+            Address::parse(uri, PlainHttp::Allowed).is_ok_and(|address| address.is_loopback())
+        });
+        let (grant_type, response_types) = match request.redirect_uri {
+            Some(_) => ("authorization_code", vec!["code"]),
+            None => (DEVICE_CODE, Vec::new()),
+        };
         Self {
             client_name: request.client_name,
-            redirect_uris: [request.redirect_uri],
-            grant_types,
-            response_types: ["code"],
+            redirect_uris: request.redirect_uri.into_iter().collect(),
+            grant_types: vec![grant_type, "refresh_token"],
+            response_types,
             token_endpoint_auth_method: requested_method(server),
             application_type: if is_native { "native" } else { "web" },
             scope: (!request.scopes.is_empty()).then(|| request.scopes.to_string()),
@@ -145,6 +149,8 @@ impl RegisteredClient {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     fn server(methods: Option<&[&str]>) -> ServerMetadata {
@@ -156,22 +162,21 @@ mod tests {
     fn the_registration_says_what_the_client_is() {
         let scopes = Scopes::parse("a b");
         let state = |redirect_uri, methods| {
-            let request = RegistrationRequest {
-                client_name: "Switchboard",
-                redirect_uri,
-                scopes: &scopes,
-                uses_device_grant: false,
-            };
+            let request = RegistrationRequest { client_name: "Switchboard", redirect_uri, scopes: &scopes };
             serde_json::to_value(ClientMetadata::new(&server(methods), &request)).unwrap()
         };
-        let native = state("http://127.0.0.1:7777/callback", None);
+        let native = state(Some("http://127.0.0.1:7777/callback"), None);
         assert_eq!(native["application_type"], "native");
         assert_eq!(native["token_endpoint_auth_method"], "none");
         assert_eq!(native["grant_types"], serde_json::json!(["authorization_code", "refresh_token"]));
         assert_eq!(native["scope"], "a b");
-        let web = state("https://tunnel.example/callback", Some(&["client_secret_post"]));
+        let web = state(Some("https://tunnel.example/callback"), Some(&["client_secret_post"]));
         assert_eq!(web["application_type"], "web");
         assert_eq!(web["token_endpoint_auth_method"], "client_secret_post");
+        let device = state(None, None);
+        assert_eq!(device["application_type"], "native");
+        assert_eq!(device["grant_types"], serde_json::json!([DEVICE_CODE, "refresh_token"]));
+        assert_eq!((&device["redirect_uris"], &device["response_types"]), (&json!([]), &json!([])));
     }
 
     #[test]

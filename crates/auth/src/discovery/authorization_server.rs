@@ -21,7 +21,9 @@ pub(super) async fn find(
     issuer: &str,
     attempts: &mut Vec<DiscoveryAttempt>,
 ) -> Result<ServerMetadata, AuthError> {
-    let address = fetcher.check("authorization server", issuer)?;
+    let address = fetcher.check("authorization server", issuer).inspect_err(|error| {
+        attempts.push(DiscoveryAttempt::failed(DocumentKind::AuthorizationServer, printable(issuer), error));
+    })?;
     let mut mismatch = None;
     for url in candidates(&address) {
         let found = match fetch(fetcher, &url).await {
@@ -48,12 +50,13 @@ pub(super) async fn find(
             expected: issuer.to_owned(),
             found: printable(&found.issuer),
             url,
+            attempts: Vec::new(),
         });
     }
     Err(mismatch.unwrap_or_else(|| AuthError::Discovery {
         what: "no metadata of an authorization server",
         url: issuer.to_owned(),
-        attempts: attempts.clone(),
+        attempts: Vec::new(),
     }))
 }
 
@@ -62,7 +65,8 @@ pub(super) async fn find(
 /// # Errors
 /// As [`find`].
 pub(crate) async fn find_issuer(fetcher: &Fetcher, issuer: &str) -> Result<ServerMetadata, AuthError> {
-    find(fetcher, issuer, &mut Vec::new()).await
+    let mut attempts = Vec::new();
+    find(fetcher, issuer, &mut attempts).await.map_err(|error| error.with_attempts(&attempts))
 }
 
 /// Returns the metadata at a configured URL, whatever its issuer.
@@ -81,7 +85,7 @@ pub(super) async fn at(
             Err(AuthError::Discovery {
                 what: "no metadata of an authorization server",
                 url: url.to_owned(),
-                attempts: attempts.clone(),
+                attempts: Vec::new(),
             })
         }
     }

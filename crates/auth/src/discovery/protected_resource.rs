@@ -22,9 +22,15 @@ pub(super) async fn find(
     for url in candidates(server, challenges, attempts) {
         match fetcher.get_metadata::<ResourceMetadata>("resource metadata", &url).await {
             Ok(found) => {
-                attempts.push(DiscoveryAttempt::found(DocumentKind::ProtectedResource, &url));
-                check_resource(server, &found.resource, &url)?;
-                return Ok(Some(found));
+                let checked = check_resource(server, &found.resource, &url);
+                attempts.push(match &checked {
+                    Ok(()) => DiscoveryAttempt::found(DocumentKind::ProtectedResource, &url),
+                    Err(_) => {
+                        let why = format!("it is about {}", printable(&found.resource));
+                        DiscoveryAttempt::failed(DocumentKind::ProtectedResource, &url, why)
+                    }
+                });
+                return checked.map(|()| Some(found));
             }
             Err(why) => {
                 attempts.push(DiscoveryAttempt::failed(DocumentKind::ProtectedResource, url, why));
@@ -76,6 +82,7 @@ fn check_resource(server: &Address, resource: &str, url: &str) -> Result<(), Aut
             expected: canonical_resource(server),
             found: printable(resource),
             url: url.to_owned(),
+            attempts: Vec::new(),
         }),
     }
 }

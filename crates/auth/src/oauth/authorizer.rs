@@ -22,6 +22,7 @@ use switchboard_http::{
 use tokio::time::Instant;
 use zeroize::Zeroizing;
 
+use crate::device::DeviceChannel;
 use crate::discovery::Discovery;
 use crate::dpop::DpopKey;
 use crate::error::AuthError;
@@ -33,7 +34,7 @@ use crate::oauth::refresh::{RefreshOutcome, Refresher};
 use crate::oauth::revoke::{Revocation, revoke};
 use crate::registration::Registration;
 use crate::scope;
-use crate::store::{MemoryStore, ServerAccount, StoredGrant, SwapOutcome, TokenStore};
+use crate::store::{Grant, GrantKey, MemoryStore, ServerAccount, StoredGrant, SwapOutcome, TokenStore};
 use crate::token::{TokenKind, sensitive};
 
 /// The most step-ups in a row without an accepted request.
@@ -165,6 +166,24 @@ impl OAuthAuthorizer {
             shared.obtain(&demand).await.map(|token| token.stored.clone())
         })
         .await
+    }
+
+    /// Logs in by device code (RFC 8628): the user confirms a code in a browser on any device. Needs no login channel.
+    ///
+    /// # Errors
+    /// [`AuthError::DeviceUnsupported`] if the authorization server does not support it; otherwise why no token was obtained.
+    ///
+    /// # Cancellation
+    /// Dropping the future ends the login; no token is stored then.
+    pub async fn log_in_with_device(
+        &self,
+        challenges: &[Challenge],
+        channel: Arc<dyn DeviceChannel>,
+    ) -> Result<StoredGrant, AuthError> {
+        let demand = TokenDemand { challenges: challenges.to_vec(), previous_scopes: None };
+        let _renewal = self.shared.renewal.lock().await;
+        let (key, grant) = self.shared.obtainer().obtain_with_device(&demand, &*channel).await?;
+        self.shared.store_grant(key, grant).await.map(|token| token.stored.clone())
     }
 }
 
@@ -365,6 +384,11 @@ impl OAuthState {
     /// Obtains a new grant and stores it. The renewal lock is held.
     async fn obtain(&self, demand: &TokenDemand) -> Result<Arc<CurrentToken>, AuthError> {
         let (key, grant) = self.obtainer().obtain(demand).await?;
+        self.store_grant(key, grant).await
+    }
+
+    /// Stores a new grant and uses it. The renewal lock is held.
+    async fn store_grant(&self, key: GrantKey, grant: Grant) -> Result<Arc<CurrentToken>, AuthError> {
         let mut expected = None;
         loop {
             // A login replaces whatever there is.

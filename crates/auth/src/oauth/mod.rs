@@ -6,12 +6,14 @@
 //! | `options` | settings: client, scopes, resource, grant |
 //! | `login_channel` | how a user reaches the login page, and its callback reaches the client |
 //! | `obtain` | from a challenge to a grant: discovery, registration, authorization, token |
+//! | `device_login` | the same by device code |
 //! | `grants` | the requests of the grants without a user |
 //! | `refresh` | the refresh transaction |
 //! | `revoke` | revocation at logout |
 //! | `authorizer` | which of them a request needs, one at a time |
 
 mod authorizer;
+mod device_login;
 mod grants;
 mod login_channel;
 mod obtain;

@@ -8,6 +8,7 @@ use switchboard_http::{Address, Challenge, Secret};
 
 use crate::authorization::{AuthorizationParameters, AuthorizationRequest};
 use crate::client_auth::OAuthClient;
+use crate::device::DEVICE_CODE;
 use crate::discovery::{Discovery, DiscoveryOverrides, discover};
 use crate::dpop::DpopKey;
 use crate::error::{AuthError, CallbackError};
@@ -16,7 +17,7 @@ use crate::form::Form;
 use crate::oauth::grants;
 use crate::oauth::login_channel::LoginChannel;
 use crate::oauth::options::{DpopPolicy, GrantMethod, OAuthOptions, PkcePolicy, ResourceParameter};
-use crate::registration::{self, Registration, RegistrationRequest};
+use crate::registration::{self, NO_REDIRECT, Registration, RegistrationRequest};
 use crate::scope::{self, Scopes};
 use crate::store::{Grant, GrantKey, GrantState, ServerAccount, StoredClient, TokenStore};
 use crate::token::{TokenEndpoint, TokenResponse};
@@ -40,9 +41,9 @@ pub(super) struct TokenDemand {
 }
 
 /// A client, and whether it comes from the store and may be outdated.
-struct ChosenClient {
-    client: OAuthClient,
-    is_stored: bool,
+pub(super) struct ChosenClient {
+    pub(super) client: OAuthClient,
+    pub(super) is_stored: bool,
 }
 
 impl Obtainer<'_> {
@@ -76,7 +77,7 @@ impl Obtainer<'_> {
 
     /// Refuses to use a client that was registered by hand at another issuer than that of its first grant: its secret, or
     /// the token of a workload, must not go to whichever issuer a server names.
-    async fn check_preset_issuer(&self, discovery: &Discovery) -> Result<(), AuthError> {
+    pub(super) async fn check_preset_issuer(&self, discovery: &Discovery) -> Result<(), AuthError> {
         let Registration::Preset(client) = &self.options.registration else { return Ok(()) };
         let pinned = match &self.options.issuer {
             Some(issuer) => Some(issuer.clone()),
@@ -102,7 +103,7 @@ impl Obtainer<'_> {
         }
     }
 
-    fn scopes(&self, discovery: &Discovery, demand: &TokenDemand) -> Scopes {
+    pub(super) fn scopes(&self, discovery: &Discovery, demand: &TokenDemand) -> Scopes {
         let challenged = scope::challenged_scopes(&demand.challenges);
         let chosen = scope::choose(
             self.options.scopes.as_ref(),
@@ -116,7 +117,7 @@ impl Obtainer<'_> {
         }
     }
 
-    fn needs_dpop(&self, discovery: &Discovery, challenges: &[Challenge]) -> bool {
+    pub(super) fn needs_dpop(&self, discovery: &Discovery, challenges: &[Challenge]) -> bool {
         let is_asked = challenges.iter().any(|challenge| challenge.scheme.eq_ignore_ascii_case("dpop"))
             || discovery
                 .resource_metadata
@@ -130,7 +131,7 @@ impl Obtainer<'_> {
     }
 
     /// Returns the value of `resource` in requests.
-    fn resource<'a>(&'a self, discovery: &'a Discovery) -> Option<&'a str> {
+    pub(super) fn resource<'a>(&'a self, discovery: &'a Discovery) -> Option<&'a str> {
         match &self.options.resource {
             ResourceParameter::Discovered => Some(&discovery.resource),
             ResourceParameter::Omit => None,
@@ -153,7 +154,7 @@ impl Obtainer<'_> {
         loop {
             let callback = channel.begin().await?;
             let redirect_uri = callback.redirect_uri().to_owned();
-            let chosen = self.client(discovery, &redirect_uri, scopes).await?;
+            let chosen = self.client(discovery, Some(&redirect_uri), scopes).await?;
             let request =
                 self.authorization_request(discovery, &chosen.client, &redirect_uri, scopes, dpop)?;
             let outcome = async {
@@ -231,7 +232,7 @@ impl Obtainer<'_> {
         let Registration::Preset(client) = &self.options.registration else {
             return Err(AuthError::NeedsClientRegistration {
                 issuer: discovery.server.issuer.clone(),
-                redirect_uri: "(none)".to_owned(),
+                redirect_uri: NO_REDIRECT.to_owned(),
             });
         };
         let endpoint = self.endpoint(discovery, client, dpop);
@@ -254,7 +255,7 @@ impl Obtainer<'_> {
         Ok((client.clone(), response))
     }
 
-    fn endpoint<'a>(
+    pub(super) fn endpoint<'a>(
         &'a self,
         discovery: &'a Discovery,
         client: &'a OAuthClient,
@@ -264,10 +265,10 @@ impl Obtainer<'_> {
     }
 
     /// Chooses the client: configured, by metadata document, stored, or registered now.
-    async fn client(
+    pub(super) async fn client(
         &self,
         discovery: &Discovery,
-        redirect_uri: &str,
+        redirect_uri: Option<&str>,
         scopes: &Scopes,
     ) -> Result<ChosenClient, AuthError> {
         let server = &discovery.server;
@@ -284,18 +285,20 @@ impl Obtainer<'_> {
         }
         let rejected = self.store.find(self.account).await?.filter(|stored| stored.grant.needs_login());
         let is_rejected = |id: &str| rejected.as_ref().is_some_and(|grant| grant.key.client_id == id);
-        if let Some(stored) = self.store.client(&server.issuer, redirect_uri).await?
+        // A client for the device grant is kept under the name of the grant.
+        let kept_under = redirect_uri.unwrap_or(DEVICE_CODE);
+        if let Some(stored) = self.store.client(&server.issuer, kept_under).await?
             && !is_rejected(&stored.id)
         {
             return Ok(ChosenClient { client: stored.to_client(), is_stored: true });
         }
-        let request = RegistrationRequest { client_name, redirect_uri, scopes, uses_device_grant: false };
+        let request = RegistrationRequest { client_name, redirect_uri, scopes };
         let client = registration::register(self.fetcher, server, &request).await?;
-        self.store.set_client(&server.issuer, redirect_uri, StoredClient::of(&client)).await?;
+        self.store.set_client(&server.issuer, kept_under, StoredClient::of(&client)).await?;
         Ok(ChosenClient { client, is_stored: false })
     }
 
-    fn grant(
+    pub(super) fn grant(
         &self,
         discovery: &Discovery,
         client: OAuthClient,
@@ -336,7 +339,7 @@ impl Obtainer<'_> {
 }
 
 /// Returns whether the server does not know the client, by its error at either endpoint.
-fn is_unknown_client(error: &AuthError) -> bool {
+pub(super) fn is_unknown_client(error: &AuthError) -> bool {
     let code = match error {
         AuthError::Endpoint { error, .. } => &error.code,
         AuthError::Callback(CallbackError::Denied(error)) => &error.code,

@@ -5,6 +5,8 @@
 
 mod authorization_server;
 mod client;
+mod device;
+mod discovery;
 mod file_store;
 mod issuer;
 mod issuer_move;
@@ -13,5 +15,6 @@ mod protected_service;
 mod refresh_failures;
 mod refresh_races;
 mod resource_server;
+mod scripted_server;
 mod token_adoption;
 mod worker;

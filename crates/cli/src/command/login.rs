@@ -1,12 +1,12 @@
 //! `switchboard login`, `logout` and `accounts`: logins to servers with OAuth.
 
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
 use serde_json::{Value, json};
 use switchboard::auth::{
-    CallbackPort, GrantState, OAuthAuthorizer, OAuthClient, OAuthOptions, ResourceParameter, Revocation,
-    Scopes, StoredGrant, TokenStore,
+    CallbackPort, OAuthAuthorizer, OAuthClient, OAuthOptions, ResourceParameter, Revocation, Scopes,
+    TokenStore,
 };
 use switchboard::transport::http_client::{HttpClient, HttpClientOptions, Secret};
 use switchboard_terminal::StdinLines;
@@ -14,7 +14,7 @@ use switchboard_terminal::StdinLines;
 use crate::args::{AccountsArgs, LoginArgs, LogoutArgs};
 use crate::command::login_target::LoginTarget;
 use crate::error::{CommandError, ExitKind};
-use crate::login::{TerminalChannel, open_store};
+use crate::login::{LoginEnvironment, TerminalChannel, expiry_text, login_json, open_store};
 use crate::output::{OutputStream, Screen, TextTable, encode, print_json};
 use crate::sanitize::one_line;
 
@@ -31,6 +31,7 @@ pub(crate) async fn login(args: &LoginArgs) -> Result<(), CommandError> {
         port: args.port.map_or(CallbackPort::Stable, CallbackPort::Fixed),
         callback_url: args.callback_url.clone(),
         paste_only: args.paste,
+        environment: LoginEnvironment::of_process(),
         screen: Arc::clone(&screen),
         stdin: Arc::new(StdinLines::default()),
     };
@@ -41,9 +42,9 @@ pub(crate) async fn login(args: &LoginArgs) -> Result<(), CommandError> {
     let stored = authorizer.log_in(&challenges).await?;
     let out = OutputStream::stdout();
     if args.json {
-        return print_json(&out, &encode(&account_json(&stored))?);
+        return print_json(&out, &encode(&login_json(&stored))?);
     }
-    let until = expiry_text(&stored);
+    let until = expiry_text(&stored, SystemTime::now());
     let refresh = match stored.grant.refresh_token {
         Some(_) => "; it is refreshed by itself",
         None => "; the server issued no refresh token, so log in again then",
@@ -122,7 +123,7 @@ pub(crate) async fn accounts(args: &AccountsArgs) -> Result<(), CommandError> {
     let stored = open_store()?.list().await.map_err(switchboard::auth::AuthError::from)?;
     let out = OutputStream::stdout();
     if args.json {
-        let all: Vec<Value> = stored.iter().map(account_json).collect();
+        let all: Vec<Value> = stored.iter().map(login_json).collect();
         return print_json(&out, &encode(&all)?);
     }
     if stored.is_empty() {
@@ -135,48 +136,11 @@ pub(crate) async fn accounts(args: &AccountsArgs) -> Result<(), CommandError> {
             one_line(&login.grant.server),
             one_line(&login.key.account),
             one_line(&login.key.issuer),
-            expiry_text(login),
+            expiry_text(login, SystemTime::now()),
             one_line(&login.grant.scopes().to_string()),
         ]);
     }
     Ok(out.print(&table.render(&out))?)
-}
-
-fn account_json(stored: &StoredGrant) -> Value {
-    let unix =
-        |time: SystemTime| time.duration_since(SystemTime::UNIX_EPOCH).map_or(0, |since| since.as_secs());
-    json!({
-        "server": stored.grant.server,
-        "account": stored.key.account,
-        "issuer": stored.key.issuer,
-        "clientId": stored.key.client_id,
-        "scopes": stored.grant.scopes().iter().collect::<Vec<_>>(),
-        "expiresAt": stored.grant.expires_at.map(unix),
-        "canRefresh": stored.grant.refresh_token.is_some(),
-        "needsLogin": matches!(stored.grant.state, GrantState::NeedsLogin { .. }),
-    })
-}
-
-/// Returns how long a token is valid, in words.
-fn expiry_text(stored: &StoredGrant) -> String {
-    if let GrantState::NeedsLogin { reason } = &stored.grant.state {
-        return format!("rejected: {}", one_line(reason));
-    }
-    let Some(expires_at) = stored.grant.expires_at else { return "until the server rejects it".to_owned() };
-    match expires_at.duration_since(SystemTime::now()) {
-        Ok(left) => format!("for {}", duration_text(left)),
-        Err(_) if stored.grant.refresh_token.is_some() => "expired, refreshed when used".to_owned(),
-        Err(_) => "expired".to_owned(),
-    }
-}
-
-fn duration_text(left: Duration) -> String {
-    match left.as_secs() {
-        seconds @ 0..120 => format!("{seconds} s"),
-        seconds @ 120..7200 => format!("{} min", seconds / 60),
-        seconds @ 7200..172_800 => format!("{} h", seconds / 3600),
-        seconds => format!("{} days", seconds / 86_400),
-    }
 }
 
 fn http_client() -> Result<HttpClient, CommandError> {

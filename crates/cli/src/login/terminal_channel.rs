@@ -9,7 +9,9 @@ use switchboard::auth::{
 use switchboard::transport::http_client::BoxFuture;
 use switchboard_terminal::StdinLines;
 
-use crate::login::browser::{self, NoBrowser};
+use crate::login::browser;
+use crate::login::login_environment::LoginEnvironment;
+use crate::login::pasted_callback::PastedCallback;
 use crate::output::Screen;
 
 /// Shows the login page in a browser and waits for the callback, on a loopback port and at the terminal side by side.
@@ -20,6 +22,7 @@ pub(crate) struct TerminalChannel {
     pub(crate) callback_url: Option<String>,
     /// Whether the user pastes the callback, and nothing listens.
     pub(crate) paste_only: bool,
+    pub(crate) environment: LoginEnvironment,
     pub(crate) screen: Arc<Screen>,
     pub(crate) stdin: Arc<StdinLines>,
 }
@@ -27,6 +30,7 @@ pub(crate) struct TerminalChannel {
 struct TerminalLogin {
     listener: Option<LoopbackListener>,
     redirect_uri: String,
+    environment: LoginEnvironment,
     screen: Arc<Screen>,
     stdin: Arc<StdinLines>,
 }
@@ -42,6 +46,7 @@ impl LoginChannel for TerminalChannel {
             let login = TerminalLogin {
                 listener: (!self.paste_only).then_some(listener),
                 redirect_uri,
+                environment: self.environment.clone(),
                 screen: Arc::clone(&self.screen),
                 stdin: Arc::clone(&self.stdin),
             };
@@ -66,7 +71,7 @@ impl PendingCallback for TerminalLogin {
             };
             tokio::select! {
                 callback = arrives => callback,
-                pasted = self.read_pasted() => pasted,
+                pasted = self.read_pasted(url) => pasted,
                 () = tokio::time::sleep(LOGIN_TIMEOUT) => {
                     Err(AuthError::LoginAborted("nobody finished it within ten minutes".to_owned()))
                 }
@@ -76,44 +81,59 @@ impl PendingCallback for TerminalLogin {
 }
 
 impl TerminalLogin {
-    /// Opens the browser if there is one, and tells the user what to do.
+    /// Says where the login runs, opens the browser if there is one, and tells the user what to do.
     fn show(&self, url: &str) {
-        let no_browser = NoBrowser::detect();
-        let is_open = self.listener.is_some() && no_browser.is_none() && browser::open(url);
-        if let Some(reason) = no_browser {
-            self.screen.say(reason.text());
+        let listener = self.listener.as_ref();
+        if let Some(notice) = self.environment.notice(listener.and_then(loopback_port)) {
+            self.screen.say(&notice);
         }
-        let first = if is_open {
-            "Your browser should show the login page. If not, open:"
-        } else {
-            "Open this page:"
+        let browser = self.environment.browser.as_deref().filter(|_| listener.is_some());
+        let first = match browser.is_some_and(|program| browser::open(program, url)) {
+            true => "Your browser should show the login page. If not, open:",
+            false => "Open this page:",
         };
         self.screen.say(&format!("{first}\n\n  {url}\n"));
-        self.screen.say(
-            "After the login, this command goes on by itself. If the browser ends at a page that cannot be reached, copy \
-             its address and paste it here:",
-        );
+        self.screen.say(match listener {
+            Some(_) => {
+                "After the login, this command goes on by itself. If the browser ends at a page that cannot be reached, copy \
+                 its address and paste it here:"
+            }
+            None => "The login ends at a page that cannot be reached. Copy its address and paste it here:",
+        });
     }
 
     /// Reads the address of the callback that the user pastes.
-    async fn read_pasted(&self) -> Result<String, AuthError> {
-        loop {
-            match self.stdin.next_line().await {
-                Some(line) if line.contains("state=") => return Ok(line.trim().to_owned()),
-                Some(line) if line.trim().is_empty() => {}
-                Some(_) => self.screen.say(
-                    "This is not the address of a callback: it has no `state`. Paste the whole address:",
+    async fn read_pasted(&self, url: &str) -> Result<String, AuthError> {
+        while let Some(line) = self.stdin.next_line().await {
+            match PastedCallback::parse(&line, url) {
+                PastedCallback::Callback(callback) => return Ok(callback),
+                _ if line.trim().is_empty() => {}
+                PastedCallback::CodeOnly => self.screen.say(
+                    "This is only the code: without its `state` nothing shows that it belongs to this login. Paste the \
+                     whole address:",
                 ),
-                // Nobody can paste anything; the callback may still arrive.
-                None if self.listener.is_some() => std::future::pending().await,
-                None => {
-                    return Err(AuthError::LoginAborted(
-                        "standard input has ended and nothing was pasted".to_owned(),
-                    ));
+                PastedCallback::OtherLogin => {
+                    self.screen.say("This address belongs to another login: its `state` differs. Paste the newest one:")
                 }
+                PastedCallback::Unrecognized => self
+                    .screen
+                    .say("This is not the address of a callback: it has no `state`. Paste the whole address:"),
+            }
+        }
+        match &self.listener {
+            // Nobody can paste anything; the callback may still arrive.
+            Some(_) => std::future::pending().await,
+            None => {
+                Err(AuthError::LoginAborted("standard input has ended and nothing was pasted".to_owned()))
             }
         }
     }
+}
+
+/// Returns the port of a listener.
+fn loopback_port(listener: &LoopbackListener) -> Option<u16> {
+    let address = listener.redirect_uri().strip_prefix("http://127.0.0.1:")?;
+    address.split('/').next()?.parse().ok()
 }
 
 impl fmt::Debug for TerminalChannel {

@@ -12,6 +12,7 @@ mod errors;
 mod home;
 mod json;
 mod login;
+mod login_steps;
 mod remote;
 mod results;
 mod revisions;

@@ -541,6 +541,40 @@ fn many_servers() -> Vec<Row> {
     ]
 }
 
+fn logins() -> Vec<Row> {
+    let row = |what, figure, lines: &[(&str, &str)]| {
+        let lines: Vec<_> =
+            lines.iter().map(|(file, line)| (format!("crates/auth/src/{file}.rs"), *line)).collect();
+        let lines: Vec<_> = lines.iter().map(|(file, line)| (file.as_str(), *line)).collect();
+        Row { section: "A login", what, figure: fixed(figure, &lines) }
+    };
+    vec![
+        row(
+            "a login in a browser",
+            "10 min",
+            &[("loopback", "LOGIN_TIMEOUT: Duration = Duration::from_secs(600);")],
+        ),
+        row(
+            "connections to the callback port at once, one of them",
+            "64, 10 s, 16 KiB",
+            &[
+                ("loopback", "MAX_CONNECTIONS: usize = 64;"),
+                ("loopback", "REQUEST_TIMEOUT: Duration = Duration::from_secs(10);"),
+                ("loopback", "MAX_REQUEST: usize = 16 * 1024;"),
+            ],
+        ),
+        row(
+            "a device code: valid, pause between polls",
+            "what the server says, at most 30 min, 1 to 60 s",
+            &[
+                ("device", "LONGEST_LIFETIME: Duration = Duration::from_secs(30 * 60);"),
+                ("device", "SHORTEST_INTERVAL: Duration = Duration::from_secs(1);"),
+                ("device", "LONGEST_INTERVAL: Duration = Duration::from_secs(60);"),
+            ],
+        ),
+    ]
+}
+
 #[test]
 fn the_tables_of_limits_say_what_the_code_does() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/limits.md");
@@ -551,6 +585,7 @@ fn the_tables_of_limits_say_what_the_code_does() {
         http_client(),
         http_server(),
         resource_server(),
+        logins(),
         servers(),
         many_servers(),
     ];
