@@ -5,7 +5,7 @@ use crate::discovery::Discovery;
 use crate::dpop::DpopKey;
 use crate::error::AuthError;
 use crate::form::Form;
-use crate::oauth::obtain::{Obtainer, TokenDemand, is_unknown_client};
+use crate::oauth::obtain::{Obtainer, TokenDemand, is_outdated_client};
 use crate::scope::{self, Scopes};
 use crate::store::{Grant, GrantKey};
 
@@ -34,7 +34,8 @@ impl Obtainer<'_> {
         }
     }
 
-    /// Shows a code and polls. A stored client that the server no longer knows is registered anew, once.
+    /// Shows a code and polls. A stored client that the server no longer knows, or knows for fewer scopes, is registered
+    /// anew, once.
     async fn log_in_by_code(
         &self,
         discovery: &Discovery,
@@ -61,7 +62,7 @@ impl Obtainer<'_> {
                 Ok(response) => {
                     return Ok(self.grant(discovery, chosen.client, scopes.clone(), dpop, response));
                 }
-                Err(error) if chosen.is_stored && !retried && is_unknown_client(&error) => {
+                Err(error) if chosen.is_stored && !retried && is_outdated_client(&error) => {
                     self.store.set_client(&discovery.server.issuer, DEVICE_CODE, None).await?;
                     retried = true;
                 }

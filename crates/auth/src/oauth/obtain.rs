@@ -139,7 +139,8 @@ impl Obtainer<'_> {
         }
     }
 
-    /// Runs the authorization code flow. A stored client that the server no longer knows is registered anew, once.
+    /// Runs the authorization code flow. A stored client that the server no longer knows, or knows for fewer scopes, is
+    /// registered anew, once.
     async fn log_in(
         &self,
         discovery: &Discovery,
@@ -166,7 +167,7 @@ impl Obtainer<'_> {
                 Ok(response) => {
                     return Ok(self.grant(discovery, chosen.client, scopes.clone(), dpop, response));
                 }
-                Err(error) if chosen.is_stored && !retried && is_unknown_client(&error) => {
+                Err(error) if chosen.is_stored && !retried && is_outdated_client(&error) => {
                     self.store.set_client(&discovery.server.issuer, &redirect_uri, None).await?;
                     retried = true;
                 }
@@ -338,12 +339,13 @@ impl Obtainer<'_> {
     }
 }
 
-/// Returns whether the server does not know the client, by its error at either endpoint.
-pub(super) fn is_unknown_client(error: &AuthError) -> bool {
+/// Returns whether another registration may help, by the error at either endpoint: the server does not know the client, or
+/// it was registered for fewer scopes.
+pub(super) fn is_outdated_client(error: &AuthError) -> bool {
     let code = match error {
         AuthError::Endpoint { error, .. } => &error.code,
         AuthError::Callback(CallbackError::Denied(error)) => &error.code,
         _ => return false,
     };
-    matches!(code.as_str(), "invalid_client" | "unauthorized_client")
+    matches!(code.as_str(), "invalid_client" | "unauthorized_client" | "invalid_scope")
 }
