@@ -1,11 +1,12 @@
 // Authorization servers that others wrote, on a free port of 127.0.0.1:
 //
-//   authorization-server.mjs oidc [--tokens jwt|opaque] [--lifetime SECONDS] [--dpop-nonces]
+//   authorization-server.mjs oidc [--tokens jwt|opaque] [--dpop-nonces] [--any-scope]
 //   authorization-server.mjs mock [--falsify NAME]
 //
 // `oidc` is oidc-provider with its own login form, which takes every name: dynamic registration, metadata documents of
 // clients, the device grant, DPoP, resource indicators, introspection, revocation and `iss`. Every resource on this
-// machine has the scopes `notes:read` and `notes:delete`; the client `resource-server` may introspect.
+// machine has the scopes `notes:read` and `notes:delete`; the client `resource-server` may introspect. A client that
+// registers with scopes may ask for no others, unless told `--any-scope`.
 //
 // `mock` is oauth2-mock-server, which agrees to everything at once; NAME is one of FALSIFIED below.
 //
@@ -22,8 +23,8 @@ const { values, positionals } = parseArgs({
     allowPositionals: true,
     options: {
         tokens: { type: 'string', default: 'jwt' },
-        lifetime: { type: 'string', default: '3600' },
         'dpop-nonces': { type: 'boolean', default: false },
+        'any-scope': { type: 'boolean', default: false },
         falsify: { type: 'string' },
     },
 });
@@ -66,7 +67,7 @@ async function oidc(issuer) {
                         scope: SCOPES.join(' '),
                         audience: resource,
                         accessTokenFormat: values.tokens,
-                        accessTokenTTL: Number(values.lifetime),
+                        accessTokenTTL: 3600,
                         jwt: { sign: { alg: 'RS256' } },
                     };
                 },
@@ -75,6 +76,10 @@ async function oidc(issuer) {
         },
         // By itself it issues refresh tokens only to those who ask with `prompt=consent`.
         issueRefreshToken: (_, client) => client.grantTypeAllowed('refresh_token'),
+        extraClientMetadata: {
+            properties: values['any-scope'] ? ['any_scope'] : [],
+            validator: (_, __, ___, metadata) => delete metadata.scope,
+        },
         // Metadata documents of the tests are on this machine, where it does not look by itself.
         fetch: (url, { dispatcher, ...options }) => fetch(url, options),
     });
@@ -128,8 +133,7 @@ const FALSIFIED = {
     'no-json-object': server => answer(server, response => Object.assign(response, { statusCode: 502, body: '<html>' })),
     'refresh-without-refresh-token': server =>
         answer(server, ({ body }, { body: asked }) => {
-            body.expires_in = 0;
-            if (asked.grant_type === 'refresh_token') Object.assign(body, { refresh_token: undefined, expires_in: 3600 });
+            if (asked.grant_type === 'refresh_token') delete body.refresh_token;
         }),
     // In the token.
     'audience': server => sign(server, payload => (payload.aud = 'http://127.0.0.1:1/mcp')),

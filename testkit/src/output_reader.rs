@@ -60,6 +60,11 @@ impl OutputReader {
         String::from_utf8_lossy(&self.state.0.lock().unwrap().bytes[from..end]).trim_end().to_owned()
     }
 
+    /// Returns the text between two offsets that were read.
+    pub fn text(&self, range: std::ops::Range<usize>) -> String {
+        String::from_utf8_lossy(&self.state.0.lock().unwrap().bytes[range]).into_owned()
+    }
+
     /// Waits for the end of the stream, and returns all of its text.
     pub fn all(&self) -> String {
         let (lock, changed) = &*self.state;

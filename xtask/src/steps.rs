@@ -249,7 +249,8 @@ fn interop_tests(project: &Project) -> Result<StepOutcome, TaskError> {
             .args(["test", "--workspace", "--test", "programs"])
             .args(arguments)
             .envs(peers.environment())
-            .env("SWITCHBOARD_INTEROP_ASSISTANT", project.target.join("debug/assistant"));
+            .env("SWITCHBOARD_INTEROP_ASSISTANT", project.target.join("debug/assistant"))
+            .env("SWITCHBOARD_INTEROP_COMMAND_LINE", project.target.join("debug/switchboard"));
         if project.long {
             cargo.env("SWITCHBOARD_LONG", "1");
         }

@@ -12,16 +12,16 @@ use switchboard::{Client, Http};
 
 use crate::interop::login::user::Browser;
 
-/// Shows login pages to a user who agrees to everything.
+/// Shows login pages of this server to a user who agrees to everything.
 #[derive(Debug)]
-struct ScriptedLogin;
+struct ScriptedLogin(String);
 
 struct ListeningLogin(LoopbackListener);
 
 impl LoginChannel for ScriptedLogin {
     fn begin(&self) -> BoxFuture<'_, Result<Box<dyn PendingCallback>, AuthError>> {
         Box::pin(async {
-            let listener = LoopbackListener::bind("http://127.0.0.1:1/mcp", CallbackPort::Fixed(0)).await?;
+            let listener = LoopbackListener::bind(&self.0, CallbackPort::Stable).await?;
             Ok(Box::new(ListeningLogin(listener)) as Box<dyn PendingCallback>)
         })
     }
@@ -45,7 +45,7 @@ impl PendingCallback for ListeningLogin {
 pub(crate) fn authorizer(url: &str, options: OAuthOptions, store: Arc<dyn TokenStore>) -> OAuthAuthorizer {
     let http = HttpClient::new(HttpClientOptions::default()).unwrap();
     let address = Address::parse(url, PlainHttp::LoopbackOnly).unwrap();
-    OAuthAuthorizer::new(http, address, options).with_store(store).with_login(Arc::new(ScriptedLogin))
+    OAuthAuthorizer::new(http, address, options).with_store(store).with_login(Arc::new(ScriptedLogin(url.to_owned())))
 }
 
 /// Connects with this authorizer, which logs in when the server asks for it.
