@@ -237,10 +237,14 @@ impl From<AuthError> for AuthorizeError {
     fn from(error: AuthError) -> Self {
         match &error {
             AuthError::NeedsLogin => Self::NeedsLogin,
-            AuthError::NeedsClientRegistration { .. } => {
-                Self::NeedsClientRegistration { what: error.to_string() }
+            AuthError::NeedsClientRegistration { issuer, redirect_uri } => Self::NeedsClientRegistration {
+                issuer: issuer.clone(),
+                // A client without users has none.
+                redirect_uri: Some(redirect_uri.clone()).filter(|uri| uri.contains("://")),
+            },
+            AuthError::BlockedByAdmin(denial) => {
+                Self::BlockedByAdmin { code: denial.code.clone(), message: denial.description.clone() }
             }
-            AuthError::BlockedByAdmin(denial) => Self::BlockedByAdmin { reason: denial.to_string() },
             _ => Self::Failed { what: error.to_string(), source: Some(std::sync::Arc::new(error)) },
         }
     }

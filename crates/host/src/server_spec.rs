@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::Value;
-use switchboard_session::link::Dial;
+use switchboard_session::link::{Challenge, Dial, LoginRequirement};
 use switchboard_session::server::InProcess;
 use switchboard_transport::http::client::Http;
 use switchboard_transport::stdio::Stdio;
@@ -172,6 +172,20 @@ impl ServerSpec {
     pub fn with_manifest(mut self, manifest: Manifest) -> Self {
         self.manifest = Some(Arc::new(manifest));
         self
+    }
+
+    /// Returns the challenge with what has to happen next: credentials of the configuration are sent instead of a login.
+    pub(crate) fn explain_challenge(&self, mut challenge: Challenge) -> Challenge {
+        let has_own = match &self.transport {
+            Transport::Http(http) => {
+                http.headers().iter().any(|(name, _)| name.eq_ignore_ascii_case("authorization"))
+            }
+            _ => false,
+        };
+        if has_own && challenge.requirement == LoginRequirement::Login {
+            challenge.requirement = LoginRequirement::OtherCredentials;
+        }
+        challenge
     }
 
     /// Returns whether a connection made for `other` can be kept for this spec. Fields for display and permissions do not

@@ -22,6 +22,7 @@ use crate::challenge::Challenge;
 use crate::dial::Dialer;
 use crate::error::{ConnectKind, HttpError, TimeoutPhase};
 use crate::message::{Request, Response};
+use crate::network_scope::NetworkScope;
 use crate::options::HttpClientOptions;
 use crate::pool::{Lease, MAX_HEADERS, Pool};
 use crate::proxy::{Proxies, Proxy};
@@ -89,6 +90,13 @@ impl HttpClient {
     pub async fn send(&self, mut request: Request) -> Result<Response, HttpError> {
         self.add_own_headers(&mut request)?;
         self.follow(&request).await
+    }
+
+    /// Returns where a server is reachable from: the scope of the address at which this client has reached it lately, or
+    /// else of the addresses of its name. A server that is not known, or is reached through a proxy, counts as global; one with
+    /// several addresses as the outermost of them.
+    pub async fn network_scope(&self, server: &Address) -> NetworkScope {
+        self.inner.pool.network_scope(server).await
     }
 
     /// Adds the headers that the client sets itself. Redirects keep them, because they stay at the origin.
@@ -198,7 +206,8 @@ impl HttpClient {
         address: &Address,
     ) -> Result<ResponseWithLease, HttpError> {
         let proxy = self.inner.proxies.for_address(address).filter(|_| !address.is_secure());
-        let sending = self.inner.pool.send(address, build_outgoing(request, proxy));
+        let outgoing = build_outgoing(request, proxy);
+        let sending = self.inner.pool.send(address, request.address_policy, outgoing);
         let (response, lease) = match request.timeouts.headers {
             Some(after) => tokio::time::timeout(after, sending)
                 .await
@@ -236,3 +245,6 @@ impl fmt::Debug for HttpClient {
         f.debug_struct("HttpClient").field("proxies", &self.inner.proxies).finish_non_exhaustive()
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -62,7 +62,11 @@ mod error;
 #[cfg(feature = "client")]
 mod gzip;
 #[cfg(feature = "client")]
+mod host_scopes;
+#[cfg(feature = "client")]
 mod message;
+#[cfg(feature = "client")]
+mod network_scope;
 #[cfg(feature = "client")]
 mod options;
 #[cfg(feature = "client")]
@@ -71,6 +75,8 @@ mod pool;
 mod proxy;
 #[cfg(feature = "client")]
 mod redirect;
+#[cfg(feature = "client")]
+mod resolver;
 mod sanitize;
 mod secret;
 #[cfg(feature = "client")]
@@ -101,6 +107,7 @@ pub use {
     client::HttpClient,
     error::{ConnectKind, HttpError, RedirectReason, TimeoutPhase, TlsReason},
     message::{Request, Response, Timeouts},
+    network_scope::{AddressPolicy, NetworkScope},
     options::HttpClientOptions,
     pool::{MAX_HEAD_BYTES, MAX_HEADERS},
     proxy::Proxies,

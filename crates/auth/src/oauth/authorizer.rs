@@ -107,7 +107,9 @@ impl OAuthAuthorizer {
     /// Returns an authorizer that keeps tokens in memory and cannot ask a user to log in.
     pub fn new(http: HttpClient, server: Address, options: OAuthOptions) -> Self {
         let account = ServerAccount::new(server.as_str(), &options.account);
-        let fetcher = Fetcher::new(http, &server);
+        let fetcher = Fetcher::new(http, &server)
+            .trusting(options.server_metadata_url.as_deref())
+            .trusting(options.issuer.as_deref());
         Self {
             shared: Arc::new(OAuthState {
                 server,

@@ -55,7 +55,8 @@ pub(super) async fn identity_assertion(
     let provider =
         ServerMetadata { token_endpoint: Some(idp.token_endpoint.clone()), ..ServerMetadata::default() };
     let client: &OAuthClient = &idp.client;
-    let endpoint = TokenEndpoint { fetcher, server: &provider, client, dpop: None };
+    let fetcher = fetcher.for_configured(&idp.token_endpoint);
+    let endpoint = TokenEndpoint { fetcher: &fetcher, server: &provider, client, dpop: None };
     let mut form = Form::default();
     form.add("grant_type", TOKEN_EXCHANGE);
     form.add("requested_token_type", ID_JAG);
@@ -73,9 +74,10 @@ pub(super) async fn identity_assertion(
     }
 }
 
-/// Turns the denial of an identity provider into an error that no login follows.
+/// Turns the denial of an identity provider into an error that no login follows. An outage is no denial.
 pub(super) fn denied(error: AuthError) -> AuthError {
     match error {
+        outage if outage.is_transient() => outage,
         AuthError::Endpoint { error, .. } => AuthError::BlockedByAdmin(error),
         other => other,
     }

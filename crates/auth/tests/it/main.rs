@@ -4,17 +4,22 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod authorization_server;
+mod breakage;
 mod client;
 mod device;
 mod discovery;
+mod falsified_answers;
 mod file_store;
+mod inner_addresses;
 mod issuer;
 mod issuer_move;
 mod killed_process;
 mod protected_service;
+mod provider_shapes;
 mod refresh_failures;
 mod refresh_races;
 mod resource_server;
 mod scripted_server;
 mod token_adoption;
+mod warnings;
 mod worker;

@@ -209,7 +209,7 @@ async fn a_token_with_too_little_scope_is_told_all_scopes_of_the_tool() {
 }
 
 #[tokio::test]
-async fn the_metadata_names_the_public_url_whatever_host_is_asked() {
+async fn b09_the_metadata_names_the_public_url_whatever_host_is_asked() {
     let key = IssuerKey::new("k1");
     let issuer = Issuer::start(&[&key]).await;
     let service = ProtectedService::start(settings(&issuer).name("Notes")).await;

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use parking_lot::RwLock;
 use switchboard_http::{
@@ -31,6 +32,14 @@ pub trait TokenSource: Send + Sync + fmt::Debug {
 pub trait CredentialProvider: Send + Sync + fmt::Debug {
     /// Returns the authorizer of requests to this server; `None` if it needs no login.
     fn authorizer(&self, server: &str, spec: &ServerSpec) -> Option<Arc<dyn Authorizer>>;
+
+    /// Returns the version of the stored credentials of this server, which differs after each login, also of another
+    /// process; `None` if there are none. A server that needs a login is reconnected when the version changes, so it is
+    /// asked for once a second meanwhile. `None` by default.
+    fn version<'a>(&'a self, server: &'a str, spec: &'a ServerSpec) -> BoxFuture<'a, Option<u64>> {
+        _ = (server, spec);
+        Box::pin(std::future::ready(None))
+    }
 }
 
 /// Creates dials: has the registered servers, the token source and the credentials.
@@ -42,7 +51,31 @@ pub(crate) struct Connectors {
     pub(crate) credentials: Option<Arc<dyn CredentialProvider>>,
 }
 
+/// How often the credentials of a server that needs a login are looked at.
+const LOGIN_POLL_INTERVAL: Duration = Duration::from_secs(1);
+
 impl Connectors {
+    /// Returns the version of the stored credentials of a server.
+    pub(crate) async fn credential_version(&self, server: &str, spec: &ServerSpec) -> Option<u64> {
+        match (&self.credentials, &spec.transport) {
+            (Some(credentials), Transport::Http(_) | Transport::Proxy { .. }) => {
+                credentials.version(server, spec).await
+            }
+            _ => None,
+        }
+    }
+
+    /// Waits until there are other credentials than those of this version.
+    pub(crate) async fn credentials_changed(&self, server: &str, spec: &ServerSpec, refused: Option<u64>) {
+        loop {
+            tokio::time::sleep(LOGIN_POLL_INTERVAL).await;
+            let version = self.credential_version(server, spec).await;
+            if version.is_some() && version != refused {
+                return;
+            }
+        }
+    }
+
     /// Returns the dial of a server. The process of a stdio server is put into `child`.
     pub(crate) async fn dial(
         &self,

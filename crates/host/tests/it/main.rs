@@ -21,6 +21,8 @@ mod faults;
 mod index;
 mod library;
 mod lists;
+mod logins;
+mod oauth_logins;
 mod operations;
 mod slots;
 mod strain;
@@ -44,6 +46,7 @@ fn main() -> ExitCode {
     let trials: Vec<Trial> = [
         applied::trials(),
         checklist::trials(),
+        oauth_logins::trials(),
         operations::trials(),
         slots::trials(),
         catalog::trials(),
@@ -52,6 +55,7 @@ fn main() -> ExitCode {
         faults::trials(),
         library::trials(),
         lists::trials(),
+        logins::trials(),
         strain::trials(),
         threats::trials(),
     ]

@@ -16,3 +16,4 @@ mod stateful;
 mod stateless;
 
 pub use endpoint::{EndpointError, Http, HttpBinding, HttpLimits};
+pub use failure::login_requirement;
