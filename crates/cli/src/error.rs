@@ -11,10 +11,14 @@ use switchboard::CallError;
 use switchboard::client::TimeoutKind;
 use switchboard::protocol::{ErrorCode, Raw, RpcError};
 use switchboard::transport::LinkError;
-use switchboard::transport::link::{Challenge, StartError, StartErrorKind, UnreachableKind};
+use switchboard::transport::link::{
+    Challenge, LoginRequirement, StartError, StartErrorKind, UnreachableKind,
+};
 use switchboard_terminal::{OutputStream, format_size};
 
 use crate::sanitize::{json, one_line, sanitize};
+
+pub(crate) use host::{login_step, with_account};
 
 /// Error of a command.
 #[derive(Debug)]
@@ -296,6 +300,7 @@ fn link_error(error: &LinkError) -> CommandError {
 /// Reports an authentication challenge.
 fn challenge_error(challenge: &Challenge) -> CommandError {
     let mut hint = match challenge.status {
+        _ if challenge.requirement != LoginRequirement::Login => login_step("URL", &challenge.requirement),
         403 => "the credentials are not sufficient, or the server does not accept this host name".to_owned(),
         _ => "log in with `switchboard login URL`, or send credentials: --bearer-env NAME for a token in a variable, -H \
               'Name: value', or --header-helper CMD"

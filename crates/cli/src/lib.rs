@@ -31,6 +31,7 @@ mod output;
 mod processes;
 mod remote;
 mod scaffold;
+mod shell_quote;
 mod signals;
 mod tapped_link;
 #[cfg(feature = "otel")]

@@ -11,11 +11,11 @@ use switchboard::client::{HttpBinding, HttpLimits};
 use switchboard::transport::http::client::EndpointError;
 use switchboard::transport::http_client::{Address, AddressError, Bearer, Secret};
 
-use crate::args::{HttpTransport, RemoteArgs};
+use crate::args::{HttpTransport, RemoteArgs, SessionOptions};
 use crate::error::CommandError;
 use crate::expand::Expander;
 use crate::header_helper;
-use crate::login::StoredLogins;
+use crate::login::{AccountSelector, StoredLogins};
 use crate::output::Screen;
 
 /// Headers that the transport sets for each message. A value given by the user would be lost or break the message.
@@ -57,7 +57,7 @@ pub(crate) struct RemoteEndpoint {
 pub(crate) async fn resolve_endpoint(
     remote: &RemoteArgs,
     url: &str,
-    max_message: Option<usize>,
+    options: &SessionOptions,
 ) -> Result<RemoteEndpoint, CommandError> {
     let expander = Expander::default();
     let mut http = Http::new(expander.expand("--url", url)?).binding(match remote.transport {
@@ -104,9 +104,10 @@ pub(crate) async fn resolve_endpoint(
         && !headers.contains_key(AUTHORIZATION)
         && let Some(logins) = StoredLogins::open(&Screen::new())
     {
+        let logins = logins.with_account(AccountSelector::new(options.account.as_deref(), true));
         http = http.authorizer(Arc::new(logins.authorizer_for(address.clone())));
     }
-    if let Some(bytes) = max_message {
+    if let Some(bytes) = options.max_message {
         let mut limits = HttpLimits::default();
         limits.event_bytes = bytes;
         http = http.limits(limits);

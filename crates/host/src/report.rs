@@ -64,7 +64,7 @@ impl ServerStatus {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct LoginReport {
-    /// `login`, `client-registration`, `administrator` or `other-credentials`.
+    /// `login`, `client-registration`, `administrator`, `account` or `other-credentials`.
     pub requirement: &'static str,
     /// The scopes that the server asks for.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -78,6 +78,9 @@ pub struct LoginReport {
     /// The error code with which an administrator's policy denied access.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub code: Option<String>,
+    /// The accounts of the user, if it is not clear which one is meant.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub accounts: Vec<String>,
     /// What to do, for people.
     pub next_step: String,
 }
@@ -97,6 +100,10 @@ impl LoginReport {
             issuer,
             redirect_uri,
             code,
+            accounts: match &challenge.requirement {
+                LoginRequirement::Account { accounts } => accounts.clone(),
+                _ => Vec::new(),
+            },
             next_step: challenge.requirement.next_step(),
         }
     }

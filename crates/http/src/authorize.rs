@@ -184,6 +184,12 @@ pub enum AuthorizeError {
         /// Its reason, for people.
         message: Option<String>,
     },
+    /// The user has several accounts at the server, and it is not clear which one is meant.
+    #[error("the user has several accounts at this server: {}", accounts.join(", "))]
+    AmbiguousAccount {
+        /// The names of the accounts.
+        accounts: Vec<String>,
+    },
     /// Obtaining credentials failed.
     #[error("no credentials: {what}")]
     Failed {

@@ -204,6 +204,9 @@ pub(crate) struct StatusArgs {
     /// Keep running and show every change, including changes of the configuration files
     #[arg(long)]
     pub(crate) watch: bool,
+    /// Use this account, if you are logged in to a server with several
+    #[arg(long, value_name = "NAME")]
+    pub(crate) account: Option<String>,
     /// Startup timeout of each server
     #[arg(long, value_name = "SECS", value_parser = seconds)]
     pub(crate) timeout: Option<Duration>,
@@ -216,6 +219,9 @@ pub(crate) struct ReconnectArgs {
     /// Print its status as JSON
     #[arg(long)]
     pub(crate) json: bool,
+    /// Use this account, if you are logged in to a server with several
+    #[arg(long, value_name = "NAME")]
+    pub(crate) account: Option<String>,
     /// Startup timeout
     #[arg(long, value_name = "SECS", value_parser = seconds)]
     pub(crate) timeout: Option<Duration>,
@@ -228,6 +234,9 @@ pub(crate) struct WhyArgs {
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
+    /// Use this account, if you are logged in to a server with several
+    #[arg(long, value_name = "NAME")]
+    pub(crate) account: Option<String>,
     /// Startup timeout of each server
     #[arg(long, value_name = "SECS", value_parser = seconds)]
     pub(crate) timeout: Option<Duration>,
@@ -269,6 +278,9 @@ pub(crate) struct DoctorArgs {
     /// The server: a program and its arguments, after `--`
     #[arg(last = true, value_name = "CMD ARGS")]
     pub(crate) command: Vec<OsString>,
+    /// Use this account, if you are logged in to the server with several
+    #[arg(long, value_name = "NAME", conflicts_with = "command")]
+    pub(crate) account: Option<String>,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,

@@ -8,11 +8,12 @@ use switchboard::host::config::{Approvals, Binding, Scope, ServerConfig, Transpo
 
 use crate::args::{self, AddArgs, RemoveArgs};
 use crate::command::list::server_json;
-use crate::configured_servers::{ConfigFiles, command_or_url, shell_quote};
+use crate::configured_servers::{ConfigFiles, command_or_url};
 use crate::environment::variable;
 use crate::error::CommandError;
 use crate::output::{OutputStream, Screen, encode, print_json};
 use crate::sanitize::one_line;
+use crate::shell_quote::shell_quote;
 
 pub(crate) fn add(args: &AddArgs) -> Result<(), CommandError> {
     let (files, screen) = (ConfigFiles::read()?, Screen::with_json_warnings(args.json));

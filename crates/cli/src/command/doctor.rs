@@ -50,7 +50,7 @@ async fn examine(report: &mut DoctorReport, args: &DoctorArgs) -> Result<(), Com
             examine_configured(report, &files, name, args.timeout).await
         }
         (None, Some(url), _) => {
-            let endpoint = remote::resolve_endpoint(&args.remote, url, None).await?;
+            let endpoint = remote::resolve_endpoint(&args.remote, url, &SessionOptions::default()).await?;
             examine_remote(report, endpoint.http, timeout).await
         }
         (None, None, Some((program, rest))) => {

@@ -1,45 +1,37 @@
-//! `switchboard login`, `logout` and `accounts`: logins to servers with OAuth.
+//! `switchboard login`: logs in to a server with OAuth, in a browser here or elsewhere.
 
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use serde_json::{Value, json};
 use switchboard::auth::{
-    CallbackPort, OAuthAuthorizer, OAuthClient, OAuthOptions, ResourceParameter, Revocation, Scopes,
-    TokenStore,
+    CallbackPort, OAuthAuthorizer, OAuthClient, OAuthOptions, PkcePolicy, ResourceParameter, Scopes,
+    StoredGrant,
 };
-use switchboard::transport::http_client::{HttpClient, HttpClientOptions, Secret};
+use switchboard::transport::http_client::{Address, Challenge, PlainHttp, Secret};
 use switchboard_terminal::StdinLines;
 
-use crate::args::{AccountsArgs, LoginArgs, LogoutArgs};
+use crate::args::LoginArgs;
 use crate::command::login_target::LoginTarget;
-use crate::error::{CommandError, ExitKind};
-use crate::login::{LoginEnvironment, TerminalChannel, expiry_text, login_json, open_store};
-use crate::output::{OutputStream, Screen, TextTable, encode, print_json};
+use crate::error::CommandError;
+use crate::login::{
+    LoginEnvironment, TerminalChannel, TerminalDevicePrompt, expiry_text, explain_login_error, http_client,
+    login_json, open_store,
+};
+use crate::output::{OutputStream, Screen, encode, print_json};
 use crate::sanitize::one_line;
+use crate::signals::Signals;
 
 /// Logs in to a server.
 ///
 /// # Errors
-/// Returns an error if the server cannot be reached, or the login fails.
-pub(crate) async fn login(args: &LoginArgs) -> Result<(), CommandError> {
+/// Returns an error if the server cannot be reached, the login fails, or the user interrupts it.
+pub(crate) async fn run(args: &LoginArgs) -> Result<(), CommandError> {
+    let mut signals = Signals::catch()?;
     let target = LoginTarget::resolve(&args.server)?;
-    let http = http_client()?;
-    let screen = Arc::new(Screen::with_json_warnings(args.json));
-    let channel = TerminalChannel {
-        server: target.address.as_str().to_owned(),
-        port: args.port.map_or(CallbackPort::Stable, CallbackPort::Fixed),
-        callback_url: args.callback_url.clone(),
-        paste_only: args.paste,
-        environment: LoginEnvironment::of_process(),
-        screen: Arc::clone(&screen),
-        stdin: Arc::new(StdinLines::default()),
+    let stored = tokio::select! {
+        stored = log_in(args, &target) => stored?,
+        signal = signals.next() => return Err(CommandError::Interrupted { signal }),
     };
-    let challenges = target.challenges(&http).await?;
-    let authorizer = OAuthAuthorizer::new(http, target.address.clone(), options(args)?)
-        .with_store(open_store()?)
-        .with_login(Arc::new(channel));
-    let stored = authorizer.log_in(&challenges).await?;
     let out = OutputStream::stdout();
     if args.json {
         return print_json(&out, &encode(&login_json(&stored))?);
@@ -53,9 +45,57 @@ pub(crate) async fn login(args: &LoginArgs) -> Result<(), CommandError> {
         .print(&format!("logged in to {}: the token is valid {until}{refresh}\n", one_line(&target.name)))?)
 }
 
+async fn log_in(args: &LoginArgs, target: &LoginTarget) -> Result<StoredGrant, CommandError> {
+    let options = options(args)?;
+    let http = http_client()?;
+    let challenges = target.challenges(&http).await?;
+    let authorizer = OAuthAuthorizer::new(http, target.address.clone(), options).with_store(open_store()?);
+    let screen = Arc::new(Screen::with_json_warnings(args.json));
+    if args.device {
+        let prompt = TerminalDevicePrompt { screen, json: args.json };
+        let login = authorizer.log_in_with_device(&challenges, Arc::new(prompt));
+        return login.await.map_err(explain_login_error);
+    }
+    let channel = channel(args, target, screen, &authorizer, &challenges).await?;
+    authorizer.with_login(Arc::new(channel)).log_in(&challenges).await.map_err(explain_login_error)
+}
+
+/// Returns how the user reaches the login page, and its callback this process.
+async fn channel(
+    args: &LoginArgs,
+    target: &LoginTarget,
+    screen: Arc<Screen>,
+    authorizer: &OAuthAuthorizer,
+    challenges: &[Challenge],
+) -> Result<TerminalChannel, CommandError> {
+    let environment = LoginEnvironment::of_process();
+    // Only where the browser is on another machine: it costs a second look at the metadata.
+    let has_device_login = environment.has_remote_browser()
+        && authorizer
+            .discover(challenges)
+            .await
+            .is_ok_and(|found| found.server.device_authorization_endpoint.is_some());
+    let callback_url = args.callback_url.as_deref().map(parse_callback_url).transpose()?;
+    Ok(TerminalChannel {
+        server: target.address.as_str().to_owned(),
+        port: args.port.map_or(CallbackPort::Stable, CallbackPort::Fixed),
+        callback_url,
+        paste_only: args.paste,
+        environment,
+        has_device_login,
+        screen,
+        stdin: Arc::new(StdinLines::default()),
+    })
+}
+
+fn parse_callback_url(url: &str) -> Result<Address, CommandError> {
+    Address::parse(url, PlainHttp::LoopbackOnly)
+        .map_err(|error| CommandError::usage(format!("--callback-url: {error}")))
+}
+
 /// Returns the settings of a login.
 fn options(args: &LoginArgs) -> Result<OAuthOptions, CommandError> {
-    let mut options = OAuthOptions::default().with_account(&args.account.account);
+    let mut options = OAuthOptions::default().with_account(&args.account);
     if let Some(id) = &args.client_id {
         let client = match &args.client_secret_env {
             None => OAuthClient::public(id),
@@ -72,83 +112,18 @@ fn options(args: &LoginArgs) -> Result<OAuthOptions, CommandError> {
     if let Some(scope) = &args.scope {
         options = options.with_scopes(Scopes::parse(scope));
     }
+    for (name, value) in &args.authorize_param {
+        options = options.with_authorize_parameter(name, value);
+    }
+    if let Some(url) = &args.server_metadata_url {
+        options = options.with_server_metadata_url(url);
+    }
+    if args.assume_pkce {
+        options = options.with_pkce(PkcePolicy::Assume);
+    }
     Ok(match args.resource.as_deref() {
         None => options,
         Some("omit") => options.with_resource(ResourceParameter::Omit),
         Some(url) => options.with_resource(ResourceParameter::Value(url.to_owned())),
     })
-}
-
-/// Logs out of a server: revokes the tokens and removes them.
-///
-/// # Errors
-/// Returns an error if there is no login, or the token store fails.
-pub(crate) async fn logout(args: &LogoutArgs) -> Result<(), CommandError> {
-    let target = LoginTarget::resolve(&args.server)?;
-    let options = OAuthOptions::default().with_account(&args.account.account);
-    let authorizer = OAuthAuthorizer::new(http_client()?, target.address, options).with_store(open_store()?);
-    let name = one_line(&target.name);
-    let Some(revocation) = authorizer.log_out().await? else {
-        return Err(CommandError::new(
-            ExitKind::Other,
-            "not_logged_in",
-            format!("you are not logged in to {name}"),
-        )
-        .hint("`switchboard accounts` lists your logins"));
-    };
-    let (revoked, note) = match revocation {
-        Revocation::Revoked => ("revoked", "its tokens are revoked".to_owned()),
-        Revocation::RefreshTokenOnly => (
-            "refresh_token_only",
-            "its refresh token is revoked; the server cannot revoke access tokens, so the last one stays valid until it \
-             expires"
-                .to_owned(),
-        ),
-        Revocation::Failed(error) => (
-            "failed",
-            format!("its tokens are removed here but may stay valid until they expire: {}", one_line(&error.to_string())),
-        ),
-        _ => (
-            "unsupported",
-            "its tokens are removed here; the server cannot revoke them, so they stay valid until they expire".to_owned(),
-        ),
-    };
-    let out = OutputStream::stdout();
-    if args.json {
-        let done = json!({ "server": target.name, "account": args.account.account, "revocation": revoked });
-        return print_json(&out, &encode(&done)?);
-    }
-    Ok(out.print(&format!("logged out of {name}: {note}\n"))?)
-}
-
-/// Lists the logins of this user.
-///
-/// # Errors
-/// Returns an error if the token store cannot be read.
-pub(crate) async fn accounts(args: &AccountsArgs) -> Result<(), CommandError> {
-    let stored = open_store()?.list().await.map_err(switchboard::auth::AuthError::from)?;
-    let out = OutputStream::stdout();
-    if args.json {
-        let all: Vec<Value> = stored.iter().map(login_json).collect();
-        return print_json(&out, &encode(&all)?);
-    }
-    if stored.is_empty() {
-        Screen::new().say("you are not logged in anywhere; log in with `switchboard login SERVER`");
-        return Ok(());
-    }
-    let mut table = TextTable::new(&["SERVER", "ACCOUNT", "ISSUER", "TOKEN", "SCOPES"]);
-    for login in &stored {
-        table.push_row([
-            one_line(&login.grant.server),
-            one_line(&login.key.account),
-            one_line(&login.key.issuer),
-            expiry_text(login, SystemTime::now()),
-            one_line(&login.grant.scopes().to_string()),
-        ]);
-    }
-    Ok(out.print(&table.render(&out))?)
-}
-
-fn http_client() -> Result<HttpClient, CommandError> {
-    Ok(HttpClient::new(HttpClientOptions::from_environment()).map_err(switchboard::auth::AuthError::from)?)
 }

@@ -1,5 +1,6 @@
 //! One file per command: sends requests to the session or host, and prints the results.
 
+mod accounts;
 mod add;
 mod approve;
 mod call;
@@ -28,6 +29,7 @@ mod resources;
 mod route;
 mod run;
 mod status;
+mod status_logins;
 mod status_watch;
 mod tools;
 mod why;

@@ -2,8 +2,8 @@
 
 use crate::args::Command;
 use crate::command::{
-    add, approve, call, completions, demo, design, doctor, forget, import, info, list, listen, login, new,
-    prompts, ps, quickstart, resources, route, status, tools, why,
+    accounts, add, approve, call, completions, demo, design, doctor, forget, import, info, list, listen,
+    login, new, prompts, ps, quickstart, resources, route, status, tools, why,
 };
 use crate::demo::serve;
 use crate::error::CommandError;
@@ -37,9 +37,9 @@ pub(crate) async fn run(command: Command) -> Result<(), CommandError> {
         Command::Import(args) => import::run(&args).await,
         Command::Status(args) => status::run(&args).await,
         Command::Reconnect(args) => status::reconnect(&args).await,
-        Command::Login(args) => login::login(&args).await,
-        Command::Logout(args) => login::logout(&args).await,
-        Command::Accounts(args) => login::accounts(&args).await,
+        Command::Login(args) => login::run(&args).await,
+        Command::Logout(args) => accounts::logout(&args).await,
+        Command::Accounts(args) => accounts::list(&args).await,
         Command::Why(args) => why::run(&args).await,
         Command::Ps(args) => ps::run(&args),
         Command::Doctor(args) => doctor::run(*args).await,

@@ -11,7 +11,12 @@ use crate::output::{encode, print_json};
 use crate::sanitize::one_line;
 
 pub(crate) async fn run(args: &WhyArgs) -> Result<(), CommandError> {
-    let options = SessionOptions { json: args.json, timeout: args.timeout, ..SessionOptions::default() };
+    let options = SessionOptions {
+        json: args.json,
+        timeout: args.timeout,
+        account: args.account.clone(),
+        ..SessionOptions::default()
+    };
     with_host(HostRequest::new(None, options), async |hosted| {
         let done = hosted.start().await;
         let names = hosted.files.resolved.servers.iter().map(|server| server.name.as_str());

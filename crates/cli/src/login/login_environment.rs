@@ -107,6 +107,11 @@ impl LoginEnvironment {
             }
         })
     }
+
+    /// Returns whether the browser of the user is on another machine.
+    pub(crate) fn has_remote_browser(&self) -> bool {
+        !matches!(self.location, Location::Desktop | Location::Wsl)
+    }
 }
 
 impl SystemView<'_> {

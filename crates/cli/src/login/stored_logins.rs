@@ -2,11 +2,13 @@
 
 use std::sync::Arc;
 
-use switchboard::auth::{AuthError, FileStore, OAuthAuthorizer, OAuthOptions, TokenStore};
+use switchboard::auth::{AuthError, FileStore, OAuthOptions, TokenStore};
 use switchboard::host::{CredentialProvider, ServerSpec, Transport};
 use switchboard::transport::http_client::{Address, Authorizer, HttpClient, HttpClientOptions};
 
 use crate::error::{CommandError, ExitKind};
+use crate::login::account_authorizer::AccountAuthorizer;
+use crate::login::accounts::AccountSelector;
 use crate::output::Screen;
 use crate::sanitize::one_line;
 
@@ -15,6 +17,7 @@ use crate::sanitize::one_line;
 pub(crate) struct StoredLogins {
     store: Arc<dyn TokenStore>,
     http: HttpClient,
+    account: AccountSelector,
 }
 
 impl StoredLogins {
@@ -24,7 +27,7 @@ impl StoredLogins {
         let directory = FileStore::default_directory()?;
         let http = HttpClient::new(HttpClientOptions::from_environment()).ok()?;
         match FileStore::new(directory) {
-            Ok(store) => Some(Self { store: Arc::new(store), http }),
+            Ok(store) => Some(Self { store: Arc::new(store), http, account: AccountSelector::Any }),
             Err(error) => {
                 screen.warn(&format!("stored logins are not used: {}", one_line(&error.to_string())));
                 None
@@ -32,10 +35,16 @@ impl StoredLogins {
         }
     }
 
+    /// Uses this account.
+    pub(crate) fn with_account(mut self, account: AccountSelector) -> Self {
+        self.account = account;
+        self
+    }
+
     /// Returns an authorizer that sends and refreshes the stored token of a server.
-    pub(crate) fn authorizer_for(&self, server: Address) -> OAuthAuthorizer {
-        OAuthAuthorizer::new(self.http.clone(), server, OAuthOptions::default())
-            .with_store(Arc::clone(&self.store))
+    pub(crate) fn authorizer_for(&self, server: Address) -> AccountAuthorizer {
+        let (http, store) = (self.http.clone(), Arc::clone(&self.store));
+        AccountAuthorizer::new(http, server, OAuthOptions::default(), store, self.account.clone())
     }
 }
 

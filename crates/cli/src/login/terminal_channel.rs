@@ -6,7 +6,7 @@ use std::sync::Arc;
 use switchboard::auth::{
     AuthError, CallbackPort, LOGIN_TIMEOUT, LoginChannel, LoopbackListener, PendingCallback,
 };
-use switchboard::transport::http_client::BoxFuture;
+use switchboard::transport::http_client::{Address, BoxFuture};
 use switchboard_terminal::StdinLines;
 
 use crate::login::browser;
@@ -19,10 +19,12 @@ pub(crate) struct TerminalChannel {
     pub(crate) server: String,
     pub(crate) port: CallbackPort,
     /// Redirect URI that another machine forwards to the loopback port.
-    pub(crate) callback_url: Option<String>,
+    pub(crate) callback_url: Option<Address>,
     /// Whether the user pastes the callback, and nothing listens.
     pub(crate) paste_only: bool,
     pub(crate) environment: LoginEnvironment,
+    /// Whether the server supports logins by device code, too.
+    pub(crate) has_device_login: bool,
     pub(crate) screen: Arc<Screen>,
     pub(crate) stdin: Arc<StdinLines>,
 }
@@ -31,6 +33,7 @@ struct TerminalLogin {
     listener: Option<LoopbackListener>,
     redirect_uri: String,
     environment: LoginEnvironment,
+    has_device_login: bool,
     screen: Arc<Screen>,
     stdin: Arc<StdinLines>,
 }
@@ -38,15 +41,20 @@ struct TerminalLogin {
 impl LoginChannel for TerminalChannel {
     fn begin(&self) -> BoxFuture<'_, Result<Box<dyn PendingCallback>, AuthError>> {
         Box::pin(async move {
-            let listener = LoopbackListener::bind(&self.server, self.port).await?;
+            let mut listener = LoopbackListener::bind(&self.server, self.port).await?;
+            if let Some(url) = &self.callback_url {
+                // The tunnel or proxy keeps the path.
+                listener = listener.with_path(url.uri().path());
+            }
             let redirect_uri = match &self.callback_url {
-                Some(url) => url.clone(),
+                Some(url) => url.as_str().to_owned(),
                 None => listener.redirect_uri().to_owned(),
             };
             let login = TerminalLogin {
                 listener: (!self.paste_only).then_some(listener),
                 redirect_uri,
                 environment: self.environment.clone(),
+                has_device_login: self.has_device_login,
                 screen: Arc::clone(&self.screen),
                 stdin: Arc::clone(&self.stdin),
             };
@@ -86,6 +94,10 @@ impl TerminalLogin {
         let listener = self.listener.as_ref();
         if let Some(notice) = self.environment.notice(listener.and_then(loopback_port)) {
             self.screen.say(&notice);
+        }
+        if self.has_device_login {
+            self.screen
+                .say("This server also supports --device: you confirm a code in a browser on any device.");
         }
         let browser = self.environment.browser.as_deref().filter(|_| listener.is_some());
         let first = match browser.is_some_and(|program| browser::open(program, url)) {

@@ -60,8 +60,37 @@ fn b17_a_callback_can_be_pasted_where_nothing_listens() {
     assert_eq!(server.token_requests().len(), 1);
     let account: Value = serde_json::from_str(&login.out.all()).unwrap();
     assert_eq!(account["account"], "work");
-    // Another account has no token.
-    assert_eq!(home.run(&["tools", "--url", &server.url()]).code, 3);
+}
+
+#[test]
+fn a_callback_url_has_its_own_path() {
+    let server = ProtectedServer::start(3600);
+    let home = Home::new();
+    let reserved = ReservedPort::new();
+    let port = reserved.address().port().to_string();
+    // The test stands for the tunnel: the address that it forwards to is the same.
+    let url = format!("http://127.0.0.1:{port}/tools/oauth/return");
+    let args = ["login", &server.url(), "--callback-url", &url, "--port", &port];
+    let mut login = RunningCommand::start(without_browser(&home, &args));
+    let callback = visit_login_page(&login);
+    assert!(callback.starts_with(&format!("{url}?")), "{callback}");
+    assert!(get(&callback.replace("/tools/oauth/return", "/callback")).starts_with("HTTP/1.1 404"));
+    assert!(get(&callback).starts_with("HTTP/1.1 200 OK"));
+    assert_eq!(login.wait().code(), Some(0), "{}", login.err.all());
+    for wrong in ["tunnel.example/callback", "http://tunnel.example/callback"] {
+        let ran = home.run(&["login", &server.url(), "--callback-url", wrong, "--port", &port]);
+        assert_eq!(ran.code, 2, "{}", ran.err);
+    }
+}
+
+#[test]
+fn ctrl_c_ends_a_login() {
+    let server = ProtectedServer::start(3600);
+    let home = Home::new();
+    let mut login = RunningCommand::start(without_browser(&home, &["login", &server.url()]));
+    login.err.wait_for("Open this page:", 0);
+    login.interrupt();
+    assert_eq!(login.wait().code(), Some(130));
 }
 
 #[test]

@@ -2,10 +2,12 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod accounts;
 mod commands;
 mod concurrency;
 mod configuration;
 mod definitions;
+mod device_login;
 mod doctor;
 mod elicitation;
 mod errors;

@@ -54,6 +54,11 @@ pub enum LoginRequirement {
         /// Its reason, for people.
         message: Option<String>,
     },
+    /// The user names one of these accounts.
+    Account {
+        /// The names of the accounts.
+        accounts: Vec<String>,
+    },
     /// The configured credentials are replaced: the server refuses them. A login does not help, because they are sent
     /// instead of its token.
     OtherCredentials,
@@ -85,6 +90,9 @@ impl fmt::Display for Challenge {
                     "the server wants a login, and its authorization server {issuer} does not register clients by itself"
                 );
             }
+            LoginRequirement::Account { accounts } => {
+                return write!(f, "you have several accounts at this server: {}", accounts.join(", "));
+            }
             LoginRequirement::Administrator { code, message } => {
                 write!(f, "access is blocked by an administrator: {code}")?;
                 return message.as_ref().map_or(Ok(()), |message| write!(f, " ({message})"));
@@ -100,12 +108,14 @@ impl fmt::Display for Challenge {
 impl Error for Challenge {}
 
 impl LoginRequirement {
-    /// Returns the name of the requirement: `login`, `client-registration`, `administrator` or `other-credentials`.
+    /// Returns the name of the requirement: `login`, `client-registration`, `administrator`, `account` or
+    /// `other-credentials`.
     pub fn as_str(&self) -> &'static str {
         match self {
             Self::Login => "login",
             Self::ClientRegistration { .. } => "client-registration",
             Self::Administrator { .. } => "administrator",
+            Self::Account { .. } => "account",
             Self::OtherCredentials => "other-credentials",
         }
     }
@@ -124,6 +134,7 @@ impl LoginRequirement {
             Self::Administrator { .. } => {
                 "ask an administrator for access; logging in again does not help".to_owned()
             }
+            Self::Account { accounts } => format!("name one of the accounts: {}", accounts.join(", ")),
             Self::OtherCredentials => {
                 "replace the credentials in its configuration, or remove them and log in".to_owned()
             }

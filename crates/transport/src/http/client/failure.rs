@@ -51,6 +51,9 @@ pub fn login_requirement(error: &AuthorizeError) -> Option<LoginRequirement> {
         AuthorizeError::BlockedByAdmin { code, message } => {
             Some(LoginRequirement::Administrator { code: code.clone(), message: message.clone() })
         }
+        AuthorizeError::AmbiguousAccount { accounts } => {
+            Some(LoginRequirement::Account { accounts: accounts.clone() })
+        }
         _ => None,
     }
 }
