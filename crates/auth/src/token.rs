@@ -108,8 +108,8 @@ pub(crate) fn sensitive(text: &str) -> Result<HeaderValue, AuthError> {
 struct TokenAnswer {
     #[serde(deserialize_with = "token_text")]
     access_token: String,
-    #[serde(default)]
-    token_type: Option<String>,
+    #[serde(default, deserialize_with = "token_kind")]
+    token_type: Option<TokenKind>,
     #[serde(default, deserialize_with = "seconds")]
     expires_in: Option<u64>,
     #[serde(default)]
@@ -122,10 +122,9 @@ struct TokenAnswer {
 
 impl TokenAnswer {
     fn into_response(self, now: SystemTime) -> TokenResponse {
-        let is_dpop = self.token_type.is_some_and(|kind| kind.eq_ignore_ascii_case("dpop"));
         TokenResponse {
             access_token: Secret::new(self.access_token),
-            kind: if is_dpop { TokenKind::Dpop } else { TokenKind::Bearer },
+            kind: self.token_type.unwrap_or(TokenKind::Bearer),
             expires_at: self.expires_in.and_then(|seconds| now.checked_add(Duration::from_secs(seconds))),
             refresh_token: self.refresh_token.filter(|token| !token.is_empty()).map(Secret::new),
             scopes: self.scope.as_deref().map(Scopes::parse).filter(|scopes| !scopes.is_empty()),
@@ -141,6 +140,17 @@ fn token_text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::E
         true => Ok(token),
         // Without the token, which would be printed.
         false => Err(D::Error::custom("not a token")),
+    }
+}
+
+/// Decodes how a token is sent. A token that is sent in another way must not be used (RFC 6749, section 7.1); `N_A` is the
+/// answer of a token exchange whose token is no access token.
+fn token_kind<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<TokenKind>, D::Error> {
+    match Option::<String>::deserialize(deserializer)?.map(|kind| kind.to_ascii_lowercase()).as_deref() {
+        None | Some("" | "n_a") => Ok(None),
+        Some("bearer") => Ok(Some(TokenKind::Bearer)),
+        Some("dpop") => Ok(Some(TokenKind::Dpop)),
+        Some(_) => Err(D::Error::custom("not a kind of token that can be sent")),
     }
 }
 
@@ -197,6 +207,13 @@ mod tests {
             assert_eq!(read(text).expires_at, expected, "{text}");
         }
         assert_eq!(read(r#"{"access_token":"a","token_type":"DPoP"}"#).kind, TokenKind::Dpop);
+        for kind in ["Bearer", "N_A", ""] {
+            let answer = read(&format!(r#"{{"access_token":"a","token_type":"{kind}"}}"#));
+            assert_eq!(answer.kind, TokenKind::Bearer, "{kind}");
+        }
+        assert!(
+            serde_json::from_str::<TokenAnswer>(r#"{"access_token":"a","token_type":"mac"}"#).is_err()
+        );
         assert!(read(r#"{"access_token":"a","refresh_token":""}"#).refresh_token.is_none());
         assert!(
             !format!("{:?}", read(r#"{"access_token":"s3cret","refresh_token":"s3cret"}"#))
