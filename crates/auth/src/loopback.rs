@@ -47,6 +47,24 @@ pub enum CallbackPort {
     Fixed(u16),
 }
 
+impl CallbackPort {
+    /// Returns the redirect URI of logins to a server with this port, unless the stable port is taken.
+    ///
+    /// ```
+    /// use switchboard::auth::CallbackPort;
+    ///
+    /// let uri = CallbackPort::Fixed(8700).redirect_uri("https://mcp.example.com/mcp");
+    /// assert_eq!(uri, "http://127.0.0.1:8700/callback");
+    /// ```
+    pub fn redirect_uri(self, server: &str) -> String {
+        let port = match self {
+            Self::Stable => stable_port(server),
+            Self::Fixed(port) => port,
+        };
+        format!("http://{}:{port}{PATH}", Ipv4Addr::LOCALHOST)
+    }
+}
+
 /// Listens for the callback of one login.
 ///
 /// ```

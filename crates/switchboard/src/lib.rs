@@ -165,7 +165,7 @@
 //! | `client` | [`client`] |
 //! | `server` | [`mod@server`], [`serve_stdio`] |
 //! | `http-client`, `http-server` | [`Http`], [`HttpListener`](server::HttpListener) |
-//! | `oauth` | [`auth`]: logging in to servers |
+//! | `oauth` | [`auth`]: logging in to servers; with `host` also [`login`]: stored logins for the servers of a host |
 //! | `host` | [`host`] |
 //! | `service`, `service-client`, `service-rpc`, `service-validate` | [`mod@service`], its typed client, its plain JSON-RPC endpoint, checks of `pattern` and `format` |
 //! | `service-cli` | `service::cli`: the command line of a service |
@@ -185,6 +185,8 @@ pub mod client;
 #[cfg(feature = "host")]
 #[doc(inline)]
 pub use switchboard_host as host;
+#[cfg(all(feature = "host", feature = "oauth"))]
+pub mod login;
 #[doc(inline)]
 pub use switchboard_protocol as protocol;
 #[cfg(feature = "server")]

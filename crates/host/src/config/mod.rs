@@ -7,8 +7,9 @@ mod watch;
 
 pub use switchboard_config::{
     Approval, Approvals, Binding, ConfigError, ConfigErrorKind, ConfigFile, ConfiguredServer, ConsentLine,
-    ConsentScreen, DEFAULT_MAX_FAILURES, DEFAULT_STARTUP_TIMEOUT, Layer, Locations, OffReason, Position,
-    PreviousApproval, ResolveContext, ResolvedConfig, RestartPolicy, Scope, ServerConfig, ServerEntry,
+    ConsentScreen, DEFAULT_MAX_FAILURES, DEFAULT_STARTUP_TIMEOUT, EnterpriseConfig, EnterpriseSecrets,
+    GrantConfig, HeadersHelperConfig, Layer, Locations, OAuthConfig, OffReason, Position, PreviousApproval,
+    ResolveContext, ResolvedConfig, ResourceConfig, RestartPolicy, Scope, ServerConfig, ServerEntry,
     ServerPlan, Settings, ShadowedServer, StartPolicy, TransportConfig, VariableLookup, Warning,
     expand_variables, import,
 };

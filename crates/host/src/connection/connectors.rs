@@ -19,7 +19,7 @@ use crate::server_spec::ServerSpec;
 use crate::status::ConnectionError;
 use crate::transport::Transport;
 
-/// Provides bearer tokens of claude.ai connectors.
+/// Provides bearer tokens of claude.ai connectors. A host without one uses its [`CredentialProvider`].
 pub trait TokenSource: Send + Sync + fmt::Debug {
     /// Returns the current token of a connector. Called for every request, so it should cache.
     ///
@@ -28,7 +28,7 @@ pub trait TokenSource: Send + Sync + fmt::Debug {
     fn token<'a>(&'a self, id: &'a str) -> BoxFuture<'a, Result<Secret, AuthorizeError>>;
 }
 
-/// Provides credentials of HTTP servers.
+/// Provides credentials of HTTP servers, and of claude.ai connectors if there is no [`TokenSource`].
 pub trait CredentialProvider: Send + Sync + fmt::Debug {
     /// Returns the authorizer of requests to this server; `None` if it needs no login.
     fn authorizer(&self, server: &str, spec: &ServerSpec) -> Option<Arc<dyn Authorizer>>;
@@ -55,6 +55,18 @@ pub(crate) struct Connectors {
 const LOGIN_POLL_INTERVAL: Duration = Duration::from_secs(1);
 
 impl Connectors {
+    /// Returns the authorizer of a server: the credentials of the provider, and the headers of its helper.
+    fn authorizer(&self, server: &str, spec: &ServerSpec, url: &str) -> Option<Arc<dyn Authorizer>> {
+        let credentials = self.credentials.as_ref().and_then(|provider| provider.authorizer(server, spec));
+        let Some(helper) = &spec.header_helper else { return credentials };
+        // The names that helpers for Claude Code read.
+        let helper = helper
+            .clone()
+            .with_default_env("CLAUDE_CODE_MCP_SERVER_NAME", server)
+            .with_default_env("CLAUDE_CODE_MCP_SERVER_URL", url);
+        Some(Arc::new(helper.authorizer(credentials)))
+    }
+
     /// Returns the version of the stored credentials of a server.
     pub(crate) async fn credential_version(&self, server: &str, spec: &ServerSpec) -> Option<u64> {
         match (&self.credentials, &spec.transport) {
@@ -88,8 +100,8 @@ impl Connectors {
             Transport::Http(http) => {
                 let mut http = http.as_ref().clone();
                 http.check().map_err(ConnectionError::Endpoint)?;
-                if let Some(credentials) = self.credentials.as_ref().filter(|_| !http.has_authorizer())
-                    && let Some(authorizer) = credentials.authorizer(server, spec)
+                if !http.has_authorizer()
+                    && let Some(authorizer) = self.authorizer(server, spec, http.url())
                 {
                     http = http.authorizer(authorizer);
                 }
@@ -105,10 +117,13 @@ impl Connectors {
                 Ok(Arc::new(InProcess::new(found)))
             }
             Transport::Proxy { url, id } => {
-                let tokens =
-                    self.tokens.as_ref().ok_or_else(|| ConnectionError::NoTokenSource { id: id.clone() })?;
                 let http = Http::new(url);
                 http.check().map_err(ConnectionError::Endpoint)?;
+                let Some(tokens) = &self.tokens else {
+                    let authorizer = self.authorizer(server, spec, url);
+                    let missing = || ConnectionError::NoTokenSource { id: id.clone() };
+                    return Ok(Arc::new(http.authorizer(authorizer.ok_or_else(missing)?)));
+                };
                 // Without a token connecting is pointless.
                 tokens.token(id).await.map_err(ConnectionError::Token)?;
                 let authorizer = Arc::new(ConnectorAuthorizer { id: id.clone(), tokens: Arc::clone(tokens) });

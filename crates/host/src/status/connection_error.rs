@@ -39,8 +39,10 @@ pub enum ConnectionError {
         /// The registered names.
         known: Vec<String>,
     },
-    /// The host has no token source.
-    #[error("the connector {id:?} needs a token, but the host has no token source")]
+    /// The host has neither a token source nor credentials for the connector.
+    #[error(
+        "the connector {id:?} needs a token, but the host has neither a token source nor credentials for it"
+    )]
     NoTokenSource {
         /// The connector.
         id: String,
@@ -134,7 +136,7 @@ impl ConnectionError {
             | Self::Config(_) => "correct its configuration, then reconnect",
             Self::Session(_) => "reconnect when the server is reachable",
             Self::NotRegistered { .. } => "register the server before it is connected",
-            Self::NoTokenSource { .. } => "give the host a token source",
+            Self::NoTokenSource { .. } => "give the host a token source, or stored logins",
         }
     }
 }
