@@ -1,8 +1,10 @@
 //! `switchboard login`, `call` and `logout` with oidc-provider, as a person uses them.
 
-use switchboard_testkit::Failed;
+use serde_json::{Value, json};
+use switchboard_testkit::{Failed, RunningCommand};
 
 use crate::interop::login::authorization_server::AuthorizationServer;
+use crate::interop::login::document_host::DocumentHost;
 use crate::interop::login::notes_service::NotesService;
 use crate::interop::login::user::{Browser, User};
 use crate::interop::{Test, block_on};
@@ -12,6 +14,8 @@ pub(crate) const TESTS: &[Test] = &[
     ("login::opaque_tokens_are_introspected_and_revoked", opaque_tokens_are_introspected_and_revoked),
     ("login::an_expired_token_is_refreshed_at_oidc_provider", an_expired_token_is_refreshed),
     ("login::a_person_who_cancels_is_not_logged_in", a_person_who_cancels_is_not_logged_in),
+    ("login::a_person_confirms_a_device_code", a_person_confirms_a_device_code),
+    ("login::a_client_is_known_by_its_metadata_document", a_client_is_known_by_its_metadata_document),
     ("login::a_call_with_too_little_scope_names_the_login", a_call_with_too_little_scope_names_the_login),
 ];
 
@@ -93,6 +97,50 @@ fn a_person_who_cancels_is_not_logged_in() -> Result<(), Failed> {
         assert!(login.err.contains("access_denied (End-User aborted interaction)"), "{}", login.err);
         assert_eq!(user.run_ok(&["accounts", "--json"]).await, "[]\n");
         issuer.stop().await;
+    })
+}
+
+fn a_person_confirms_a_device_code() -> Result<(), Failed> {
+    block_on(async {
+        let issuer = AuthorizationServer::oidc_provider(&[]).await;
+        let service = NotesService::start(issuer.issuer()).await;
+        let user = User::new();
+        let url = service.url();
+        let mut login = RunningCommand::start(user.command(&["login", url, "--device", "--json"]));
+        let event: Value = serde_json::from_str(&format!("{{{}", login.out.line_after("{"))).unwrap();
+        assert_eq!(event["event"], "device-code");
+        // On another device, where the page has the code filled in.
+        let visited = Browser::Form.visit(event["verificationUriComplete"].as_str().unwrap()).await;
+        assert_eq!(visited.out, "200 Sign-in Success\n", "{}", visited.err);
+        assert_eq!(login.wait().code(), Some(0), "{}", login.err.all());
+        assert_eq!(user.run_ok(&["call", "whoami", "--url", url]).await, "ada with notes:read\n");
+        let granted = "granted urn:ietf:params:oauth:grant-type:device_code";
+        assert_eq!(issuer.count(granted).await, 1, "{}", issuer.events().await);
+        user.expire().await;
+        assert_eq!(user.run_ok(&["call", "whoami", "--url", url]).await, "ada with notes:read\n");
+        assert_eq!(issuer.count("granted refresh_token").await, 1);
+        issuer.stop().await;
+    })
+}
+
+fn a_client_is_known_by_its_metadata_document() -> Result<(), Failed> {
+    block_on(async {
+        let documents = DocumentHost::start().await;
+        let issuer = AuthorizationServer::oidc_provider_trusting(&documents.authority()).await;
+        let service = NotesService::start(issuer.issuer()).await;
+        let user = User::new();
+        let oauth = json!({ "clientMetadataUrl": documents.url() });
+        user.configure("notes", &json!({ "type": "http", "url": service.url(), "oauth": oauth }));
+        user.log_in_ok(Browser::Form, &["notes"]).await;
+        assert_eq!(user.run_ok(&["call", "whoami", "--server", "notes"]).await, "ada with notes:read\n");
+        assert_eq!(user.only_grant().await.key.client_id, documents.url());
+        // At the token endpoint the client is known as well, and nothing was registered.
+        user.expire().await;
+        assert_eq!(user.run_ok(&["call", "whoami", "--server", "notes"]).await, "ada with notes:read\n");
+        let events = issuer.events().await;
+        assert!(events.contains("granted refresh_token") && !events.contains("registered"), "{events}");
+        issuer.stop().await;
+        documents.stop().await;
     })
 }
 

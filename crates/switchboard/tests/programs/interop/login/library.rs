@@ -1,4 +1,4 @@
-//! The library with oidc-provider: step-up, metadata documents of clients, and tokens that are bound to a key.
+//! The library with oidc-provider: step-up, and tokens that are bound to a key.
 
 use std::sync::Arc;
 
