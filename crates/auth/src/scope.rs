@@ -45,6 +45,11 @@ impl Scopes {
         other.0.iter().all(|scope| self.contains(scope))
     }
 
+    /// Returns whether another set has the same scopes, in whatever order.
+    pub(crate) fn is_same_set(&self, other: &Self) -> bool {
+        self.0.len() == other.0.len() && self.contains_all(other)
+    }
+
     /// Returns the scopes of both sets.
     #[must_use]
     pub fn union(&self, other: &Self) -> Self {

@@ -118,7 +118,7 @@ pub(crate) enum Command {
     Logout(LogoutArgs),
     /// List your logins, and how long each is valid
     Accounts(AccountsArgs),
-    /// Explain why a tool is missing or refused
+    /// Explain why a tool is missing or refused, or why a server refuses your login
     Why(WhyArgs),
     /// List the running server processes
     Ps(PsArgs),

@@ -46,7 +46,7 @@ pub(crate) struct ErrorReport {
     pub(crate) kind: &'static str,
     pub(crate) message: String,
     #[serde(skip_serializing_if = "Option::is_none")]
-    hint: Option<String>,
+    pub(crate) hint: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     code: Option<ErrorCode>,
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -47,6 +47,8 @@ pub(crate) struct RemoteEndpoint {
     pub(crate) address: Address,
     /// Values to mask in a trace.
     pub(crate) secrets: Vec<String>,
+    /// Whether a stored login is used: no other credentials are given.
+    pub(crate) uses_login: bool,
 }
 
 /// Resolves the URL and headers, with `${NAME}` expanded as in configuration files; runs the header helper last, if
@@ -100,10 +102,8 @@ pub(crate) async fn resolve_endpoint(
         return Err(CommandError::usage("--bearer-env and another Authorization header were given")
             .hint("leave one of them out"));
     }
-    if remote.bearer_env.is_none()
-        && !headers.contains_key(AUTHORIZATION)
-        && let Some(logins) = StoredLogins::open(&Screen::new())
-    {
+    let uses_login = remote.bearer_env.is_none() && !headers.contains_key(AUTHORIZATION);
+    if uses_login && let Some(logins) = StoredLogins::open(&Screen::new()) {
         let logins = logins.with_account(AccountSelector::new(options.account.as_deref(), true));
         http = http.authorizer(Arc::new(logins.authorizer_for(address.clone())));
     }
@@ -116,7 +116,7 @@ pub(crate) async fn resolve_endpoint(
         // The value was created from a string.
         http = http.header(name.as_str(), value.to_str().unwrap_or_default());
     }
-    Ok(RemoteEndpoint { http, address, secrets })
+    Ok(RemoteEndpoint { http, address, secrets, uses_login })
 }
 
 /// Reports an invalid URL. `written` is the URL before expansion.

@@ -23,7 +23,7 @@ impl Obtainer<'_> {
         }
         self.check_preset_issuer(&discovery).await?;
         let scopes = self.scopes(&discovery, demand);
-        let dpop = self.needs_dpop(&discovery, &demand.challenges).then(DpopKey::generate);
+        let dpop = self.needs_dpop(&discovery, demand).then(DpopKey::generate);
         match self.log_in_by_code(&discovery, &scopes, dpop.as_ref(), channel).await {
             Err(error) if error.code() == Some("invalid_scope") && self.options.scopes.is_none() => {
                 let challenged = scope::challenged_scopes(&demand.challenges).unwrap_or_default();

@@ -32,12 +32,56 @@ pub(super) struct Obtainer<'a> {
     pub(super) channel: Option<&'a dyn LoginChannel>,
 }
 
-/// A response that a token is obtained for.
-#[derive(Debug, Clone, Default)]
+/// Why a token is obtained.
+#[derive(Debug, Clone)]
 pub(super) struct TokenDemand {
     pub(super) challenges: Vec<Challenge>,
-    /// The scopes that were requested before, to which a step-up adds.
-    pub(super) previous_scopes: Option<Scopes>,
+    kind: DemandKind,
+    /// The scopes of the grant that is replaced.
+    previous_scopes: Scopes,
+    /// Whether the tokens of that grant are bound to a key.
+    had_key: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum DemandKind {
+    /// There is no token, or it cannot be refreshed.
+    Login,
+    /// The scopes of the token do not suffice.
+    StepUp,
+    /// A token that needs no user expires.
+    Renewal,
+}
+
+impl TokenDemand {
+    /// Returns the demand of a response without a usable token.
+    pub(super) fn login(challenges: &[Challenge]) -> Self {
+        Self {
+            challenges: challenges.to_vec(),
+            kind: DemandKind::Login,
+            previous_scopes: Scopes::default(),
+            had_key: false,
+        }
+    }
+
+    /// Returns the demand of a response that asks for more scopes.
+    pub(super) fn step_up(grant: &Grant, challenges: &[Challenge]) -> Self {
+        Self::replacement(DemandKind::StepUp, grant, challenges)
+    }
+
+    /// Returns the demand of a token that expires.
+    pub(super) fn renewal(grant: &Grant, challenges: &[Challenge]) -> Self {
+        Self::replacement(DemandKind::Renewal, grant, challenges)
+    }
+
+    fn replacement(kind: DemandKind, grant: &Grant, challenges: &[Challenge]) -> Self {
+        Self {
+            challenges: challenges.to_vec(),
+            kind,
+            previous_scopes: grant.requested_scopes.clone(),
+            had_key: grant.dpop_key.is_some(),
+        }
+    }
 }
 
 /// A client, and whether it comes from the store and may be outdated.
@@ -59,7 +103,7 @@ impl Obtainer<'_> {
         let discovery = self.discover(&demand.challenges).await?;
         self.check_preset_issuer(&discovery).await?;
         let scopes = self.scopes(&discovery, demand);
-        let dpop = self.needs_dpop(&discovery, &demand.challenges).then(DpopKey::generate);
+        let dpop = self.needs_dpop(&discovery, demand).then(DpopKey::generate);
         let Some(channel) = channel else {
             let (client, response) = self.request_without_user(&discovery, &scopes, dpop.as_ref()).await?;
             return Ok(self.grant(&discovery, client, scopes, dpop.as_ref(), response));
@@ -111,14 +155,18 @@ impl Obtainer<'_> {
             discovery.resource_metadata.as_ref(),
             &discovery.server,
         );
-        match &demand.previous_scopes {
-            Some(previous) => previous.union(&challenged.unwrap_or_default()).union(&chosen),
-            None => chosen,
+        let previous = demand.previous_scopes.union(&challenged.unwrap_or_default());
+        match demand.kind {
+            DemandKind::Login => chosen,
+            DemandKind::StepUp => previous.union(&chosen),
+            // Not what is listed now: the grant is to stay what it is.
+            DemandKind::Renewal => previous,
         }
     }
 
-    pub(super) fn needs_dpop(&self, discovery: &Discovery, challenges: &[Challenge]) -> bool {
-        let is_asked = challenges.iter().any(|challenge| challenge.scheme.eq_ignore_ascii_case("dpop"))
+    pub(super) fn needs_dpop(&self, discovery: &Discovery, demand: &TokenDemand) -> bool {
+        let is_asked = demand.had_key
+            || demand.challenges.iter().any(|challenge| challenge.scheme.eq_ignore_ascii_case("dpop"))
             || discovery
                 .resource_metadata
                 .as_ref()

@@ -53,6 +53,12 @@ pub enum GrantMethod {
     EnterpriseManaged(EnterpriseManaged),
 }
 
+impl GrantMethod {
+    pub(crate) fn is_without_user(&self) -> bool {
+        !matches!(self, Self::AuthorizationCode)
+    }
+}
+
 /// The settings of enterprise-managed authorization.
 #[derive(Clone)]
 #[non_exhaustive]

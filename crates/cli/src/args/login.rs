@@ -4,7 +4,7 @@ use clap::Args;
 
 use super::value_parsers::pair;
 
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 #[command(after_help = "\
 Examples:
   switchboard login github
@@ -55,6 +55,14 @@ pub(crate) struct LoginArgs {
     /// Print JSON, without tokens; with --device, first an object with the code
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+impl LoginArgs {
+    /// Returns the arguments of a login to a server without options.
+    pub(crate) fn new(server: &str) -> Self {
+        let account = switchboard::auth::ServerAccount::DEFAULT.to_owned();
+        Self { server: server.to_owned(), account, ..Self::default() }
+    }
 }
 
 #[derive(Debug, Args)]

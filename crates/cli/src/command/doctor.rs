@@ -3,21 +3,25 @@
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
+use switchboard::auth::OAuthOptions;
 use switchboard::client::ClientSession;
 use switchboard::host::Transport;
 use switchboard::host::config::DEFAULT_STARTUP_TIMEOUT;
 use switchboard::transport::Tap;
+use switchboard::transport::http_client::Address;
 use switchboard::{Http, Stdio};
 
 use crate::args::{DoctorArgs, SessionOptions};
+use crate::command::login_target::LoginTarget;
 use crate::configured_servers::ConfigFiles;
 use crate::connect::{CLOSE_TIMEOUT, apply_options, record_stray_line};
 use crate::doctor::{
-    DoctorReport, DoctorTransport, FirstMessage, StepError, StepFailed, check_address, check_entry,
-    check_program, open_session,
+    DoctorReport, DoctorTransport, FirstMessage, LoginSubject, StepError, StepFailed, check_address,
+    check_entry, check_login, check_program, open_session,
 };
 use crate::error::{CommandError, ExitKind};
 use crate::expand::Expander;
+use crate::login::{AccountSelector, http_client};
 use crate::output::OutputStream;
 use crate::remote;
 use crate::signals::Signals;
@@ -47,11 +51,15 @@ async fn examine(report: &mut DoctorReport, args: &DoctorArgs) -> Result<(), Com
     let session = match (&args.name, &args.remote.url, args.command.split_first()) {
         (Some(name), ..) => {
             let files = ConfigFiles::read()?;
-            examine_configured(report, &files, name, args.timeout).await
+            examine_configured(report, &files, name, args).await
         }
         (None, Some(url), _) => {
             let endpoint = remote::resolve_endpoint(&args.remote, url, &SessionOptions::default()).await?;
-            examine_remote(report, endpoint.http, timeout).await
+            let subject = match endpoint.uses_login {
+                true => Some(login_subject(args, url, endpoint.address)?),
+                false => None,
+            };
+            examine_remote(report, endpoint.http, subject, timeout).await
         }
         (None, None, Some((program, rest))) => {
             let expander = Expander::default();
@@ -79,19 +87,38 @@ async fn examine_configured(
     report: &mut DoctorReport,
     files: &ConfigFiles,
     name: &str,
-    timeout: Option<Duration>,
+    args: &DoctorArgs,
 ) -> Result<ClientSession, StepFailed> {
     let spec = check_entry(report, files, name)?;
-    let timeout = timeout.unwrap_or(spec.startup_timeout);
+    let timeout = args.timeout.unwrap_or(spec.startup_timeout);
     match spec.transport {
         Transport::Stdio(stdio) => examine_program(report, *stdio, timeout).await,
-        Transport::Http(http) => examine_remote(report, *http, timeout).await,
+        Transport::Http(http) => {
+            let has_own = http.headers().iter().any(|(name, _)| name.eq_ignore_ascii_case("authorization"));
+            let address = http.check().ok().filter(|_| !has_own);
+            // An HTTP client that cannot be created fails at the connection, too.
+            let subject = address.and_then(|address| login_subject(args, name, address).ok());
+            examine_remote(report, *http, subject, timeout).await
+        }
         _ => {
             let message = "only its own application can connect to it";
             let error = StepError::new(ExitKind::Other, message, "check it in that application");
             Err(report.failed("reach", Instant::now(), error))
         }
     }
+}
+
+/// Returns the login to examine: that of the named account, or the one that other commands would use.
+fn login_subject(args: &DoctorArgs, name: &str, address: Address) -> Result<LoginSubject, CommandError> {
+    let target = LoginTarget { name: name.to_owned(), address };
+    Ok(LoginSubject {
+        http: http_client()?,
+        login_command: target.login_command(args.account.as_deref()),
+        address: target.address,
+        selector: AccountSelector::new(args.account.as_deref(), true),
+        options: OAuthOptions::default(),
+        client_id: None,
+    })
 }
 
 async fn examine_program(
@@ -117,9 +144,15 @@ async fn examine_program(
 
 async fn examine_remote(
     report: &mut DoctorReport,
-    http: Http,
+    mut http: Http,
+    subject: Option<LoginSubject>,
     timeout: Duration,
 ) -> Result<ClientSession, StepFailed> {
     check_address(report, &http, timeout.min(CONNECT_TIMEOUT)).await?;
+    if let Some(subject) = subject
+        && let Some(authorizer) = check_login(report, &subject, timeout.min(CONNECT_TIMEOUT)).await?
+    {
+        http = http.authorizer(Arc::new(authorizer));
+    }
     open_session(report, Arc::new(http), &DoctorTransport::Http, timeout).await
 }

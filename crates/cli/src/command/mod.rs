@@ -2,6 +2,7 @@
 
 mod accounts;
 mod add;
+mod added_login;
 mod approve;
 mod call;
 mod catalog;

@@ -10,6 +10,8 @@
 //! | `login_environment` | SSH, containers, WSL, displays; which program opens a browser |
 //! | `browser` | opens a browser |
 //! | `login_error`, `provider_advice` | what failures of authorization servers mean, and the setting that helps |
+//! | `server_probe` | one request, to see whether a server wants a login |
+//! | `token_check`, `token_claims` | why a server refuses a token |
 //! | `login_client` | the HTTP client of logins |
 //! | `grant_summary` | a stored login in words and as JSON |
 
@@ -25,8 +27,11 @@ mod login_overview;
 mod pasted_callback;
 mod provider_advice;
 mod qr_code;
+mod server_probe;
 mod stored_logins;
 mod terminal_channel;
+mod token_check;
+mod token_claims;
 
 pub(crate) use accounts::AccountSelector;
 pub(crate) use device_prompt::TerminalDevicePrompt;
@@ -35,5 +40,8 @@ pub(crate) use login_client::http_client;
 pub(crate) use login_environment::LoginEnvironment;
 pub(crate) use login_error::explain_login_error;
 pub(crate) use login_overview::LoginOverview;
+pub(crate) use provider_advice::provider_of;
+pub(crate) use server_probe::{ProbeOutcome, probe, read_only_authorizer};
 pub(crate) use stored_logins::{StoredLogins, open_store};
 pub(crate) use terminal_channel::TerminalChannel;
+pub(crate) use token_check::{TokenCheck, TokenVerdict, check_token};

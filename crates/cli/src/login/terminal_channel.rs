@@ -12,7 +12,7 @@ use switchboard_terminal::StdinLines;
 use crate::login::browser;
 use crate::login::login_environment::LoginEnvironment;
 use crate::login::pasted_callback::PastedCallback;
-use crate::output::Screen;
+use crate::output::{Screen, indented};
 
 /// Shows the login page in a browser and waits for the callback, on a loopback port and at the terminal side by side.
 pub(crate) struct TerminalChannel {
@@ -92,20 +92,22 @@ impl TerminalLogin {
     /// Says where the login runs, opens the browser if there is one, and tells the user what to do.
     fn show(&self, url: &str) {
         let listener = self.listener.as_ref();
-        if let Some(notice) = self.environment.notice(listener.and_then(loopback_port)) {
-            self.screen.say(&notice);
+        // A tunnel has its own way to the port.
+        let port =
+            listener.filter(|listener| listener.redirect_uri() == self.redirect_uri).and_then(loopback_port);
+        if let Some(notice) = self.environment.notice(port) {
+            self.say(&notice);
         }
         if self.has_device_login {
-            self.screen
-                .say("This server also supports --device: you confirm a code in a browser on any device.");
+            self.say("This server also supports --device: you confirm a code in a browser on any device.");
         }
         let browser = self.environment.browser.as_deref().filter(|_| listener.is_some());
-        let first = match browser.is_some_and(|program| browser::open(program, url)) {
+        self.say(match browser.is_some_and(|program| browser::open(program, url)) {
             true => "Your browser should show the login page. If not, open:",
             false => "Open this page:",
-        };
-        self.screen.say(&format!("{first}\n\n  {url}\n"));
-        self.screen.say(match listener {
+        });
+        self.screen.say(&format!("\n  {url}\n"));
+        self.say(match listener {
             Some(_) => {
                 "After the login, this command goes on by itself. If the browser ends at a page that cannot be reached, copy \
                  its address and paste it here:"
@@ -114,22 +116,27 @@ impl TerminalLogin {
         });
     }
 
+    /// Writes a paragraph.
+    fn say(&self, text: &str) {
+        self.screen.write(&indented(text, "", self.screen.out.prose_width()));
+    }
+
     /// Reads the address of the callback that the user pastes.
     async fn read_pasted(&self, url: &str) -> Result<String, AuthError> {
         while let Some(line) = self.stdin.next_line().await {
             match PastedCallback::parse(&line, url) {
                 PastedCallback::Callback(callback) => return Ok(callback),
                 _ if line.trim().is_empty() => {}
-                PastedCallback::CodeOnly => self.screen.say(
+                PastedCallback::CodeOnly => self.say(
                     "This is only the code: without its `state` nothing shows that it belongs to this login. Paste the \
                      whole address:",
                 ),
                 PastedCallback::OtherLogin => {
-                    self.screen.say("This address belongs to another login: its `state` differs. Paste the newest one:")
+                    self.say("This address belongs to another login: its `state` differs. Paste the newest one:")
                 }
-                PastedCallback::Unrecognized => self
-                    .screen
-                    .say("This is not the address of a callback: it has no `state`. Paste the whole address:"),
+                PastedCallback::Unrecognized => {
+                    self.say("This is not the address of a callback: it has no `state`. Paste the whole address:")
+                }
             }
         }
         match &self.listener {

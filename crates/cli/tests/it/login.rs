@@ -1,13 +1,13 @@
 //! Logins with OAuth: in the browser, pasted, refreshed, ended; no secret in any output.
 
 use std::io::Write;
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::os::unix::fs::PermissionsExt;
 
 use serde_json::{Value, json};
 use switchboard_testkit::{ProtectedServer, ReservedPort, RunningCommand, block_on, wait_until};
 
 use crate::home::Home;
-use crate::login_steps::{get, log_in, visit_login_page, without_browser};
+use crate::login_steps::{expire_tokens, get, log_in, visit_login_page, without_browser};
 
 #[test]
 fn a_login_serves_every_later_command() {
@@ -63,7 +63,7 @@ fn b17_a_callback_can_be_pasted_where_nothing_listens() {
 }
 
 #[test]
-fn a_callback_url_has_its_own_path() {
+fn b17_a_callback_url_has_its_own_path() {
     let server = ProtectedServer::start(3600);
     let home = Home::new();
     let reserved = ReservedPort::new();
@@ -147,29 +147,25 @@ fn b17_the_browser_of_an_editor_shows_the_page() {
 }
 
 #[test]
-fn b17_a_tunnel_forwards_the_callback() {
+fn b02_the_error_of_entra_names_the_option_that_helps() {
     let server = ProtectedServer::start(3600);
-    let (home, port) = (Home::new(), ReservedPort::new());
-    let tunnel = "https://tunnel.example/callback";
-    let port_text = port.address().port().to_string();
-    let args = ["login", &server.url(), "--callback-url", tunnel, "--port", &port_text];
-    let mut login = RunningCommand::start(without_browser(&home, &args));
-    let callback = visit_login_page(&login);
-    assert!(callback.starts_with(tunnel), "{callback}");
-    let forwarded = callback.replace("https://tunnel.example", &format!("http://127.0.0.1:{port_text}"));
-    assert!(get(&forwarded).starts_with("HTTP/1.1 200 OK"));
-    assert_eq!(login.wait().code(), Some(0), "{}", login.err.all());
-    let request = &server.token_requests()[0];
-    assert!(request.contains("redirect_uri=https%3A%2F%2Ftunnel.example%2Fcallback"), "{request}");
+    let description = "AADSTS9010010: The resource does not match the scopes. Trace ID: 0";
+    server.fail_token_requests(json!({ "error": "invalid_target", "error_description": description }));
+    let home = Home::new();
+    let mut login = RunningCommand::start(without_browser(&home, &["login", &server.url()]));
+    get(&visit_login_page(&login));
+    assert_eq!(login.wait().code(), Some(3));
+    let told = login.err.all();
+    assert!(told.contains("AADSTS9010010") && told.contains("--resource omit"), "{told}");
+    assert_eq!(server.token_requests().len(), 1, "it is not left out silently");
 }
 
 #[test]
 fn a_token_that_is_about_to_expire_is_refreshed_first() {
-    let server = ProtectedServer::start(1);
+    let server = ProtectedServer::start(3600);
     let home = Home::with(json!({ "notes": { "type": "http", "url": server.url() } }));
     log_in(&home, "notes");
-    // With a lifetime of one second every later command finds a token that is due.
-    std::thread::sleep(std::time::Duration::from_millis(1100));
+    expire_tokens(&home);
     assert!(home.run_ok(&["tools", "--server", "notes"]).out.contains("take_note"));
     let requests = server.token_requests();
     assert!(
@@ -177,34 +173,6 @@ fn a_token_that_is_about_to_expire_is_refreshed_first() {
         "{}",
         requests[1]
     );
-}
-
-#[test]
-fn no_secret_is_printed_and_only_the_user_can_read_the_store() {
-    let server = ProtectedServer::start(3600);
-    let home = Home::with(json!({ "notes": { "type": "http", "url": server.url() } }));
-    let login = log_in(&home, "notes");
-    let mut printed = login.out.all() + &login.err.all();
-    for args in [
-        &["tools", "--server", "notes", "--trace"][..],
-        &["tools", "--url", &server.url(), "--trace", "-v"],
-        &["status", "--json"],
-        &["accounts"],
-        &["accounts", "--json"],
-        &["doctor", "notes"],
-        &["logout", "notes", "--json"],
-        &["tools", "--server", "notes", "--json"],
-    ] {
-        let ran = home.run(args);
-        printed += &format!("{args:?} {} {}", ran.out, ran.err);
-    }
-    assert!(!printed.contains("canary"), "{printed}");
-    let folder = home.at("state/switchboard/auth");
-    assert_eq!(folder.metadata().unwrap().mode() & 0o777, 0o700);
-    for file in std::fs::read_dir(&folder).unwrap() {
-        let file = file.unwrap();
-        assert_eq!(file.metadata().unwrap().mode() & 0o777, 0o600, "{file:?}");
-    }
 }
 
 #[test]

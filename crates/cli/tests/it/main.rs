@@ -14,6 +14,8 @@ mod errors;
 mod home;
 mod json;
 mod login;
+mod login_canary;
+mod login_diagnosis;
 mod login_steps;
 mod remote;
 mod results;

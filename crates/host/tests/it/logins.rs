@@ -11,7 +11,7 @@ use switchboard_http::{
 };
 use switchboard_session::link::LoginRequirement;
 use switchboard_session::server::Server;
-use switchboard_testkit::trial;
+use switchboard_testkit::trial_leaving_tasks;
 use switchboard_transport::http::client::Http;
 use switchboard_transport::http::server::{HttpListener, HttpServerOptions, HttpService};
 use tokio::task::JoinSet;
@@ -19,7 +19,7 @@ use tokio::task::JoinSet;
 use crate::hosts::{http, names, spec, until};
 use crate::toy::Toy;
 
-switchboard_testkit::trials![trial:
+switchboard_testkit::trials![trial_leaving_tasks:
     b19_a_401_in_the_middle_of_a_session_needs_a_login_and_the_tools_stay_listed,
     b16_a_login_of_another_process_brings_a_server_back,
     a_list_that_is_refused_needs_a_login,

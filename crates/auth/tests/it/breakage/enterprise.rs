@@ -36,7 +36,13 @@ async fn b20_a_denial_is_final() {
             "invalid_grant",
         ),
         // The authorization server of the MCP server does not accept the assertion.
-        (vec![provider_agrees(), Fault::UnknownClientAt("/token")], "invalid_client"),
+        (
+            vec![
+                provider_agrees(),
+                Fault::At("/token", Answer::Json("400 Bad Request", denial("invalid_grant"))),
+            ],
+            "invalid_grant",
+        ),
     ] {
         let server = AuthorizationServer::with_faults(faults).await;
         let outcome = client(&server).request().await;
@@ -46,6 +52,15 @@ async fn b20_a_denial_is_final() {
         assert_eq!(found, code);
         assert!(server.requests_for("/authorize").is_empty(), "{code}: no login page instead");
     }
+}
+
+#[tokio::test]
+async fn b20_a_misconfigured_client_leads_to_no_login_page_either() {
+    let server =
+        AuthorizationServer::with_faults([provider_agrees(), Fault::UnknownClientAt("/token")]).await;
+    let outcome = client(&server).request().await;
+    assert!(matches!(outcome, Err(HttpError::Authorize(_))), "{outcome:?}");
+    assert!(server.requests_for("/authorize").is_empty());
 }
 
 #[tokio::test]

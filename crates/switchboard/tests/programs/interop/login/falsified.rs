@@ -122,10 +122,10 @@ fn a_refused_scope_leads_to_a_login_with_fewer() -> Result<(), Failed> {
         let scene = Scene::new("scope-once").await;
         let command = scene.user.command(&[&["login"][..], &scene.login()].concat());
         let mut login = RunningCommand::start(command);
-        let (from, first) = page(&login, 0);
+        let (first, from) = page(&login, 0);
         assert!(first.contains("scope=notes%3Aread"), "{first}");
         Browser::Form.visit(&first).await;
-        let (_, second) = page(&login, from);
+        let (second, _) = page(&login, from);
         assert!(!second.contains("scope="), "{second}");
         Browser::Form.visit(&second).await;
         assert_eq!(login.wait().code(), Some(0), "{}", login.err.all());
@@ -133,11 +133,10 @@ fn a_refused_scope_leads_to_a_login_with_fewer() -> Result<(), Failed> {
     })
 }
 
-/// Waits for a login page that is shown after this offset; returns the offset after it, and its URL.
-fn page(login: &RunningCommand, from: usize) -> (usize, String) {
+/// Waits for a login page that is shown after this offset; returns its URL, and the offset after it.
+fn page(login: &RunningCommand, from: usize) -> (String, usize) {
     let start = login.err.wait_for("Open this page:\n\n  ", from);
-    let end = login.err.wait_for("\n", start);
-    (end, login.err.text(start..end).trim().to_owned())
+    login.err.word_at(start)
 }
 
 fn a_refresh_without_refresh_token() -> Result<(), Failed> {
