@@ -170,7 +170,8 @@ fn expiry_text(stored: &StoredGrant) -> String {
     }
 }
 
-fn duration_text(left: Duration) -> String {
+/// Returns a time in words.
+pub(crate) fn duration_text(left: Duration) -> String {
     match left.as_secs() {
         seconds @ 0..120 => format!("{seconds} s"),
         seconds @ 120..7200 => format!("{} min", seconds / 60),

@@ -2,8 +2,8 @@
 
 use crate::args::Command;
 use crate::command::{
-    add, approve, call, completions, demo, design, doctor, forget, import, info, list, listen, login, new,
-    prompts, ps, quickstart, resources, route, status, tools, why,
+    add, approve, call, completions, demo, design, doctor, forget, import, info, key, list, listen, login,
+    new, prompts, ps, quickstart, resources, route, status, tools, why,
 };
 use crate::demo::serve;
 use crate::error::CommandError;
@@ -40,6 +40,7 @@ pub(crate) async fn run(command: Command) -> Result<(), CommandError> {
         Command::Login(args) => login::login(&args).await,
         Command::Logout(args) => login::logout(&args).await,
         Command::Accounts(args) => login::accounts(&args).await,
+        Command::Key(args) => key::run(&args),
         Command::Why(args) => why::run(&args).await,
         Command::Ps(args) => ps::run(&args),
         Command::Doctor(args) => doctor::run(*args).await,

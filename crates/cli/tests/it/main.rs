@@ -11,6 +11,7 @@ mod elicitation;
 mod errors;
 mod home;
 mod json;
+mod keys;
 mod login;
 mod remote;
 mod results;

@@ -10,7 +10,7 @@ pub use switchboard_config::{
     ConsentScreen, DEFAULT_MAX_FAILURES, DEFAULT_STARTUP_TIMEOUT, Layer, Locations, OffReason, Position,
     PreviousApproval, ResolveContext, ResolvedConfig, RestartPolicy, Scope, ServerConfig, ServerEntry,
     ServerPlan, Settings, ShadowedServer, StartPolicy, TransportConfig, VariableLookup, Warning,
-    expand_variables, import,
+    disk, expand_variables, import, update,
 };
-pub(crate) use switchboard_config::{canonical, disk, escape, mask, update};
+pub(crate) use switchboard_config::{canonical, escape, mask};
 pub use watch::ConfigWatcher;
