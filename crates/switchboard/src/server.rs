@@ -52,6 +52,8 @@ pub use switchboard_transport::http::server::{
     ListenerLimits, MemoryStore, PresentedToken, ProtectedResource, RequestHead, SessionStore,
     ShutdownHandle, VerifiedCaller, Verifier, VerifyError,
 };
+#[cfg(feature = "http-tls")]
+pub use switchboard_transport::http::server::{TlsError, TlsIdentity};
 use switchboard_transport::stdio::take_stdio;
 
 /// Serves on stdin and stdout of this process until the client closes them.

@@ -261,6 +261,23 @@ fn http_server() -> Vec<Row> {
         ),
         row("waiting for slow readers on all streams, on those of one client", budget(options.stream_budget)),
         row("keep-alive comments", seconds(options.keep_alive)),
+        row(
+            "TLS handshakes at once, the time of one with the first headers",
+            format!("{}, {}", count(listener.handshakes), seconds(listener.header_time)),
+        ),
+        row(
+            "a certificate or key file, looking whether it changed (*fixed*)",
+            fixed(
+                "1 MiB, every 1 s",
+                &[
+                    ("crates/transport/src/http/server/tls.rs", "MAX_FILE: u64 = 1024 * 1024;"),
+                    (
+                        "crates/transport/src/http/server/tls.rs",
+                        "CHECK_INTERVAL: Duration = Duration::from_secs(1);",
+                    ),
+                ],
+            ),
+        ),
         row("shutting down", seconds(listener.drain)),
     ]
 }
@@ -320,7 +337,7 @@ fn resource_server() -> Vec<Row> {
             "a file of API keys, looking whether it changed",
             "16 MiB, every 1 s",
             &[
-                (file, "MAX_FILE: u64 = 16 * 1024 * 1024;"),
+                ("resource_server/api_key", "MAX_FILE_BYTES: u64 = 16 * 1024 * 1024;"),
                 (file, "CHECK_INTERVAL: Duration = Duration::from_secs(1);"),
             ],
         ),

@@ -34,6 +34,8 @@ mod stateless;
 mod store;
 mod stream_limit;
 mod timed_io;
+#[cfg(feature = "http-tls")]
+mod tls;
 
 pub use accept::{Accept, AcceptPolicy};
 pub use admission::{Admission, AdmittedRequest};
@@ -49,3 +51,5 @@ pub use reply::{encode_message_event, malformed_error, message_response, status_
 pub use service::HttpService;
 pub use store::{MemoryStore, SessionStore};
 pub use switchboard_http::{PresentedToken, ProtectedResource, VerifiedCaller, Verifier, VerifyError};
+#[cfg(feature = "http-tls")]
+pub use tls::{TlsError, TlsIdentity};
