@@ -48,9 +48,9 @@ pub use switchboard_session::server::{
 pub use switchboard_session::{OpeningPolicy, RevisionList, StateKeys, VersionPolicy};
 #[cfg(feature = "http-server")]
 pub use switchboard_transport::http::server::{
-    AcceptPolicy, AuthRejection, Authenticate, HttpListener, HttpServerOptions, HttpService, LegacySse,
-    ListenerLimits, MemoryStore, PresentedToken, ProtectedResource, RequestHead, SessionStore,
-    ShutdownHandle, VerifiedCaller, Verifier, VerifyError,
+    AcceptPolicy, AuthRejection, Authenticate, DpopSupport, HttpListener, HttpServerOptions, HttpService,
+    LegacySse, ListenerLimits, MemoryStore, PresentedToken, ProtectedResource, RequestHead, SessionStore,
+    ShutdownHandle, TokenScheme, VerifiedCaller, Verifier, VerifyError,
 };
 #[cfg(feature = "http-tls")]
 pub use switchboard_transport::http::server::{TlsError, TlsIdentity};

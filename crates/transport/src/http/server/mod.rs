@@ -50,6 +50,8 @@ pub use pending_request::RequestHead;
 pub use reply::{encode_message_event, malformed_error, message_response, status_response, stream_response};
 pub use service::HttpService;
 pub use store::{MemoryStore, SessionStore};
-pub use switchboard_http::{PresentedToken, ProtectedResource, VerifiedCaller, Verifier, VerifyError};
+pub use switchboard_http::{
+    DpopSupport, PresentedToken, ProtectedResource, TokenScheme, VerifiedCaller, Verifier, VerifyError,
+};
 #[cfg(feature = "http-tls")]
 pub use tls::{TlsError, TlsIdentity};
