@@ -4,6 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod authorization_server;
+mod bound_tokens;
 mod breakage;
 mod client;
 mod device;

@@ -90,10 +90,11 @@ impl Admission {
             .map_err(reply::rejected)?;
         let mut caller = None;
         if let Some(authenticate) = &self.options.authenticate {
-            let metadata = self.options.resource_metadata.as_deref();
-            caller = authenticate.authenticate(&parts).await.map_err(|error| error.reply(metadata))?;
+            let context = self.options.challenge_context();
+            caller = authenticate.authenticate(&parts).await.map_err(|error| error.reply(context))?;
             // The credentials are for this server only.
             parts.headers.remove(http::header::AUTHORIZATION);
+            parts.headers.remove("dpop");
         }
         let Parts { method, uri, headers, extensions, .. } = parts;
         Ok(PendingRequest { head: RequestHead { method, uri, headers, extensions }, caller, peer })

@@ -34,6 +34,8 @@ mod stateless;
 mod store;
 mod stream_limit;
 mod timed_io;
+#[cfg(feature = "http-tls")]
+mod tls;
 
 pub use accept::{Accept, AcceptPolicy};
 pub use admission::{Admission, AdmittedRequest};
@@ -48,4 +50,8 @@ pub use pending_request::RequestHead;
 pub use reply::{encode_message_event, malformed_error, message_response, status_response, stream_response};
 pub use service::HttpService;
 pub use store::{MemoryStore, SessionStore};
-pub use switchboard_http::{PresentedToken, ProtectedResource, VerifiedCaller, Verifier, VerifyError};
+pub use switchboard_http::{
+    DpopSupport, PresentedToken, ProtectedResource, TokenScheme, VerifiedCaller, Verifier, VerifyError,
+};
+#[cfg(feature = "http-tls")]
+pub use tls::{TlsError, TlsIdentity};

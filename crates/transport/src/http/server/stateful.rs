@@ -231,8 +231,8 @@ fn reply_whole(
 }
 
 fn message(inner: &Inner, accept: Accept, id: &RequestId, outcome: &Outcome) -> Reply {
-    let metadata = inner.options().resource_metadata.as_deref();
-    reply::with_challenge(reply::answer(accept, StatusCode::OK, id, outcome), outcome, metadata)
+    let context = inner.options().challenge_context();
+    reply::with_challenge(reply::answer(accept, StatusCode::OK, id, outcome), outcome, context)
 }
 
 /// Returns the reply to a cancelled request: an empty stream, because clients treat 204 as a broken server.
