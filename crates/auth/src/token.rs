@@ -211,9 +211,7 @@ mod tests {
             let answer = read(&format!(r#"{{"access_token":"a","token_type":"{kind}"}}"#));
             assert_eq!(answer.kind, TokenKind::Bearer, "{kind}");
         }
-        assert!(
-            serde_json::from_str::<TokenAnswer>(r#"{"access_token":"a","token_type":"mac"}"#).is_err()
-        );
+        assert!(serde_json::from_str::<TokenAnswer>(r#"{"access_token":"a","token_type":"mac"}"#).is_err());
         assert!(read(r#"{"access_token":"a","refresh_token":""}"#).refresh_token.is_none());
         assert!(
             !format!("{:?}", read(r#"{"access_token":"s3cret","refresh_token":"s3cret"}"#))

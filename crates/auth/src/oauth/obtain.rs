@@ -347,7 +347,8 @@ impl Obtainer<'_> {
         };
         let request = RegistrationRequest { client_name, redirect_uri, scopes: &registered_for };
         let client = registration::register(self.fetcher, server, &request).await?;
-        let stored = StoredClient::of(&client).map(|stored| StoredClient { scopes: registered_for, ..stored });
+        let stored =
+            StoredClient::of(&client).map(|stored| StoredClient { scopes: registered_for, ..stored });
         self.store.set_client(&server.issuer, kept_under, stored).await?;
         Ok(ChosenClient { client, is_stored: false })
     }

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use crate::args::Command;
 use crate::command::{
-    accounts, add, approve, call, completions, demo, design, doctor, forget, import, info, key, list,
-    listen, login, new, prompts, ps, quickstart, resources, route, status, tools, why,
+    accounts, add, approve, call, completions, demo, design, doctor, forget, import, info, key, list, listen,
+    login, new, prompts, ps, quickstart, resources, route, status, tools, why,
 };
 use crate::demo::serve;
 use crate::error::CommandError;

@@ -55,7 +55,10 @@ impl AuthorizationServer {
     /// Returns the introspection endpoint of oidc-provider, and the client that may use it.
     pub(crate) fn introspection(&self) -> (String, OAuthClient) {
         let secret = Secret::new("secret-of-the-resource-server");
-        (format!("{}/token/introspection", self.issuer()), OAuthClient::with_secret("resource-server", secret))
+        (
+            format!("{}/token/introspection", self.issuer()),
+            OAuthClient::with_secret("resource-server", secret),
+        )
     }
 
     /// Returns what has happened, a line per event.

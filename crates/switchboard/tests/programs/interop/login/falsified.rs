@@ -10,7 +10,10 @@ use crate::interop::{Test, block_on};
 pub(crate) const TESTS: &[Test] = &[
     ("login::falsified_metadata_and_callbacks_are_refused", falsified_metadata_and_callbacks_are_refused),
     ("login::falsified_token_answers_are_refused", falsified_token_answers_are_refused),
-    ("login::answers_that_others_also_get_wrong_are_accepted", answers_that_others_also_get_wrong_are_accepted),
+    (
+        "login::answers_that_others_also_get_wrong_are_accepted",
+        answers_that_others_also_get_wrong_are_accepted,
+    ),
     ("login::a_callback_with_another_state_does_not_end_the_login", a_callback_with_another_state),
     ("login::a_refused_scope_leads_to_a_login_with_fewer", a_refused_scope_leads_to_a_login_with_fewer),
     ("login::a_refresh_without_refresh_token_keeps_the_old_one", a_refresh_without_refresh_token),

@@ -45,7 +45,9 @@ impl PendingCallback for ListeningLogin {
 pub(crate) fn authorizer(url: &str, options: OAuthOptions, store: Arc<dyn TokenStore>) -> OAuthAuthorizer {
     let http = HttpClient::new(HttpClientOptions::default()).unwrap();
     let address = Address::parse(url, PlainHttp::LoopbackOnly).unwrap();
-    OAuthAuthorizer::new(http, address, options).with_store(store).with_login(Arc::new(ScriptedLogin(url.to_owned())))
+    OAuthAuthorizer::new(http, address, options)
+        .with_store(store)
+        .with_login(Arc::new(ScriptedLogin(url.to_owned())))
 }
 
 /// Connects with this authorizer, which logs in when the server asks for it.
