@@ -98,9 +98,14 @@ impl ProtectedServer {
         self.state().token_error = Some(error);
     }
 
-    /// Answers requests that carry a token with this status and `WWW-Authenticate`.
+    /// Answers requests that carry a token with this status and `WWW-Authenticate`; `{token}` there is the token.
     pub fn refuse_tokens(&self, status: &str, challenge: &str) {
         self.state().refusal = Some((status.to_owned(), challenge.to_owned()));
+    }
+
+    /// Accepts this token, too.
+    pub fn accept_token(&self, token: &str) {
+        self.state().accepted.push(token.to_owned());
     }
 
     /// Accepts no token that was issued so far.
@@ -180,6 +185,7 @@ impl State {
     fn answer_mcp(&self, head: &str, origin: &str, body: &str) -> Vec<u8> {
         let sent = header(head, "authorization").and_then(|value| value.strip_prefix("Bearer "));
         if let (Some(_), Some((status, challenge))) = (sent, &self.refusal) {
+            let challenge = challenge.replace("{token}", sent.unwrap_or_default());
             return http_response(status, &[&format!("www-authenticate: {challenge}")], "");
         }
         if !sent.is_some_and(|token| self.accepted.iter().any(|accepted| accepted == token)) {

@@ -16,6 +16,7 @@ use switchboard::transport::link::{
 };
 use switchboard_terminal::{OutputStream, format_size};
 
+use crate::provider_advice::explain_failure;
 use crate::sanitize::{json, one_line, sanitize};
 
 pub(crate) use host::{login_step, with_account};
@@ -280,8 +281,15 @@ fn link_error(error: &LinkError) -> CommandError {
         LinkError::Malformed(_) => CommandError::new(Unreachable, "malformed", error.to_string())
             .hint("the server violates the protocol; --trace shows its messages"),
         LinkError::Unreachable { kind, .. } => {
-            CommandError::new(Unreachable, "unreachable", error.to_string())
-                .hint(unreachable_hint(*kind))
+            let text = error.to_string();
+            // A refresh that the authorization server refused has a code that says more.
+            let advice = explain_failure(&[&text]).filter(|_| *kind == UnreachableKind::Other);
+            let hint = match advice {
+                Some(advice) => format!("{}: {}", advice.meaning, advice.help),
+                None => unreachable_hint(*kind).to_owned(),
+            };
+            CommandError::new(Unreachable, "unreachable", text)
+                .hint(hint)
                 .update(|report| report.unreachable = Some(*kind))
         }
         LinkError::Challenged(challenge) => challenge_error(challenge),

@@ -19,9 +19,11 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod accounts;
 mod authorizer;
 mod options;
 mod stored_logins;
 
+pub use accounts::{AccountChoice, AccountSelector};
 pub use options::oauth_options;
 pub use stored_logins::StoredLogins;

@@ -16,9 +16,9 @@ Examples:
 pub(crate) struct LoginArgs {
     /// The server: the name of a configured one, or a URL
     pub(crate) server: String,
-    /// A name for the account, if you have several at one server
-    #[arg(long, value_name = "NAME", default_value = "default")]
-    pub(crate) account: String,
+    /// A name for the account, if you have several at one server; by default that of its entry, or `default`
+    #[arg(long, value_name = "NAME")]
+    pub(crate) account: Option<String>,
     /// Confirm a code in a browser on any device; needs a server that supports it
     #[arg(long, conflicts_with_all = ["paste", "port", "callback_url"])]
     pub(crate) device: bool,
@@ -60,8 +60,7 @@ pub(crate) struct LoginArgs {
 impl LoginArgs {
     /// Returns the arguments of a login to a server without options.
     pub(crate) fn new(server: &str) -> Self {
-        let account = switchboard::auth::ServerAccount::DEFAULT.to_owned();
-        Self { server: server.to_owned(), account, ..Self::default() }
+        Self { server: server.to_owned(), ..Self::default() }
     }
 }
 

@@ -3,12 +3,13 @@
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-use switchboard::auth::OAuthOptions;
+use http::header::AUTHORIZATION;
 use switchboard::client::ClientSession;
 use switchboard::host::Transport;
-use switchboard::host::config::DEFAULT_STARTUP_TIMEOUT;
+use switchboard::host::config::{DEFAULT_STARTUP_TIMEOUT, OAuthConfig};
 use switchboard::transport::Tap;
-use switchboard::transport::http_client::Address;
+use switchboard::transport::http::client::HeaderHelper;
+use switchboard::transport::http_client::{Address, Authorizer};
 use switchboard::{Http, Stdio};
 
 use crate::args::{DoctorArgs, SessionOptions};
@@ -17,7 +18,7 @@ use crate::configured_servers::ConfigFiles;
 use crate::connect::{CLOSE_TIMEOUT, apply_options, record_stray_line};
 use crate::doctor::{
     DoctorReport, DoctorTransport, FirstMessage, LoginSubject, StepError, StepFailed, check_address,
-    check_entry, check_login, check_program, open_session,
+    check_entry, check_headers, check_login, check_program, open_session,
 };
 use crate::error::{CommandError, ExitKind};
 use crate::expand::Expander;
@@ -55,11 +56,12 @@ async fn examine(report: &mut DoctorReport, args: &DoctorArgs) -> Result<(), Com
         }
         (None, Some(url), _) => {
             let endpoint = remote::resolve_endpoint(&args.remote, url, &SessionOptions::default()).await?;
-            let subject = match endpoint.uses_login {
-                true => Some(login_subject(args, url, endpoint.address)?),
+            let login = match endpoint.uses_login {
+                true => Some(login_subject(args, url, endpoint.address, None)?),
                 false => None,
             };
-            examine_remote(report, endpoint.http, subject, timeout).await
+            let subject = RemoteSubject { http: endpoint.http, helper: None, login };
+            examine_remote(report, subject, timeout).await
         }
         (None, None, Some((program, rest))) => {
             let expander = Expander::default();
@@ -97,8 +99,15 @@ async fn examine_configured(
             let has_own = http.headers().iter().any(|(name, _)| name.eq_ignore_ascii_case("authorization"));
             let address = http.check().ok().filter(|_| !has_own);
             // An HTTP client that cannot be created fails at the connection, too.
-            let subject = address.and_then(|address| login_subject(args, name, address).ok());
-            examine_remote(report, *http, subject, timeout).await
+            let login = address.and_then(|address| login_subject(args, name, address, spec.oauth).ok());
+            let helper = spec.header_helper.map(|helper| {
+                // As the host does.
+                helper
+                    .with_default_env("CLAUDE_CODE_MCP_SERVER_NAME", name)
+                    .with_default_env("CLAUDE_CODE_MCP_SERVER_URL", http.url())
+            });
+            let subject = RemoteSubject { http: *http, helper, login };
+            examine_remote(report, subject, timeout).await
         }
         _ => {
             let message = "only its own application can connect to it";
@@ -109,15 +118,20 @@ async fn examine_configured(
 }
 
 /// Returns the login to examine: that of the named account, or the one that other commands would use.
-fn login_subject(args: &DoctorArgs, name: &str, address: Address) -> Result<LoginSubject, CommandError> {
-    let target = LoginTarget { name: name.to_owned(), address };
+fn login_subject(
+    args: &DoctorArgs,
+    name: &str,
+    address: Address,
+    oauth: Option<Arc<OAuthConfig>>,
+) -> Result<LoginSubject, CommandError> {
+    let target = LoginTarget { name: name.to_owned(), address, oauth };
     Ok(LoginSubject {
         http: http_client()?,
         login_command: target.login_command(args.account.as_deref()),
+        selector: AccountSelector::new(target.account(args.account.as_deref()), true),
+        options: target.options()?,
+        client_id: target.oauth.as_ref().and_then(|oauth| oauth.client_id.clone()),
         address: target.address,
-        selector: AccountSelector::new(args.account.as_deref(), true),
-        options: OAuthOptions::default(),
-        client_id: None,
     })
 }
 
@@ -142,17 +156,36 @@ async fn examine_program(
     .await
 }
 
+/// A server at a URL, with the sources of its credentials.
+struct RemoteSubject {
+    http: Http,
+    helper: Option<HeaderHelper>,
+    /// Its login, if it has no credentials of its own.
+    login: Option<LoginSubject>,
+}
+
 async fn examine_remote(
     report: &mut DoctorReport,
-    mut http: Http,
-    subject: Option<LoginSubject>,
+    subject: RemoteSubject,
     timeout: Duration,
 ) -> Result<ClientSession, StepFailed> {
-    check_address(report, &http, timeout.min(CONNECT_TIMEOUT)).await?;
-    if let Some(subject) = subject
-        && let Some(authorizer) = check_login(report, &subject, timeout.min(CONNECT_TIMEOUT)).await?
-    {
-        http = http.authorizer(Arc::new(authorizer));
+    let RemoteSubject { mut http, helper, login } = subject;
+    let connect_timeout = timeout.min(CONNECT_TIMEOUT);
+    check_address(report, &http, connect_timeout).await?;
+    let printed = match &helper {
+        Some(helper) => check_headers(report, helper).await?,
+        None => Vec::new(),
+    };
+    let mut authorizer: Option<Arc<dyn Authorizer>> = None;
+    if let Some(login) = login.filter(|_| !printed.iter().any(|(name, _)| *name == AUTHORIZATION)) {
+        let checked = check_login(report, &login, connect_timeout).await?;
+        authorizer = checked.map(|checked| -> Arc<dyn Authorizer> { Arc::new(checked) });
+    }
+    if let Some(helper) = helper {
+        authorizer = Some(Arc::new(helper.authorizer(authorizer).with_headers(printed)));
+    }
+    if let Some(authorizer) = authorizer {
+        http = http.authorizer(authorizer);
     }
     open_session(report, Arc::new(http), &DoctorTransport::Http, timeout).await
 }

@@ -50,7 +50,7 @@ async fn log_in(
     target: &LoginTarget,
     stdin: Arc<StdinLines>,
 ) -> Result<StoredGrant, CommandError> {
-    let options = options(args)?;
+    let options = options(args, target.options()?)?;
     let callback_url = args.callback_url.as_deref().map(parse_callback_url).transpose()?;
     let http = http_client()?;
     let challenges = target.challenges(&http).await?;
@@ -65,9 +65,10 @@ async fn log_in(
     // Only where the browser is on another machine: it costs a second look at the metadata.
     let has_device_login =
         environment.has_remote_browser() && supports_device(&authorizer, &challenges).await;
+    let port = args.port.or_else(|| target.oauth.as_ref()?.callback_port);
     let channel = TerminalChannel {
         server: target.address.as_str().to_owned(),
-        port: args.port.map_or(CallbackPort::Stable, CallbackPort::Fixed),
+        port: port.map_or(CallbackPort::Stable, CallbackPort::Fixed),
         callback_url,
         paste_only: args.paste,
         environment,
@@ -88,9 +89,11 @@ fn parse_callback_url(url: &str) -> Result<Address, CommandError> {
         .map_err(|error| CommandError::usage(format!("--callback-url: {error}")))
 }
 
-/// Returns the settings of a login.
-fn options(args: &LoginArgs) -> Result<OAuthOptions, CommandError> {
-    let mut options = OAuthOptions::default().with_account(&args.account);
+/// Returns the settings of a login: those of the entry, and the options of the command line above them.
+fn options(args: &LoginArgs, mut options: OAuthOptions) -> Result<OAuthOptions, CommandError> {
+    if let Some(account) = &args.account {
+        options = options.with_account(account);
+    }
     if let Some(id) = &args.client_id {
         let client = match &args.client_secret_env {
             None => OAuthClient::public(id),

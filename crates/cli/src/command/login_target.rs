@@ -1,6 +1,11 @@
 //! The server to log in to: a configured one, or a URL.
 
+use std::sync::Arc;
+
+use switchboard::auth::OAuthOptions;
+use switchboard::host::config::OAuthConfig;
 use switchboard::host::{ServerSpec, Transport};
+use switchboard::login::oauth_options;
 use switchboard::transport::http_client::{Address, Challenge, HttpClient, PlainHttp};
 
 use crate::configured_servers::ConfigFiles;
@@ -15,6 +20,8 @@ pub(crate) struct LoginTarget {
     /// The name by which the user knows it.
     pub(crate) name: String,
     pub(crate) address: Address,
+    /// The `oauth` block of its entry.
+    pub(crate) oauth: Option<Arc<OAuthConfig>>,
 }
 
 impl LoginTarget {
@@ -26,18 +33,35 @@ impl LoginTarget {
         if typed.contains("://") {
             let address = Address::parse(typed, PlainHttp::LoopbackOnly)
                 .map_err(|error| CommandError::usage(error.to_string()))?;
-            return Ok(Self { name: typed.to_owned(), address });
+            return Ok(Self { name: typed.to_owned(), address, oauth: None });
         }
         let files = ConfigFiles::read()?;
         let spec = ServerSpec::from_configured(files.server(typed)?)?;
-        let Transport::Http(http) = &spec.transport else {
-            let message =
-                format!("{} is not a server at a URL, so there is nothing to log in to", one_line(typed));
-            return Err(CommandError::new(ExitKind::Usage, "usage", message)
-                .hint("a program gets its credentials from its environment: see `env` in its entry"));
+        let address = match &spec.transport {
+            Transport::Http(http) => http.check().map_err(|error| CommandError::usage(error.to_string()))?,
+            Transport::Proxy { url, .. } => Address::parse(url, PlainHttp::LoopbackOnly)
+                .map_err(|error| CommandError::usage(error.to_string()))?,
+            _ => {
+                let message =
+                    format!("{} is not a server at a URL, so there is nothing to log in to", one_line(typed));
+                return Err(CommandError::new(ExitKind::Usage, "usage", message)
+                    .hint("a program gets its credentials from its environment: see `env` in its entry"));
+            }
         };
-        let address = http.check().map_err(|error| CommandError::usage(error.to_string()))?;
-        Ok(Self { name: typed.to_owned(), address })
+        Ok(Self { name: typed.to_owned(), address, oauth: spec.oauth })
+    }
+
+    /// Returns the settings of logins to it: those of its entry.
+    ///
+    /// # Errors
+    /// Returns an error if a file that they name cannot be read.
+    pub(crate) fn options(&self) -> Result<OAuthOptions, CommandError> {
+        Ok(self.oauth.as_deref().map(oauth_options).transpose()?.unwrap_or_default())
+    }
+
+    /// Returns the account that the command line names, else the one of its entry.
+    pub(crate) fn account<'a>(&'a self, named: Option<&'a str>) -> Option<&'a str> {
+        named.or_else(|| self.oauth.as_ref()?.account.as_deref())
     }
 
     /// Returns the challenges of the server; none if it does not refuse a request without credentials.

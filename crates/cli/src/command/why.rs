@@ -97,13 +97,15 @@ fn server_target(asked: &str) -> Result<Option<LoginTarget>, CommandError> {
         return LoginTarget::resolve(asked).map(Some);
     }
     let files = ConfigFiles::read()?;
-    let address = files.resolved.server(asked).and_then(login_address);
-    Ok(address.map(|address| LoginTarget { name: asked.to_owned(), address }))
+    match files.resolved.server(asked).is_some_and(|server| login_address(server).is_some()) {
+        true => LoginTarget::resolve(asked).map(Some),
+        false => Ok(None),
+    }
 }
 
 async fn check_login(args: &WhyArgs, target: &LoginTarget) -> Result<TokenCheck, CommandError> {
     let logins = LoginOverview::read().await?;
-    let selector = AccountSelector::new(args.account.as_deref(), true);
+    let selector = AccountSelector::new(target.account(args.account.as_deref()), true);
     let login = logins.select(&target.address, &selector)?;
     let http = http_client()?;
     let check = check_token(&http, &target.address, login);

@@ -29,7 +29,7 @@ use crate::connect::{
 use crate::elicitation::{self, RefusalReason, StdinLines};
 use crate::error::CommandError;
 use crate::expand::Expander;
-use crate::login::{AccountSelector, StoredLogins};
+use crate::login::{AccountSelector, open_logins};
 use crate::nearest::nearest;
 use crate::output::{OutputStream, Screen};
 use crate::sanitize::one_line;
@@ -194,6 +194,11 @@ impl HostedServers {
             self.host.server_status(&server.name).ok().or_else(|| ServerStatus::of_invalid(server))
         };
         files.servers.iter().filter_map(status).collect()
+    }
+
+    /// Returns which of several accounts at a server is used.
+    pub(crate) fn account_selector(&self) -> AccountSelector {
+        AccountSelector::new(self.account(), self.request.server.is_some())
     }
 
     /// Returns the account that the command line names.
@@ -459,7 +464,7 @@ fn build(mut request: HostRequest) -> Result<HostedServers, CommandError> {
     if let Some(revision) = options.revision {
         builder = builder.with_revisions(RevisionPolicy::Only(revision));
     }
-    if let Some(logins) = StoredLogins::open(&screen) {
+    if let Some(logins) = open_logins(&screen) {
         let account = AccountSelector::new(options.account.as_deref(), request.server.is_some());
         builder = builder.with_credentials(Arc::new(logins.with_account(account)));
     }

@@ -12,8 +12,9 @@ use crate::doctor::report::{DoctorReport, StepError, StepFailed, TriedUrl};
 use crate::error::{CommandError, ExitKind};
 use crate::login::{
     AccountSelector, LoginOverview, ProbeOutcome, TokenVerdict, check_token, expiry_text,
-    explain_login_error, probe, provider_of, read_only_authorizer,
+    explain_login_error, probe, read_only_authorizer,
 };
+use crate::provider_advice::provider_of;
 use crate::sanitize::one_line;
 
 /// The server whose login is examined.

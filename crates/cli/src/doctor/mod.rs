@@ -10,6 +10,7 @@
 mod address;
 mod entry;
 mod handshake;
+mod headers;
 mod login;
 mod program;
 mod report;
@@ -17,6 +18,7 @@ mod report;
 pub(crate) use address::check_address;
 pub(crate) use entry::check_entry;
 pub(crate) use handshake::{DoctorTransport, FirstMessage, open_session};
+pub(crate) use headers::check_headers;
 pub(crate) use login::{LoginSubject, check_login};
 pub(crate) use program::check_program;
 pub(crate) use report::{DoctorReport, StepError, StepFailed};

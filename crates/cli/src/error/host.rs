@@ -3,9 +3,10 @@
 use switchboard::CallError;
 use switchboard::host::{self, HostError, Status};
 use switchboard::transport::LinkError;
-use switchboard::transport::link::{Challenge, LoginRequirement};
+use switchboard::transport::link::{Challenge, LoginRequirement, UnreachableKind};
 
 use super::{CommandError, ExitKind, challenge_error};
+use crate::provider_advice::explain_failure;
 use crate::sanitize::one_line;
 use crate::shell_quote::shell_quote;
 
@@ -136,6 +137,17 @@ fn connection_error(server: &str, failure: &host::ConnectionError) -> CommandErr
         host::ConnectionError::Session(error) => CommandError::from(error.clone()),
         other => CommandError::new(ExitKind::Unreachable, "unreachable", other.to_string()),
     };
-    let hint = format!("{}; `switchboard doctor {}` shows every step", failure.next_step(), one_line(server));
-    error.for_server(server).hint(hint)
+    let error = error.for_server(server);
+    match failure {
+        // The authorization server refused a refresh, and the hint says what its code means.
+        host::ConnectionError::Session(CallError::Link(LinkError::Unreachable {
+            kind: UnreachableKind::Other,
+            reason,
+        })) if explain_failure(&[reason]).is_some() => error,
+        _ => error.hint(format!(
+            "{}; `switchboard doctor {}` shows every step",
+            failure.next_step(),
+            one_line(server)
+        )),
+    }
 }

@@ -1,10 +1,10 @@
 //! All logins of the user, as read once: which of them a server uses.
 
 use switchboard::auth::{AuthError, StoredGrant, TokenStore};
+use switchboard::login::{AccountChoice, AccountSelector};
 use switchboard::transport::http_client::Address;
 
 use crate::error::{CommandError, ExitKind};
-use crate::login::accounts::{AccountChoice, AccountSelector};
 use crate::login::open_store;
 use crate::sanitize::one_line;
 

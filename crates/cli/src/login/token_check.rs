@@ -13,9 +13,9 @@ use switchboard::auth::{
 use switchboard::transport::http_client::{Address, Challenge, HttpClient};
 
 use crate::login::grant_summary::duration_text;
-use crate::login::provider_advice::{Remedy, explain_failure};
 use crate::login::server_probe::{ProbeOutcome, probe, probe_token};
 use crate::login::token_claims::TokenClaims;
+use crate::provider_advice::{Advice, Remedy, explain_failure};
 use crate::sanitize::one_line;
 
 /// The check that a token fails.
@@ -110,18 +110,18 @@ pub(crate) async fn check_token(
 fn check_stored(login: &StoredGrant, now: SystemTime) -> Option<TokenCheck> {
     if let GrantState::NeedsLogin { reason } = &login.grant.state {
         let advice = explain_failure(&[reason]);
-        let is_blocked = advice.is_some_and(|advice| advice.remedy == Remedy::Administrator);
         let meaning = advice.map(|advice| format!(": {}", advice.meaning)).unwrap_or_default();
         let reason =
             format!("the authorization server rejected the refresh token ({}){meaning}", one_line(reason));
-        return Some(match is_blocked {
-            true => TokenCheck::new(
-                TokenVerdict::BlockedByAdmin,
-                reason,
-                TokenStep::Other(advice.map_or_else(String::new, |advice| advice.help.to_owned())),
-            ),
-            false => TokenCheck::new(TokenVerdict::Revoked, reason, TokenStep::LogIn),
-        });
+        let help = |advice: &Advice| TokenStep::Other(advice.help.to_owned());
+        let (verdict, next) = match advice {
+            Some(advice) if advice.remedy == Remedy::Administrator => {
+                (TokenVerdict::BlockedByAdmin, help(advice))
+            }
+            Some(advice) if advice.remedy == Remedy::Setting => (TokenVerdict::Revoked, help(advice)),
+            _ => (TokenVerdict::Revoked, TokenStep::LogIn),
+        };
+        return Some(TokenCheck::new(verdict, reason, next));
     }
     if !login.grant.is_expired(now) {
         return None;

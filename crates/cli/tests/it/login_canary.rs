@@ -112,7 +112,7 @@ fn no_secret_is_printed_and_only_the_user_can_read_the_store() {
     for challenge in [
         "Bearer error=\"invalid_token\", error_description=\"expired\"",
         // Nor if the server repeats it.
-        "Bearer error=\"invalid_token\", error_description=\"bad: canary-access-1\"",
+        "Bearer error=\"invalid_token\", error_description=\"bad: {token}\"",
         "Bearer error=\"insufficient_scope\", scope=\"admin\"",
     ] {
         server.refuse_tokens("401 Unauthorized", challenge);

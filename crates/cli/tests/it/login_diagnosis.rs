@@ -147,6 +147,26 @@ fn the_setting_that_helps_is_named_with_the_error() {
     assert!(ran.err.contains("--resource omit"), "{}", ran.err);
 }
 
+#[test]
+fn a_refresh_that_is_refused_names_the_setting_too() {
+    let (server, home) = configured();
+    log_in(&home);
+    server.fail_token_requests(
+        json!({ "error": "invalid_request", "error_description": "AADSTS900144: no scope" }),
+    );
+    server.forget_tokens();
+    expire_tokens(&home);
+    for args in [&["tools", "--url", &server.url()][..], &["tools", "--server", "notes"]] {
+        let ran = home.run(args);
+        assert_ne!(ran.code, 0);
+        assert!(
+            ran.err.contains("Entra: the request has no `scope`: name the scopes: --scope"),
+            "{}",
+            ran.err
+        );
+    }
+}
+
 /// Returns a JWT with these claims and a signature that nobody verifies here.
 fn jwt(claims: &Value) -> String {
     let part = |value: &Value| URL_SAFE_NO_PAD.encode(value.to_string());

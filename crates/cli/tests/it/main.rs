@@ -6,6 +6,7 @@ mod accounts;
 mod commands;
 mod concurrency;
 mod configuration;
+mod configured_logins;
 mod definitions;
 mod device_login;
 mod doctor;

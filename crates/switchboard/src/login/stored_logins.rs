@@ -2,26 +2,26 @@
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
-use switchboard_auth::{
-    AuthError, CallbackPort, FileStore, OAuthAuthorizer, OAuthOptions, ServerAccount, StoreError, TokenStore,
-};
+use switchboard_auth::{AuthError, CallbackPort, FileStore, StoreError, StoredGrant, TokenStore};
 use switchboard_host::config::{GrantConfig, OAuthConfig};
 use switchboard_host::{CredentialProvider, ServerSpec, Transport};
 use switchboard_http::{Address, Authorizer, BoxFuture, HttpClient, HttpClientOptions, PlainHttp};
 
+use crate::login::accounts::AccountSelector;
 use crate::login::authorizer::{StoredLoginAuthorizer, UnusableLogin};
 use crate::login::options::oauth_options;
 
 /// The logins of a user, as credentials of the servers of a host.
 ///
-/// Tokens are found by the URL of a server and the `account` of its `oauth` block. A server with an `Authorization` header of
+/// Tokens are found by the URL of a server and the account: that of its `oauth` block, `default`, or the only one there is. A server with an `Authorization` header of
 /// its own does not use them. A login of another process is noticed: the host reconnects the server.
 #[derive(Debug, Clone)]
 pub struct StoredLogins {
     store: Arc<dyn TokenStore>,
     http: HttpClient,
+    account: AccountSelector,
 }
 
 impl StoredLogins {
@@ -45,7 +45,7 @@ impl StoredLogins {
 
     /// Uses this store, and this client for requests to authorization servers.
     pub fn new(store: Arc<dyn TokenStore>, http: HttpClient) -> Self {
-        Self { store, http }
+        Self { store, http, account: AccountSelector::Any }
     }
 
     /// Returns the token store.
@@ -53,47 +53,71 @@ impl StoredLogins {
         &self.store
     }
 
-    /// Returns an authorizer that sends and refreshes the stored token of a server.
-    pub fn authorizer_for(&self, server: Address, options: OAuthOptions) -> OAuthAuthorizer {
-        OAuthAuthorizer::new(self.http.clone(), server, options).with_store(Arc::clone(&self.store))
+    /// Uses this account where the `oauth` block of a server names none.
+    #[must_use]
+    pub fn with_account(mut self, account: AccountSelector) -> Self {
+        self.account = account;
+        self
     }
 
-    /// Returns the authorizer of a server with the settings of its `oauth` block.
-    fn configured(
-        &self,
-        server: Address,
-        config: Option<&OAuthConfig>,
-    ) -> Result<Arc<dyn Authorizer>, AuthError> {
-        let options = config.map(oauth_options).transpose()?.unwrap_or_default();
+    /// Returns an authorizer that sends and refreshes the stored tokens of a server, with the settings of an `oauth` block.
+    pub fn authorizer_for(&self, server: Address, config: Option<&OAuthConfig>) -> Arc<dyn Authorizer> {
+        let options = match config.map(oauth_options).transpose() {
+            Ok(options) => options.unwrap_or_default(),
+            Err(error) => return Arc::new(UnusableLogin(error)),
+        };
         let has_client = config.is_some_and(|config| {
             config.client_id.is_some()
                 || config.client_metadata_url.is_some()
                 || config.grant != GrantConfig::AuthorizationCode
         });
         let port = config.and_then(|config| config.callback_port);
-        let registers_at = (!has_client).then(|| port.map_or(CallbackPort::Stable, CallbackPort::Fixed));
-        let oauth = self.authorizer_for(server.clone(), options);
-        Ok(Arc::new(StoredLoginAuthorizer { oauth, server, registers_at }))
+        Arc::new(StoredLoginAuthorizer {
+            http: self.http.clone(),
+            server,
+            options,
+            store: Arc::clone(&self.store),
+            selector: self.selector(config),
+            registers_at: (!has_client).then(|| port.map_or(CallbackPort::Stable, CallbackPort::Fixed)),
+            chosen: OnceLock::new(),
+        })
+    }
+
+    fn selector(&self, config: Option<&OAuthConfig>) -> AccountSelector {
+        match (&self.account, config.and_then(|config| config.account.as_ref())) {
+            (AccountSelector::Any | AccountSelector::Preferred(_), Some(account)) => {
+                AccountSelector::Named(account.clone())
+            }
+            (selector, _) => selector.clone(),
+        }
     }
 }
 
 impl CredentialProvider for StoredLogins {
     fn authorizer(&self, _: &str, spec: &ServerSpec) -> Option<Arc<dyn Authorizer>> {
-        let server = login_address(spec)?;
-        let configured = self.configured(server, spec.oauth.as_deref());
-        Some(configured.unwrap_or_else(|error| Arc::new(UnusableLogin(error))))
+        Some(self.authorizer_for(login_address(spec)?, spec.oauth.as_deref()))
     }
 
     fn version<'a>(&'a self, _: &'a str, spec: &'a ServerSpec) -> BoxFuture<'a, Option<u64>> {
         Box::pin(async move {
             let server = login_address(spec)?;
-            let account = spec.oauth.as_ref().and_then(|oauth| oauth.account.as_deref());
-            let account = ServerAccount::new(server.as_str(), account.unwrap_or(ServerAccount::DEFAULT));
+            let selector = self.selector(spec.oauth.as_deref());
+            let is_meant = |account: &str| match &selector {
+                AccountSelector::Named(named) => named == account,
+                _ => true,
+            };
             // A store that cannot be read has no credentials; the next request reports why.
-            let stored = self.store.find(&account).await.ok()??;
+            let mut logins = self.store.list().await.ok()?;
+            logins.retain(|login| {
+                login.grant.server == server.as_str()
+                    && is_meant(&login.key.account)
+                    && !login.grant.needs_login()
+            });
             let mut hasher = DefaultHasher::new();
-            (&stored.key.issuer, &stored.key.client_id, stored.generation).hash(&mut hasher);
-            (!stored.grant.needs_login()).then(|| hasher.finish())
+            for StoredGrant { key, generation, .. } in &logins {
+                (&key.issuer, &key.client_id, &key.account, generation).hash(&mut hasher);
+            }
+            (!logins.is_empty()).then(|| hasher.finish())
         })
     }
 }

@@ -617,6 +617,33 @@ fn logins() -> Vec<Row> {
     ]
 }
 
+fn login_commands() -> Vec<Row> {
+    let row = |what, figure, file: &str, line| {
+        let figure = fixed(figure, &[(&format!("crates/cli/src/{file}.rs"), line)]);
+        Row { section: "A login", what, figure }
+    };
+    vec![
+        row(
+            "`add` asks a server whether it wants a login",
+            "3 s",
+            "command/added_login",
+            "PROBE_TIMEOUT: Duration = Duration::from_secs(3);",
+        ),
+        row(
+            "`why` checks a token",
+            "30 s, or `--timeout`",
+            "command/why",
+            "CHECK_TIMEOUT: Duration = Duration::from_secs(30);",
+        ),
+        row(
+            "a token whose claims `why` reads",
+            "64 KiB",
+            "login/token_claims",
+            "MAX_TOKEN: usize = 64 * 1024;",
+        ),
+    ]
+}
+
 #[test]
 fn the_tables_of_limits_say_what_the_code_does() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/limits.md");
@@ -628,6 +655,7 @@ fn the_tables_of_limits_say_what_the_code_does() {
         http_server(),
         resource_server(),
         logins(),
+        login_commands(),
         servers(),
         many_servers(),
     ];

@@ -1,19 +1,28 @@
-//! Which account at a server a command uses.
+//! Which account at a server is used.
 //!
-//! The account that the command line or the configuration names; else `default`; else the only one there is. Several accounts
+//! The account that the application or the configuration names; else `default`; else the only one there is. Several accounts
 //! without a `default` are an error that lists them.
 
 use std::collections::BTreeSet;
 
-use switchboard::auth::{ServerAccount, StoredGrant};
+use switchboard_auth::{ServerAccount, StoredGrant};
 
-/// The account that the user asked for.
+/// The account that the user asked for. A user may have several at one server.
+///
+/// ```
+/// use switchboard::login::{AccountChoice, AccountSelector};
+///
+/// let choice = AccountSelector::Any.choose(["work"]);
+/// assert_eq!(choice, AccountChoice::Account("work".into())); // the only one there is
+/// let choice = AccountSelector::Any.choose(["home", "work"]);
+/// assert!(matches!(choice, AccountChoice::Ambiguous(_)));
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(crate) enum AccountSelector {
+pub enum AccountSelector {
     /// None in particular.
     #[default]
     Any,
-    /// This one at the servers that have it: the command is about all servers.
+    /// This one at the servers that have it: the operation is about all servers.
     Preferred(String),
     /// This one.
     Named(String),
@@ -21,7 +30,7 @@ pub(crate) enum AccountSelector {
 
 /// The account that is used at a server.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum AccountChoice {
+pub enum AccountChoice {
     /// This one.
     Account(String),
     /// One of these: none is named `default`, and the user named none.
@@ -29,8 +38,8 @@ pub(crate) enum AccountChoice {
 }
 
 impl AccountSelector {
-    /// Returns the selector of a command that is about one server, or about all of them.
-    pub(crate) fn new(account: Option<&str>, is_one_server: bool) -> Self {
+    /// Returns the selector of an operation that is about one server, or about all of them.
+    pub fn new(account: Option<&str>, is_one_server: bool) -> Self {
         match account {
             None => Self::Any,
             Some(account) if is_one_server => Self::Named(account.to_owned()),
@@ -39,7 +48,7 @@ impl AccountSelector {
     }
 
     /// Chooses the account at a server that has logins of these accounts.
-    pub(crate) fn choose<'a>(&self, accounts: impl IntoIterator<Item = &'a str>) -> AccountChoice {
+    pub fn choose<'a>(&self, accounts: impl IntoIterator<Item = &'a str>) -> AccountChoice {
         let accounts: BTreeSet<&str> = accounts.into_iter().collect();
         let account = match self {
             Self::Named(named) => named,
@@ -56,7 +65,7 @@ impl AccountSelector {
     }
 
     /// Chooses the account at a server among all logins of the user.
-    pub(crate) fn choose_at(&self, logins: &[StoredGrant], server: &str) -> AccountChoice {
+    pub fn choose_at(&self, logins: &[StoredGrant], server: &str) -> AccountChoice {
         let at_server = logins.iter().filter(|login| login.grant.server == server);
         self.choose(at_server.map(|login| login.key.account.as_str()))
     }
