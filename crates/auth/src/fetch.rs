@@ -19,6 +19,8 @@ use switchboard_http::{
 };
 
 use crate::error::{AuthError, OAuthError};
+use crate::sent_secrets::SentSecrets;
+use crate::sizes::{MAX_URL, check_size};
 
 /// The largest document or answer that is read.
 const MAX_DOCUMENT: usize = 1024 * 1024;
@@ -47,6 +49,8 @@ pub(crate) struct Answer {
     pub(crate) headers: HeaderMap,
     pub(crate) body: Bytes,
     url: String,
+    /// What must not be shown if the server quotes it.
+    sent: SentSecrets,
 }
 
 impl Fetcher {
@@ -89,6 +93,7 @@ impl Fetcher {
 
     /// Checks a URL that a server named.
     pub(crate) fn check(&self, what: &'static str, url: &str) -> Result<Address, AuthError> {
+        check_size(what, url, MAX_URL)?;
         let address = Address::parse(url, PlainHttp::LoopbackOnly)
             .map_err(|error| AuthError::forbidden(what, url, &error))?;
         if address.is_loopback() && !self.trusted.iter().any(Address::is_loopback) {
@@ -140,11 +145,13 @@ impl Fetcher {
         form: String,
         headers: HeaderMap,
     ) -> Result<Answer, AuthError> {
+        let sent = SentSecrets::of(&form, &headers);
         let mut request = Request::new(Method::POST, address).with_body(form);
         request.headers = headers;
         request.headers.insert(ACCEPT, JSON);
         request.headers.insert(CONTENT_TYPE, FORM);
-        self.exchange(request, TOKEN_TIMEOUT).await
+        let answer = self.exchange(request, TOKEN_TIMEOUT).await?;
+        Ok(Answer { sent, ..answer })
     }
 
     async fn exchange(&self, request: Request, timeout: Duration) -> Result<Answer, AuthError> {
@@ -163,7 +170,7 @@ impl Fetcher {
             })?;
             let (status, headers) = (response.status, response.headers);
             let body = response.body.collect(MAX_DOCUMENT).await?;
-            Ok(Answer { status, headers, body, url })
+            Ok(Answer { status, headers, body, url, sent: SentSecrets::default() })
         };
         // Also a server that sends a byte now and then ends in time: others may wait for the lock of the grant.
         match tokio::time::timeout(timeout, exchange).await {
@@ -174,6 +181,11 @@ impl Fetcher {
 }
 
 impl Answer {
+    /// Returns the URL without its query.
+    pub(crate) fn url(&self) -> &str {
+        &self.url
+    }
+
     /// Decodes the body of a successful answer; otherwise returns the OAuth error in it.
     pub(crate) fn decode<T: DeserializeOwned>(&self) -> Result<T, AuthError> {
         if !self.status.is_success() {
@@ -200,7 +212,10 @@ impl Answer {
         match serde_json::from_slice::<Body>(&self.body) {
             Ok(body) => AuthError::Endpoint {
                 url: self.url.clone(),
-                error: OAuthError::new(&body.error, body.error_description.as_deref()),
+                error: OAuthError::new(
+                    &self.sent.mask(&body.error),
+                    body.error_description.map(|text| self.sent.mask(&text)).as_deref(),
+                ),
             },
             Err(error) => self.malformed(&error),
         }

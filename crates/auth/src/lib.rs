@@ -44,6 +44,8 @@ mod random;
 mod registration;
 mod resource_server;
 mod scope;
+mod sent_secrets;
+mod sizes;
 mod store;
 mod token;
 
@@ -54,13 +56,13 @@ pub use device::{DeviceChannel, DevicePrompt};
 pub use discovery::Discovery;
 pub use error::{AuthError, CallbackError, OAuthError, StoreError};
 pub use jws::{SignatureAlgorithm, SigningKey};
-pub use loopback::{CallbackPort, LOGIN_TIMEOUT, LoopbackListener};
+pub use loopback::{CallbackPort, FIXED_CALLBACK_PORT, LOGIN_TIMEOUT, LoopbackListener};
 pub use metadata::{ResourceMetadata, ServerMetadata};
 pub use oauth::{
     AssertionSource, DpopPolicy, EnterpriseManaged, GrantMethod, LoginChannel, OAuthAuthorizer, OAuthOptions,
     PendingCallback, PkcePolicy, ResourceParameter, Revocation,
 };
-pub use registration::Registration;
+pub use registration::{Registration, client_metadata_document};
 pub use resource_server::{
     ApiKeyEntry, ApiKeys, DpopVerification, ResourceServer, ResourceServerError, ResourceVerifier,
 };

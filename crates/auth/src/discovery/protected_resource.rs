@@ -9,6 +9,7 @@ use crate::attempt::{DiscoveryAttempt, DocumentKind};
 use crate::error::{AuthError, printable};
 use crate::fetch::{Fetcher, canonical_resource, resolve};
 use crate::metadata::ResourceMetadata;
+use crate::sizes::{MAX_URL, check_size};
 
 const WELL_KNOWN: &str = "/.well-known/oauth-protected-resource";
 
@@ -26,7 +27,7 @@ pub(super) async fn find(
                 attempts.push(match &checked {
                     Ok(()) => DiscoveryAttempt::found(DocumentKind::ProtectedResource, &url),
                     Err(_) => {
-                        let why = format!("it is about {}", printable(&found.resource));
+                        let why = format!("it is about {:?}", printable(&found.resource));
                         DiscoveryAttempt::failed(DocumentKind::ProtectedResource, &url, why)
                     }
                 });
@@ -69,6 +70,7 @@ fn candidates(
 
 /// Checks that a document is about this server: same origin, and its path is the server's or a parent of it.
 fn check_resource(server: &Address, resource: &str, url: &str) -> Result<(), AuthError> {
+    check_size("resource identifier", resource, MAX_URL)?;
     let described = Address::parse(resource.split('#').next().unwrap_or_default(), PlainHttp::Allowed);
     let covers = |described: &Address| {
         let parent = described.uri().path().trim_end_matches('/');

@@ -14,8 +14,8 @@ use switchboard_http::{
 use crate::device::DeviceChannel;
 use crate::discovery::Discovery;
 use crate::error::AuthError;
+use crate::oauth::demand::TokenDemand;
 use crate::oauth::login_channel::LoginChannel;
-use crate::oauth::obtain::TokenDemand;
 use crate::oauth::options::OAuthOptions;
 use crate::oauth::renewal::{Refusal, run_renewal};
 use crate::oauth::revoke::{Revocation, revoke};

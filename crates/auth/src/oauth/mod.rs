@@ -5,6 +5,7 @@
 //! |---|---|
 //! | `options` | settings: client, scopes, resource, grant |
 //! | `login_channel` | how a user reaches the login page, and its callback reaches the client |
+//! | `demand` | why a token is obtained |
 //! | `obtain` | from a challenge to a grant: discovery, registration, authorization, token |
 //! | `device_login` | the same by device code |
 //! | `grants` | the requests of the grants without a user |
@@ -18,6 +19,7 @@
 
 mod authorizer;
 mod current_token;
+mod demand;
 mod device_login;
 mod grants;
 mod login_channel;

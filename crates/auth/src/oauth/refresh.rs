@@ -17,7 +17,7 @@ use crate::fetch::Fetcher;
 use crate::form::Form;
 use crate::metadata::ServerMetadata;
 use crate::store::{Generation, Grant, GrantState, ServerAccount, StoredGrant, SwapOutcome, TokenStore};
-use crate::token::{TokenEndpoint, TokenResponse};
+use crate::token::{TokenEndpoint, TokenKind, TokenResponse};
 
 /// How long a token of unknown state is left alone, so that a server that is slow can finish.
 const UNKNOWN_BACKOFF: Duration = Duration::from_secs(5);
@@ -151,7 +151,15 @@ impl Refresher<'_> {
         };
         let stored = grant.client.to_client();
         let client = self.client.filter(|client| client.id == stored.id).unwrap_or(&stored);
-        TokenEndpoint { fetcher: self.fetcher, server: &server, client, dpop: self.dpop }.request(form).await
+        let is_dpop_required = grant.kind == TokenKind::Dpop;
+        let endpoint = TokenEndpoint {
+            fetcher: self.fetcher,
+            server: &server,
+            client,
+            dpop: self.dpop,
+            is_dpop_required,
+        };
+        endpoint.request(form).await
     }
 }
 

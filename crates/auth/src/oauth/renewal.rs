@@ -15,8 +15,8 @@ use tokio::time::Instant;
 
 use crate::error::AuthError;
 use crate::oauth::current_token::CurrentToken;
+use crate::oauth::demand::TokenDemand;
 use crate::oauth::login_turns::Arrival;
-use crate::oauth::obtain::TokenDemand;
 use crate::oauth::refresh::{RefreshOutcome, Refresher};
 use crate::oauth::state::OAuthState;
 use crate::registration::Registration;

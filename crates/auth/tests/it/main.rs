@@ -3,6 +3,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod assertions;
 mod authorization_server;
 mod bound_tokens;
 mod breakage;
@@ -24,5 +25,6 @@ mod resource_server;
 mod scripted_login;
 mod scripted_server;
 mod token_adoption;
+mod token_answers;
 mod warnings;
 mod worker;

@@ -8,6 +8,7 @@ use switchboard_http::BoxFuture;
 use tokio::sync::watch;
 
 const REDIRECT_URI: &str = "http://127.0.0.1:1/callback";
+pub(crate) const FIXED_REDIRECT_URI: &str = "http://127.0.0.1:28417/callback";
 
 /// What the user does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -69,17 +70,22 @@ impl ScriptedLogin {
 #[derive(Debug)]
 pub(crate) struct ScriptedChannel(pub(crate) Arc<ScriptedLogin>);
 
-struct Page(Arc<ScriptedLogin>);
+struct Page(Arc<ScriptedLogin>, &'static str);
 
 impl LoginChannel for ScriptedChannel {
     fn begin(&self) -> BoxFuture<'_, Result<Box<dyn PendingCallback>, AuthError>> {
-        Box::pin(async { Ok(Box::new(Page(Arc::clone(&self.0))) as Box<dyn PendingCallback>) })
+        Box::pin(async { Ok(Box::new(Page(Arc::clone(&self.0), REDIRECT_URI)) as Box<dyn PendingCallback>) })
+    }
+
+    fn begin_at_fixed_port(&self) -> BoxFuture<'_, Result<Option<Box<dyn PendingCallback>>, AuthError>> {
+        let page = Page(Arc::clone(&self.0), FIXED_REDIRECT_URI);
+        Box::pin(async { Ok(Some(Box::new(page) as Box<dyn PendingCallback>)) })
     }
 }
 
 impl PendingCallback for Page {
     fn redirect_uri(&self) -> &str {
-        REDIRECT_URI
+        self.1
     }
 
     fn authorize<'a>(self: Box<Self>, url: &'a str) -> BoxFuture<'a, Result<String, AuthError>> {
@@ -97,7 +103,7 @@ impl PendingCallback for Page {
                 format!("error={}", errors.remove(0))
             };
             match action {
-                UserAction::Agree => Ok(format!("{REDIRECT_URI}?{answer}&state={}", query["state"])),
+                UserAction::Agree => Ok(format!("{}?{answer}&state={}", self.1, query["state"])),
                 _ => Err(AuthError::LoginAborted("the user gave up".to_owned())),
             }
         })

@@ -606,6 +606,57 @@ fn logins() -> Vec<Row> {
             ],
         ),
         row(
+            "step-ups for the same scopes, in all",
+            "2, 6 in 10 min",
+            &[
+                ("oauth/step_up_log", "MAX_FOR_SCOPES: usize = 2;"),
+                ("oauth/step_up_log", "MAX_IN_ALL: usize = 6;"),
+                ("oauth/step_up_log", "WINDOW: Duration = Duration::from_secs(600);"),
+            ],
+        ),
+        row(
+            "an access token, a refresh token, a client id or secret",
+            "16 KiB, 16 KiB, 2 KiB",
+            &[
+                ("sizes", "MAX_ACCESS_TOKEN: usize = 16 * 1024;"),
+                ("sizes", "MAX_REFRESH_TOKEN: usize = 16 * 1024;"),
+                ("sizes", "MAX_CLIENT_ID: usize = 2 * 1024;"),
+            ],
+        ),
+        row(
+            "a list of scopes, a URL or identifier in metadata",
+            "8 KiB, 2 KiB",
+            &[("sizes", "MAX_SCOPES: usize = 8 * 1024;"), ("sizes", "MAX_URL: usize = 2 * 1024;")],
+        ),
+        row("a metadata document or an answer", "1 MiB", &[("fetch", "MAX_DOCUMENT: usize = 1024 * 1024;")]),
+        row(
+            "one of them, a token request with its retry for a nonce",
+            "15 s, 45 s",
+            &[
+                ("fetch", "EXCHANGE_TIMEOUT: Duration = Duration::from_secs(15);"),
+                ("fetch", "TOKEN_TIMEOUT: Duration = Duration::from_secs(45);"),
+            ],
+        ),
+        row(
+            "authorization servers of a resource that are tried",
+            "4",
+            &[("discovery/discover", "MAX_ISSUERS: usize = 4;")],
+        ),
+        row(
+            "the token store: grants, clients, bytes",
+            "1,000, 1,000, 4 MiB",
+            &[
+                ("store/contents", "MAX_GRANTS: usize = 1000;"),
+                ("store/contents", "MAX_CLIENTS: usize = 1000;"),
+                ("store/file", "MAX_BYTES: u64 = 4 * 1024 * 1024;"),
+            ],
+        ),
+        row(
+            "waiting for another process that refreshes the same token",
+            "60 s",
+            &[("store/file", "REFRESH_LOCK_TIMEOUT: Duration = Duration::from_secs(60);")],
+        ),
+        row(
             "a device code: valid, pause between polls",
             "what the server says, at most 30 min, 1 to 60 s",
             &[
