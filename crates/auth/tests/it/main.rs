@@ -11,6 +11,7 @@ mod issuer;
 mod issuer_move;
 mod killed_process;
 mod protected_service;
+mod provider_tokens;
 mod refresh_failures;
 mod refresh_races;
 mod resource_server;
