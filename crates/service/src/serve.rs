@@ -82,7 +82,8 @@ impl ServiceBuilder {
         self,
         options: switchboard_transport::http::server::HttpServerOptions,
     ) -> Result<switchboard_transport::http::server::HttpService, BuildError> {
-        Ok(switchboard_transport::http::server::HttpService::new(&self.build()?, options))
+        let server = self.for_http(&options).build()?;
+        Ok(switchboard_transport::http::server::HttpService::new(&server, options))
     }
 
     /// Serves over HTTP at `/mcp` of the address, or as [`HttpServeConfig`] says, until the future is dropped. Also
@@ -109,7 +110,7 @@ impl ServiceBuilder {
             listener.serve(crate::rpc::CombinedService::from_builder(&self, options)?).await;
             return Ok(());
         }
-        listener.serve(HttpService::new(&self.build()?, options)).await;
+        listener.serve(HttpService::new(&self.for_http(&options).build()?, options)).await;
         Ok(())
     }
 }

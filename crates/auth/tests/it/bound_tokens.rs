@@ -118,7 +118,7 @@ impl Service {
         }
         let verifier = Arc::new(resource.http_client(http).build().unwrap());
         let options = HttpServerOptions::default().with_verifier(verifier);
-        let builder = ScopedNotesServer::builder(Store).reveal_scopes(true);
+        let builder = ScopedNotesServer::builder(Store);
         let task = tokio::spawn(listener.serve(CombinedService::from_builder(&builder, options).unwrap()));
         Self { url, task }
     }

@@ -19,6 +19,7 @@ mod killed_process;
 mod logins;
 mod protected_service;
 mod provider_shapes;
+mod provider_tokens;
 mod refresh_failures;
 mod refresh_races;
 mod resource_server;

@@ -169,6 +169,7 @@ async fn serve_http(
         options.allowed_hosts = loopback.into_iter().chain(hosts).collect();
     }
     let at = listener.address()?;
+    let builder = builder.for_http(&options);
     let rpc = builder.design().rpc.clone();
     let plain = rpc.as_ref().map(|_| RpcService::new(&builder, options.clone())).transpose();
     let plain = plain.map_err(|error| CliError::Other(error.to_string()))?;

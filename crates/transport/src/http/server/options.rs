@@ -152,6 +152,11 @@ impl HttpServerOptions {
         self.with_authenticate(BearerAuthenticator::new(verifier))
     }
 
+    /// Returns whether a verifier describes the resource, so that clients learn where to log in.
+    pub fn is_protected_resource(&self) -> bool {
+        self.protected_resource.is_some()
+    }
+
     /// Returns what all challenges say.
     pub(crate) fn challenge_context(&self) -> ChallengeContext<'_> {
         let dpop = self.protected_resource.as_ref().and_then(|resource| resource.dpop.as_ref());
