@@ -59,6 +59,32 @@ pub(crate) async fn resolve_endpoint(
         headers.append(name, value);
     }
     secrets.extend(expander.into_values());
+    if let Some(authorizer) = authorizer(remote, &address, options, &mut headers, &mut secrets).await? {
+        http = http.authorizer(authorizer);
+    }
+    if let Some(bytes) = options.max_message {
+        let mut limits = HttpLimits::default();
+        limits.event_bytes = bytes;
+        http = http.limits(limits);
+    }
+    for (name, value) in &headers {
+        // The value was created from a string.
+        http = http.header(name.as_str(), value.to_str().unwrap_or_default());
+    }
+    let has_own = remote.bearer_env.is_some() || remote.header_helper.is_some();
+    let uses_login = !has_own && !headers.contains_key(AUTHORIZATION);
+    Ok(RemoteEndpoint { http, address, secrets, uses_login })
+}
+
+/// Returns the credentials of requests: a token of the command line or a stored login, and the headers of the helper, which
+/// override headers of the command line.
+async fn authorizer(
+    remote: &RemoteArgs,
+    address: &Address,
+    options: &SessionOptions,
+    headers: &mut HeaderMap,
+    secrets: &mut Vec<String>,
+) -> Result<Option<Arc<dyn Authorizer>>, CommandError> {
     let mut authorizer: Option<Arc<dyn Authorizer>> = None;
     if let Some(name) = &remote.bearer_env {
         let token = read_token(name)?;
@@ -78,7 +104,6 @@ pub(crate) async fn resolve_endpoint(
         let printed = helper.run().await.map_err(helper_error)?;
         for (name, value) in &printed {
             secrets.extend(secret_parts(value));
-            // Headers of the helper override headers of the command line.
             headers.remove(name);
             has_authorization |= name == AUTHORIZATION;
         }
@@ -88,20 +113,7 @@ pub(crate) async fn resolve_endpoint(
         return Err(CommandError::usage("--bearer-env and another Authorization header were given")
             .hint("leave one of them out"));
     }
-    let uses_login = remote.bearer_env.is_none() && remote.header_helper.is_none() && !has_authorization;
-    if let Some(authorizer) = authorizer {
-        http = http.authorizer(authorizer);
-    }
-    if let Some(bytes) = options.max_message {
-        let mut limits = HttpLimits::default();
-        limits.event_bytes = bytes;
-        http = http.limits(limits);
-    }
-    for (name, value) in &headers {
-        // The value was created from a string.
-        http = http.header(name.as_str(), value.to_str().unwrap_or_default());
-    }
-    Ok(RemoteEndpoint { http, address, secrets, uses_login })
+    Ok(authorizer)
 }
 
 /// Reports a header helper that failed.

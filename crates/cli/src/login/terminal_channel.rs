@@ -4,7 +4,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use switchboard::auth::{
-    AuthError, CallbackPort, LOGIN_TIMEOUT, LoginChannel, LoopbackListener, PendingCallback,
+    AuthError, CallbackPort, FIXED_CALLBACK_PORT, LOGIN_TIMEOUT, LoginChannel, LoopbackListener,
+    PendingCallback,
 };
 use switchboard::transport::http_client::{Address, BoxFuture};
 use switchboard_terminal::StdinLines;
@@ -38,27 +39,42 @@ struct TerminalLogin {
     stdin: Arc<StdinLines>,
 }
 
+impl TerminalChannel {
+    async fn begin_at(&self, port: CallbackPort) -> Result<Box<dyn PendingCallback>, AuthError> {
+        let mut listener = LoopbackListener::bind(&self.server, port).await?;
+        if let Some(url) = &self.callback_url {
+            // The tunnel or proxy keeps the path.
+            listener = listener.with_path(url.uri().path());
+        }
+        let redirect_uri = match &self.callback_url {
+            Some(url) => url.as_str().to_owned(),
+            None => listener.redirect_uri().to_owned(),
+        };
+        Ok(Box::new(TerminalLogin {
+            listener: (!self.paste_only).then_some(listener),
+            redirect_uri,
+            environment: self.environment.clone(),
+            has_device_login: self.has_device_login,
+            screen: Arc::clone(&self.screen),
+            stdin: Arc::clone(&self.stdin),
+        }))
+    }
+}
+
 impl LoginChannel for TerminalChannel {
     fn begin(&self) -> BoxFuture<'_, Result<Box<dyn PendingCallback>, AuthError>> {
+        Box::pin(self.begin_at(self.port))
+    }
+
+    fn begin_at_fixed_port(&self) -> BoxFuture<'_, Result<Option<Box<dyn PendingCallback>>, AuthError>> {
         Box::pin(async move {
-            let mut listener = LoopbackListener::bind(&self.server, self.port).await?;
-            if let Some(url) = &self.callback_url {
-                // The tunnel or proxy keeps the path.
-                listener = listener.with_path(url.uri().path());
+            // A port or URL that the user named is registered as it is.
+            match (self.port, &self.callback_url) {
+                (CallbackPort::Stable, None) => {
+                    self.begin_at(CallbackPort::Fixed(FIXED_CALLBACK_PORT)).await.map(Some)
+                }
+                _ => Ok(None),
             }
-            let redirect_uri = match &self.callback_url {
-                Some(url) => url.as_str().to_owned(),
-                None => listener.redirect_uri().to_owned(),
-            };
-            let login = TerminalLogin {
-                listener: (!self.paste_only).then_some(listener),
-                redirect_uri,
-                environment: self.environment.clone(),
-                has_device_login: self.has_device_login,
-                screen: Arc::clone(&self.screen),
-                stdin: Arc::clone(&self.stdin),
-            };
-            Ok(Box::new(login) as Box<dyn PendingCallback>)
         })
     }
 }

@@ -590,7 +590,31 @@ fn logins() -> Vec<Row> {
         let lines: Vec<_> = lines.iter().map(|(file, line)| (file.as_str(), *line)).collect();
         Row { section: "A login", what, figure: fixed(figure, &lines) }
     };
+    let elsewhere =
+        |what, figure, lines: &[(&str, &str)]| Row { section: "A login", what, figure: fixed(figure, lines) };
+    let helper = "crates/transport/src/http/client/header_helper.rs";
     vec![
+        elsewhere(
+            "a header helper: run, output",
+            "10 s unless the entry sets `timeout`, 64 KiB",
+            &[
+                (helper, "DEFAULT_TIMEOUT: Duration = Duration::from_secs(10);"),
+                (helper, "MAX_OUTPUT: usize = 64 * 1024;"),
+            ],
+        ),
+        elsewhere(
+            "looking for the login of another process",
+            "every 1 s",
+            &[(
+                "crates/host/src/connection/connectors.rs",
+                "LOGIN_POLL_INTERVAL: Duration = Duration::from_secs(1);",
+            )],
+        ),
+        elsewhere(
+            "a file with an identity token",
+            "64 KiB",
+            &[("crates/switchboard/src/login/options.rs", "MAX_TOKEN_BYTES: u64 = 64 * 1024;")],
+        ),
         row(
             "a login in a browser",
             "10 min",
