@@ -1,18 +1,22 @@
 // A client of a protected service, written with the TypeScript SDK:
-// `login-client.mjs [--era auto|legacy|modern] --url URL -- BROWSER…`.
+// `login-client.mjs [--era auto|legacy|modern] [--dpop] --url URL -- BROWSER…`.
 //
 // Logs in when the server asks for it: BROWSER… is run with the address of the login page and prints the address of the
 // callback. Calls `whoami`, then `clear`, which needs more scopes, then `whoami` again; closes, and prints what it saw as
-// one line of JSON.
+// one line of JSON. With `--dpop` its tokens are bound to a key.
 
 import { execFile } from 'node:child_process';
 import { parseArgs, promisify } from 'node:util';
 
-import { Client, StreamableHTTPClientTransport, UnauthorizedError } from '@modelcontextprotocol/client';
+import { Client, DpopSession, StreamableHTTPClientTransport, UnauthorizedError } from '@modelcontextprotocol/client';
 
 const { values, positionals } = parseArgs({
     allowPositionals: true,
-    options: { era: { type: 'string', default: 'auto' }, url: { type: 'string' } },
+    options: {
+        era: { type: 'string', default: 'auto' },
+        dpop: { type: 'boolean', default: false },
+        url: { type: 'string' },
+    },
 });
 const [browser, ...args] = positionals;
 
@@ -25,6 +29,7 @@ class Provider {
     #registered;
     #tokens;
     #verifier;
+    #session = values.dpop ? DpopSession.create() : undefined;
     #state;
     #discovery;
 
@@ -78,6 +83,10 @@ class Provider {
 
     saveCodeVerifier(verifier) {
         this.#verifier = verifier;
+    }
+
+    dpop() {
+        return this.#session;
     }
 
     async redirectToAuthorization(url) {

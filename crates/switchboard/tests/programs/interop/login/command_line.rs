@@ -153,7 +153,8 @@ fn a_call_with_too_little_scope_names_the_login() -> Result<(), Failed> {
         user.log_in_ok(Browser::Form, &[url]).await;
         let refused = user.run(&["call", "clear", "--url", url]).await;
         assert_eq!(refused.code, 3, "{} {}", refused.out, refused.err);
-        eprintln!("{}", refused.err);
+        let hint = "switchboard login URL --scope 'notes:read notes:delete'";
+        assert!(refused.err.contains(hint), "{}", refused.err);
         // The same client, with more scopes.
         user.log_in_ok(Browser::Form, &[url, "--scope", "notes:read notes:delete"]).await;
         assert_eq!(user.run_ok(&["call", "clear", "--url", url]).await, "cleared\n");

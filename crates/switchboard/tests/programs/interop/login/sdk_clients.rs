@@ -3,6 +3,7 @@
 use std::process::Stdio;
 
 use serde_json::{Value, json};
+use switchboard::auth::{DpopVerification, ResourceServer};
 use switchboard_testkit::Failed;
 use tokio::process::Command;
 
@@ -15,6 +16,9 @@ use crate::interop::{Test, block_on};
 pub(crate) const TESTS: &[Test] = &[
     ("login::typescript_logs_in_and_steps_up_in_the_modern_era", || logs_in(typescript, "modern", MODERN)),
     ("login::typescript_logs_in_and_steps_up_in_the_legacy_era", || logs_in(typescript, "legacy", LEGACY)),
+    ("login::typescript_logs_in_and_steps_up_with_bound_tokens", || {
+        bound_logs_in(typescript_bound, "auto", MODERN)
+    }),
     ("login::python_logs_in_and_steps_up_in_the_modern_era", || logs_in(python, "modern", MODERN)),
     ("login::python_logs_in_and_steps_up_in_the_legacy_era", || logs_in(python, "legacy", LEGACY)),
     ("login::rmcp_logs_in_and_steps_up_in_the_modern_era", || logs_in(rmcp, "modern", MODERN)),
@@ -30,6 +34,13 @@ fn typescript() -> Command {
     command
 }
 
+/// With tokens that are bound to a key, which no other SDK can.
+fn typescript_bound() -> Command {
+    let mut command = typescript();
+    command.arg("--dpop");
+    command
+}
+
 fn python() -> Command {
     listening::python("login_client.py")
 }
@@ -39,10 +50,24 @@ fn rmcp() -> Command {
 }
 
 fn logs_in(client: fn() -> Command, era: &'static str, revision: &'static str) -> Result<(), Failed> {
+    sees(client, era, revision, |settings| settings)
+}
+
+/// Logs in to a service that wants tokens that are bound to a key, and proofs with its nonces.
+fn bound_logs_in(client: fn() -> Command, era: &'static str, revision: &'static str) -> Result<(), Failed> {
+    sees(client, era, revision, |settings| settings.dpop(DpopVerification::required().with_nonces()))
+}
+
+fn sees(
+    client: fn() -> Command,
+    era: &'static str,
+    revision: &'static str,
+    change: fn(ResourceServer) -> ResourceServer,
+) -> Result<(), Failed> {
     block_on(async move {
         // All three register for the scopes of their first login, and do not register again when they need more.
         let issuer = AuthorizationServer::oidc_provider(&["--any-scope"]).await;
-        let service = NotesService::start(issuer.issuer()).await;
+        let service = NotesService::start_with(issuer.issuer(), change).await;
         let mark = Mark::new();
         let output = client()
             .args(["--era", era, "--url", service.url(), "--", "node"])
