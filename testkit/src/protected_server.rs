@@ -98,7 +98,7 @@ impl ProtectedServer {
         self.state().token_error = Some(error);
     }
 
-    /// Answers requests that carry a token with this status and `WWW-Authenticate`.
+    /// Answers requests that carry a token with this status and `WWW-Authenticate`; `{token}` there is the token.
     pub fn refuse_tokens(&self, status: &str, challenge: &str) {
         self.state().refusal = Some((status.to_owned(), challenge.to_owned()));
     }
@@ -185,6 +185,7 @@ impl State {
     fn answer_mcp(&self, head: &str, origin: &str, body: &str) -> Vec<u8> {
         let sent = header(head, "authorization").and_then(|value| value.strip_prefix("Bearer "));
         if let (Some(_), Some((status, challenge))) = (sent, &self.refusal) {
+            let challenge = challenge.replace("{token}", sent.unwrap_or_default());
             return http_response(status, &[&format!("www-authenticate: {challenge}")], "");
         }
         if !sent.is_some_and(|token| self.accepted.iter().any(|accepted| accepted == token)) {
@@ -203,6 +204,7 @@ impl State {
             Some("tools/list") => {
                 json!({ "tools": [{ "name": "take_note", "inputSchema": { "type": "object" } }] })
             }
+            Some("tools/call") => json!({ "content": [{ "type": "text", "text": "noted" }] }),
             Some("server/discover") => {
                 let error = json!({ "code": -32601, "message": "no" });
                 return json_response(&json!({ "jsonrpc": "2.0", "id": message["id"], "error": error }));

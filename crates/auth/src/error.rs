@@ -144,13 +144,31 @@ pub enum AuthError {
     /// There is no token, and nobody can log in here.
     #[error("a login is needed")]
     NeedsLogin,
-    /// The server asks for more scopes again and again.
-    #[error("the server still refuses after {attempts} logins; it asks for the scopes {scopes:?}")]
-    StepUpLimit {
-        /// How many logins were made.
-        attempts: u32,
-        /// The scopes of the last challenge.
-        scopes: String,
+    /// A server issued or named something that is too large to be kept.
+    #[error(
+        "the {what} of the server has {size} bytes; {limit} are the most\n\
+         request fewer scopes (`switchboard login SERVER --scope`), or ask the operator of the server"
+    )]
+    TooLarge {
+        /// What is too large.
+        what: &'static str,
+        /// Its size in bytes.
+        size: usize,
+        /// The limit.
+        limit: usize,
+    },
+    /// The authorization server issued a token of another type than the one that was requested.
+    #[error(
+        "{url} issued a token of type {found:?}, but {expected} was requested; it is not used\n\
+         the authorization server does not do what the MCP server wants: ask their operator"
+    )]
+    TokenType {
+        /// The token endpoint.
+        url: String,
+        /// The type that it named.
+        found: String,
+        /// The type that was requested.
+        expected: &'static str,
     },
     /// A key or an assertion cannot be used.
     #[error("{what} cannot be used: {reason}")]
@@ -338,6 +356,17 @@ pub enum StoreError {
     Busy {
         /// How long was waited.
         seconds: u64,
+    },
+    /// The store has as many grants or bytes as it may have.
+    #[error(
+        "the token store is full: {limit} {what} are the most\n\
+         log out of servers that are not in use: `switchboard accounts`, `switchboard logout SERVER`"
+    )]
+    Full {
+        /// What there are too many of.
+        what: &'static str,
+        /// The limit.
+        limit: usize,
     },
     /// A store of another kind failed.
     #[error("{0}")]

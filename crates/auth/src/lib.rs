@@ -44,6 +44,8 @@ mod random;
 mod registration;
 mod resource_server;
 mod scope;
+mod sent_secrets;
+mod sizes;
 mod store;
 mod token;
 
@@ -54,14 +56,16 @@ pub use device::{DeviceChannel, DevicePrompt};
 pub use discovery::Discovery;
 pub use error::{AuthError, CallbackError, OAuthError, StoreError};
 pub use jws::{SignatureAlgorithm, SigningKey};
-pub use loopback::{CallbackPort, LOGIN_TIMEOUT, LoopbackListener};
+pub use loopback::{CallbackPort, FIXED_CALLBACK_PORT, LOGIN_TIMEOUT, LoopbackListener};
 pub use metadata::{ResourceMetadata, ServerMetadata};
 pub use oauth::{
     AssertionSource, DpopPolicy, EnterpriseManaged, GrantMethod, LoginChannel, OAuthAuthorizer, OAuthOptions,
     PendingCallback, PkcePolicy, ResourceParameter, Revocation,
 };
-pub use registration::Registration;
-pub use resource_server::{ApiKeyEntry, ApiKeys, ResourceServer, ResourceServerError, ResourceVerifier};
+pub use registration::{Registration, client_metadata_document};
+pub use resource_server::{
+    ApiKeyEntry, ApiKeys, DpopVerification, ResourceServer, ResourceServerError, ResourceVerifier,
+};
 pub use scope::Scopes;
 pub use store::{
     FileStore, Generation, Grant, GrantKey, GrantState, MemoryStore, ServerAccount, StoreLock, StoredClient,

@@ -20,6 +20,9 @@ use crate::form::parameter;
 
 /// How long a login may take.
 pub const LOGIN_TIMEOUT: Duration = Duration::from_secs(600);
+/// The port of callbacks for authorization servers that compare ports, which RFC 8252 (section 7.3) forbids. A client's metadata
+/// document lists it.
+pub const FIXED_CALLBACK_PORT: u16 = 28417;
 /// How long one connection may take to send its request.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
 /// The longest request that is read.
@@ -27,7 +30,7 @@ const MAX_REQUEST: usize = 16 * 1024;
 /// The most connections that are served at the same time; the next one waits.
 const MAX_CONNECTIONS: usize = 64;
 /// The path of callbacks, unless another one is set.
-const PATH: &str = "/callback";
+pub(crate) const PATH: &str = "/callback";
 
 const FINISHED: &str = "<!doctype html><html lang=en><meta charset=utf-8><title>Login finished</title>\
 <style>body{font:16px system-ui;margin:15vh auto;max-width:28em;text-align:center}</style>\

@@ -28,6 +28,7 @@ mod login;
 mod nearest;
 mod output;
 mod processes;
+mod provider_advice;
 mod remote;
 mod scaffold;
 mod shell_quote;

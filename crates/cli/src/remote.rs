@@ -24,6 +24,8 @@ pub(crate) struct RemoteEndpoint {
     pub(crate) address: Address,
     /// Values to mask in a trace.
     pub(crate) secrets: Vec<String>,
+    /// Whether a stored login is used: no other credentials are given.
+    pub(crate) uses_login: bool,
 }
 
 /// Resolves the URL and headers, with `${NAME}` expanded as in configuration files; runs the header helper last, if
@@ -69,7 +71,9 @@ pub(crate) async fn resolve_endpoint(
         // The value was created from a string.
         http = http.header(name.as_str(), value.to_str().unwrap_or_default());
     }
-    Ok(RemoteEndpoint { http, address, secrets })
+    let has_own = remote.bearer_env.is_some() || remote.header_helper.is_some();
+    let uses_login = !has_own && !headers.contains_key(AUTHORIZATION);
+    Ok(RemoteEndpoint { http, address, secrets, uses_login })
 }
 
 /// Returns the credentials of requests: a token of the command line or a stored login, and the headers of the helper, which

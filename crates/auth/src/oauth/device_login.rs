@@ -2,11 +2,12 @@
 
 use crate::device::{self, DEVICE_CODE, DeviceChannel};
 use crate::discovery::Discovery;
-use crate::dpop::DpopKey;
+use crate::dpop::DpopBinding;
 use crate::error::AuthError;
 use crate::form::Form;
-use crate::oauth::obtain::{Obtainer, TokenDemand, is_unknown_client};
-use crate::scope::{self, Scopes};
+use crate::oauth::demand::TokenDemand;
+use crate::oauth::obtain::{ClientSource, Obtainer, is_unknown_client};
+use crate::scope::Scopes;
 use crate::store::{Grant, GrantKey};
 
 impl Obtainer<'_> {
@@ -22,15 +23,13 @@ impl Obtainer<'_> {
             return Err(AuthError::DeviceUnsupported { issuer: discovery.server.issuer });
         }
         self.check_preset_issuer(&discovery).await?;
-        let scopes = self.scopes(&discovery, demand);
-        let dpop = self.needs_dpop(&discovery, &demand.challenges).then(DpopKey::generate);
-        match self.log_in_by_code(&discovery, &scopes, dpop.as_ref(), channel).await {
-            Err(error) if error.code() == Some("invalid_scope") && self.options.scopes.is_none() => {
-                let challenged = scope::challenged_scopes(&demand.challenges).unwrap_or_default();
-                let fewer = if challenged == scopes { Scopes::default() } else { challenged };
-                self.log_in_by_code(&discovery, &fewer, dpop.as_ref(), channel).await
+        let mut choices = self.scope_choices(&discovery, demand)?;
+        let dpop = self.dpop_binding(&discovery, demand);
+        loop {
+            let outcome = self.log_in_by_code(&discovery, &choices.current, dpop.as_ref(), channel).await;
+            if !choices.advance_after(&outcome) {
+                return outcome;
             }
-            other => other,
         }
     }
 
@@ -39,7 +38,7 @@ impl Obtainer<'_> {
         &self,
         discovery: &Discovery,
         scopes: &Scopes,
-        dpop: Option<&DpopKey>,
+        dpop: Option<&DpopBinding>,
         channel: &dyn DeviceChannel,
     ) -> Result<(GrantKey, Grant), AuthError> {
         let target = || {
@@ -61,7 +60,9 @@ impl Obtainer<'_> {
                 Ok(response) => {
                     return Ok(self.grant(discovery, chosen.client, scopes.clone(), dpop, response));
                 }
-                Err(error) if chosen.is_stored && !retried && is_unknown_client(&error) => {
+                Err(error)
+                    if chosen.source == ClientSource::Stored && !retried && is_unknown_client(&error) =>
+                {
                     self.store.set_client(&discovery.server.issuer, DEVICE_CODE, None).await?;
                     retried = true;
                 }

@@ -47,10 +47,17 @@ pub enum GrantMethod {
     AuthorizationCode,
     /// The client itself is the user.
     ClientCredentials,
-    /// A workload presents the JWT of its platform (RFC 7523).
+    /// A workload presents the JWT of its platform (RFC 7523). It needs no client: a `client_id` is sent only if one is
+    /// configured.
     JwtBearer(AssertionSource),
     /// The identity provider of an enterprise decides (ID-JAG). A denial never falls back to a login.
     EnterpriseManaged(EnterpriseManaged),
+}
+
+impl GrantMethod {
+    pub(crate) fn is_without_user(&self) -> bool {
+        !matches!(self, Self::AuthorizationCode)
+    }
 }
 
 /// The settings of enterprise-managed authorization.
@@ -63,12 +70,22 @@ pub struct EnterpriseManaged {
     pub client: OAuthClient,
     /// The identity token of the user.
     pub id_token: Secret,
+    /// The issuer of the identity provider, to which assertions of the client (`private_key_jwt`) are addressed; the token
+    /// endpoint if there is none.
+    pub issuer: Option<String>,
 }
 
 impl EnterpriseManaged {
     /// Returns the settings of an identity provider.
     pub fn new(token_endpoint: impl Into<String>, client: OAuthClient, id_token: Secret) -> Self {
-        Self { token_endpoint: token_endpoint.into(), client, id_token }
+        Self { token_endpoint: token_endpoint.into(), client, id_token, issuer: None }
+    }
+
+    /// Addresses assertions of the client to this issuer instead of the token endpoint.
+    #[must_use]
+    pub fn with_issuer(mut self, issuer: impl Into<String>) -> Self {
+        self.issuer = Some(issuer.into());
+        self
     }
 }
 

@@ -17,7 +17,7 @@ use crate::fetch::Fetcher;
 use crate::form::Form;
 use crate::metadata::ServerMetadata;
 use crate::store::{Generation, Grant, GrantState, ServerAccount, StoredGrant, SwapOutcome, TokenStore};
-use crate::token::{TokenEndpoint, TokenResponse};
+use crate::token::{TokenEndpoint, TokenKind, TokenResponse};
 
 /// How long a token of unknown state is left alone, so that a server that is slow can finish.
 const UNKNOWN_BACKOFF: Duration = Duration::from_secs(5);
@@ -89,11 +89,12 @@ impl Refresher<'_> {
         error: AuthError,
     ) -> Result<RefreshOutcome, AuthError> {
         let state = match &error {
-            // The grant was revoked, or the server no longer knows the client that it was issued to.
+            // The grant was revoked (the last code is GitHub's), or the server no longer knows the client that it was
+            // issued to.
             AuthError::Endpoint { error, .. }
                 if matches!(
                     error.code.as_str(),
-                    "invalid_grant" | "invalid_client" | "unauthorized_client"
+                    "invalid_grant" | "invalid_client" | "unauthorized_client" | "bad_refresh_token"
                 ) =>
             {
                 GrantState::NeedsLogin { reason: error.to_string() }
@@ -150,7 +151,15 @@ impl Refresher<'_> {
         };
         let stored = grant.client.to_client();
         let client = self.client.filter(|client| client.id == stored.id).unwrap_or(&stored);
-        TokenEndpoint { fetcher: self.fetcher, server: &server, client, dpop: self.dpop }.request(form).await
+        let is_dpop_required = grant.kind == TokenKind::Dpop;
+        let endpoint = TokenEndpoint {
+            fetcher: self.fetcher,
+            server: &server,
+            client,
+            dpop: self.dpop,
+            is_dpop_required,
+        };
+        endpoint.request(form).await
     }
 }
 

@@ -4,7 +4,7 @@ use clap::Args;
 
 use super::value_parsers::pair;
 
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 #[command(after_help = "\
 Examples:
   switchboard login github
@@ -16,9 +16,9 @@ Examples:
 pub(crate) struct LoginArgs {
     /// The server: the name of a configured one, or a URL
     pub(crate) server: String,
-    /// A name for the account, if you have several at one server
-    #[arg(long, value_name = "NAME", default_value = "default")]
-    pub(crate) account: String,
+    /// A name for the account, if you have several at one server; by default that of its entry, or `default`
+    #[arg(long, value_name = "NAME")]
+    pub(crate) account: Option<String>,
     /// Confirm a code in a browser on any device; needs a server that supports it
     #[arg(long, conflicts_with_all = ["paste", "port", "callback_url"])]
     pub(crate) device: bool,
@@ -55,6 +55,13 @@ pub(crate) struct LoginArgs {
     /// Print JSON, without tokens; with --device, first an object with the code
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+impl LoginArgs {
+    /// Returns the arguments of a login to a server without options.
+    pub(crate) fn new(server: &str) -> Self {
+        Self { server: server.to_owned(), ..Self::default() }
+    }
 }
 
 #[derive(Debug, Args)]

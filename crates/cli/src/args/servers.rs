@@ -100,6 +100,9 @@ pub(crate) struct AddArgs {
     /// Replace a server of the same name
     #[arg(long)]
     pub(crate) replace: bool,
+    /// Do not ask the server whether it wants a login
+    #[arg(long)]
+    pub(crate) no_probe: bool,
     /// Its program and arguments, after `--`
     #[arg(last = true, value_name = "CMD ARGS", conflicts_with_all = ["url", "entry"])]
     pub(crate) command: Vec<OsString>,
@@ -229,7 +232,8 @@ pub(crate) struct ReconnectArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct WhyArgs {
-    /// The tool: its name, `server/tool`, or `mcp__server__tool`
+    /// The tool: its name, `server/tool`, or `mcp__server__tool`; or a server at a URL, to explain its login
+    #[arg(value_name = "TOOL|SERVER|URL")]
     pub(crate) tool: String,
     /// Print JSON
     #[arg(long)]

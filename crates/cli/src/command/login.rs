@@ -5,9 +5,8 @@ use std::time::SystemTime;
 
 use switchboard::auth::{
     CallbackPort, OAuthAuthorizer, OAuthClient, OAuthOptions, PkcePolicy, ResourceParameter, Scopes,
-    ServerAccount, StoredGrant,
+    StoredGrant,
 };
-use switchboard::login::oauth_options;
 use switchboard::transport::http_client::{Address, Challenge, PlainHttp, Secret};
 use switchboard_terminal::StdinLines;
 
@@ -26,11 +25,11 @@ use crate::signals::Signals;
 ///
 /// # Errors
 /// Returns an error if the server cannot be reached, the login fails, or the user interrupts it.
-pub(crate) async fn run(args: &LoginArgs) -> Result<(), CommandError> {
+pub(crate) async fn run(args: &LoginArgs, stdin: Arc<StdinLines>) -> Result<(), CommandError> {
     let mut signals = Signals::catch()?;
     let target = LoginTarget::resolve(&args.server)?;
     let stored = tokio::select! {
-        stored = log_in(args, &target) => stored?,
+        stored = log_in(args, &target, stdin) => stored?,
         signal = signals.next() => return Err(CommandError::Interrupted { signal }),
     };
     let out = OutputStream::stdout();
@@ -46,8 +45,13 @@ pub(crate) async fn run(args: &LoginArgs) -> Result<(), CommandError> {
         .print(&format!("logged in to {}: the token is valid {until}{refresh}\n", one_line(&target.name)))?)
 }
 
-async fn log_in(args: &LoginArgs, target: &LoginTarget) -> Result<StoredGrant, CommandError> {
-    let options = options(args, target)?;
+async fn log_in(
+    args: &LoginArgs,
+    target: &LoginTarget,
+    stdin: Arc<StdinLines>,
+) -> Result<StoredGrant, CommandError> {
+    let options = options(args, target.options()?)?;
+    let callback_url = args.callback_url.as_deref().map(parse_callback_url).transpose()?;
     let http = http_client()?;
     let challenges = target.challenges(&http).await?;
     let authorizer = OAuthAuthorizer::new(http, target.address.clone(), options).with_store(open_store()?);
@@ -57,29 +61,12 @@ async fn log_in(args: &LoginArgs, target: &LoginTarget) -> Result<StoredGrant, C
         let login = authorizer.log_in_with_device(&challenges, Arc::new(prompt));
         return login.await.map_err(explain_login_error);
     }
-    let channel = channel(args, target, screen, &authorizer, &challenges).await?;
-    authorizer.with_login(Arc::new(channel)).log_in(&challenges).await.map_err(explain_login_error)
-}
-
-/// Returns how the user reaches the login page, and its callback this process.
-async fn channel(
-    args: &LoginArgs,
-    target: &LoginTarget,
-    screen: Arc<Screen>,
-    authorizer: &OAuthAuthorizer,
-    challenges: &[Challenge],
-) -> Result<TerminalChannel, CommandError> {
     let environment = LoginEnvironment::of_process();
     // Only where the browser is on another machine: it costs a second look at the metadata.
-    let has_device_login = environment.has_remote_browser()
-        && authorizer
-            .discover(challenges)
-            .await
-            .is_ok_and(|found| found.server.device_authorization_endpoint.is_some());
-    let callback_url = args.callback_url.as_deref().map(parse_callback_url).transpose()?;
-    let configured = target.oauth.as_ref().and_then(|oauth| oauth.callback_port);
-    let port = args.port.or(configured);
-    Ok(TerminalChannel {
+    let has_device_login =
+        environment.has_remote_browser() && supports_device(&authorizer, &challenges).await;
+    let port = args.port.or_else(|| target.oauth.as_ref()?.callback_port);
+    let channel = TerminalChannel {
         server: target.address.as_str().to_owned(),
         port: port.map_or(CallbackPort::Stable, CallbackPort::Fixed),
         callback_url,
@@ -87,8 +74,14 @@ async fn channel(
         environment,
         has_device_login,
         screen,
-        stdin: Arc::new(StdinLines::default()),
-    })
+        stdin,
+    };
+    authorizer.with_login(Arc::new(channel)).log_in(&challenges).await.map_err(explain_login_error)
+}
+
+async fn supports_device(authorizer: &OAuthAuthorizer, challenges: &[Challenge]) -> bool {
+    let found = authorizer.discover(challenges).await;
+    found.is_ok_and(|found| found.server.device_authorization_endpoint.is_some())
 }
 
 fn parse_callback_url(url: &str) -> Result<Address, CommandError> {
@@ -96,12 +89,10 @@ fn parse_callback_url(url: &str) -> Result<Address, CommandError> {
         .map_err(|error| CommandError::usage(format!("--callback-url: {error}")))
 }
 
-/// Returns the settings of a login: those of the command line, then those of the configuration.
-fn options(args: &LoginArgs, target: &LoginTarget) -> Result<OAuthOptions, CommandError> {
-    let mut options = target.oauth.as_deref().map(oauth_options).transpose()?.unwrap_or_default();
-    let names_account = target.oauth.as_ref().is_some_and(|oauth| oauth.account.is_some());
-    if args.account != ServerAccount::DEFAULT || !names_account {
-        options = options.with_account(&args.account);
+/// Returns the settings of a login: those of the entry, and the options of the command line above them.
+fn options(args: &LoginArgs, mut options: OAuthOptions) -> Result<OAuthOptions, CommandError> {
+    if let Some(account) = &args.account {
+        options = options.with_account(account);
     }
     if let Some(id) = &args.client_id {
         let client = match &args.client_secret_env {

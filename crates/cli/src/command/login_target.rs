@@ -2,16 +2,17 @@
 
 use std::sync::Arc;
 
-use http::header::{ACCEPT, CONTENT_TYPE, HeaderValue};
-use http::{Method, StatusCode};
+use switchboard::auth::OAuthOptions;
 use switchboard::host::config::OAuthConfig;
 use switchboard::host::{ServerSpec, Transport};
-use switchboard::protocol::Revision;
-use switchboard::transport::http_client::{Address, Challenge, HttpClient, PlainHttp, Request};
+use switchboard::login::oauth_options;
+use switchboard::transport::http_client::{Address, Challenge, HttpClient, PlainHttp};
 
 use crate::configured_servers::ConfigFiles;
-use crate::error::{CommandError, ExitKind};
+use crate::error::{CommandError, ExitKind, with_account};
+use crate::login::probe;
 use crate::sanitize::one_line;
+use crate::shell_quote::shell_quote;
 
 /// The server to log in to.
 #[derive(Debug)]
@@ -19,7 +20,7 @@ pub(crate) struct LoginTarget {
     /// The name by which the user knows it.
     pub(crate) name: String,
     pub(crate) address: Address,
-    /// The settings of its `oauth` block.
+    /// The `oauth` block of its entry.
     pub(crate) oauth: Option<Arc<OAuthConfig>>,
 }
 
@@ -50,31 +51,31 @@ impl LoginTarget {
         Ok(Self { name: typed.to_owned(), address, oauth: spec.oauth })
     }
 
-    /// Sends a request without credentials and returns the challenges of the server; none if it does not refuse.
+    /// Returns the settings of logins to it: those of its entry.
+    ///
+    /// # Errors
+    /// Returns an error if a file that they name cannot be read.
+    pub(crate) fn options(&self) -> Result<OAuthOptions, CommandError> {
+        Ok(self.oauth.as_deref().map(oauth_options).transpose()?.unwrap_or_default())
+    }
+
+    /// Returns the account that the command line names, else the one of its entry.
+    pub(crate) fn account<'a>(&'a self, named: Option<&'a str>) -> Option<&'a str> {
+        named.or_else(|| self.oauth.as_ref()?.account.as_deref())
+    }
+
+    /// Returns the challenges of the server; none if it does not refuse a request without credentials.
     ///
     /// # Errors
     /// Returns an error if the server cannot be reached.
     pub(crate) async fn challenges(&self, http: &HttpClient) -> Result<Vec<Challenge>, CommandError> {
-        let body = serde_json::json!({
-            "jsonrpc": "2.0",
-            "id": 1,
-            "method": "initialize",
-            "params": {
-                "protocolVersion": Revision::LATEST_LEGACY.as_str(),
-                "capabilities": {},
-                "clientInfo": { "name": "switchboard", "version": env!("CARGO_PKG_VERSION") },
-            },
-        });
-        let request = Request::new(Method::POST, self.address.clone())
-            .with_header(ACCEPT, HeaderValue::from_static("application/json, text/event-stream"))
-            .with_header(CONTENT_TYPE, HeaderValue::from_static("application/json"))
-            .with_body(body.to_string());
-        let response = http.send(request).await.map_err(switchboard::auth::AuthError::from)?;
-        match response.status {
-            StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => {
-                Ok(Challenge::from_headers(&response.headers))
-            }
-            _ => Ok(Vec::new()),
-        }
+        let answer = probe(http, &self.address).await?;
+        Ok(if answer.is_refused() { answer.challenges } else { Vec::new() })
+    }
+
+    /// Returns the command that logs in to this server.
+    pub(crate) fn login_command(&self, account: Option<&str>) -> String {
+        let command = format!("switchboard login {}", shell_quote(&one_line(&self.name)));
+        account.map_or(command.clone(), |account| with_account(&command, account))
     }
 }

@@ -2,6 +2,7 @@
 
 mod accounts;
 mod add;
+mod added_login;
 mod approve;
 mod call;
 mod catalog;
@@ -14,6 +15,7 @@ mod doctor;
 mod forget;
 mod import;
 mod info;
+mod key;
 mod list;
 mod list_pages;
 mod listen;

@@ -1,8 +1,10 @@
 //! Dispatches the subcommands.
 
+use std::sync::Arc;
+
 use crate::args::Command;
 use crate::command::{
-    accounts, add, approve, call, completions, demo, design, doctor, forget, import, info, list, listen,
+    accounts, add, approve, call, completions, demo, design, doctor, forget, import, info, key, list, listen,
     login, new, prompts, ps, quickstart, resources, route, status, tools, why,
 };
 use crate::demo::serve;
@@ -26,7 +28,7 @@ pub(crate) async fn run(command: Command) -> Result<(), CommandError> {
             let run = async |connection: &_| listen::run(connection, &args).await;
             route::with_session(&args.target, run).await
         }
-        Command::Add(args) => add::add(&args),
+        Command::Add(args) => add::add(&args).await,
         Command::Remove(args) => add::remove(&args),
         Command::List(args) => list::list(&args),
         Command::Get(args) => list::get(&args),
@@ -37,9 +39,10 @@ pub(crate) async fn run(command: Command) -> Result<(), CommandError> {
         Command::Import(args) => import::run(&args).await,
         Command::Status(args) => status::run(&args).await,
         Command::Reconnect(args) => status::reconnect(&args).await,
-        Command::Login(args) => login::run(&args).await,
+        Command::Login(args) => login::run(&args, Arc::default()).await,
         Command::Logout(args) => accounts::logout(&args).await,
         Command::Accounts(args) => accounts::list(&args).await,
+        Command::Key(args) => key::run(&args),
         Command::Why(args) => why::run(&args).await,
         Command::Ps(args) => ps::run(&args),
         Command::Doctor(args) => doctor::run(*args).await,

@@ -26,7 +26,7 @@ pub(crate) async fn run(args: &StatusArgs) -> Result<(), CommandError> {
     with_host(HostRequest::new(None, options), async |hosted| {
         hosted.start().await;
         let files = &hosted.files.resolved;
-        let logins = StatusLogins::read(files, hosted.account()).await;
+        let logins = StatusLogins::read(files, &hosted.account_selector()).await;
         if hosted.json {
             let statuses = hosted.statuses(files);
             let all =
@@ -56,7 +56,7 @@ pub(crate) async fn reconnect(args: &ReconnectArgs) -> Result<(), CommandError> 
         let status =
             hosted.statuses(&hosted.files.resolved).into_iter().find(|status| status.name == args.name);
         if let Some(status) = status.filter(|_| hosted.json) {
-            let logins = StatusLogins::read(&hosted.files.resolved, hosted.account()).await;
+            let logins = StatusLogins::read(&hosted.files.resolved, &hosted.account_selector()).await;
             print_json(&hosted.out, &logins.status_json(&status)?)?;
         }
         hosted.check_usable(&args.name)?;

@@ -21,13 +21,15 @@ pub(crate) struct StatusLogins(HashMap<String, StoredGrant>);
 
 impl StatusLogins {
     /// Reads the logins. A token store that cannot be read has none: the host has warned about it.
-    pub(crate) async fn read(files: &ResolvedConfig, account: Option<&str>) -> Self {
+    pub(crate) async fn read(files: &ResolvedConfig, selector: &AccountSelector) -> Self {
         let Ok(logins) = LoginOverview::read().await else { return Self::default() };
-        let selector = AccountSelector::new(account, false);
         let find = |server: &ConfiguredServer| {
             let oauth = server.plan.as_ref().ok().and_then(|plan| plan.oauth.as_ref());
             let configured = oauth.and_then(|oauth| oauth.account.clone()).map(AccountSelector::Named);
-            let selector = configured.as_ref().unwrap_or(&selector);
+            let selector = match (selector, &configured) {
+                (AccountSelector::Any | AccountSelector::Preferred(_), Some(configured)) => configured,
+                _ => selector,
+            };
             let login = logins.select(&login_address(server)?, selector).ok()??;
             Some((server.name.clone(), login.clone()))
         };

@@ -37,7 +37,7 @@ pub(crate) async fn run(hosted: &HostedServers) -> Result<(), CommandError> {
     let mut changes = JoinSet::new();
     apply(hosted, files.current(), &mut changes);
     loop {
-        let logins = StatusLogins::read(files.current(), hosted.account()).await;
+        let logins = StatusLogins::read(files.current(), &hosted.account_selector()).await;
         view.show(hosted, files.current(), &logins)?;
         tokio::select! {
             event = events.next() => {

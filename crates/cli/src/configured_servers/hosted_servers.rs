@@ -196,6 +196,11 @@ impl HostedServers {
         files.servers.iter().filter_map(status).collect()
     }
 
+    /// Returns which of several accounts at a server is used.
+    pub(crate) fn account_selector(&self) -> AccountSelector {
+        AccountSelector::new(self.account(), self.request.server.is_some())
+    }
+
     /// Returns the account that the command line names.
     pub(crate) fn account(&self) -> Option<&str> {
         self.request.options.account.as_deref()

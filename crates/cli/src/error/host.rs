@@ -3,9 +3,10 @@
 use switchboard::CallError;
 use switchboard::host::{self, HostError, Status};
 use switchboard::transport::LinkError;
-use switchboard::transport::link::{Challenge, LoginRequirement};
+use switchboard::transport::link::{Challenge, LoginRequirement, UnreachableKind};
 
 use super::{CommandError, ExitKind, challenge_error};
+use crate::provider_advice::explain_failure;
 use crate::sanitize::one_line;
 use crate::shell_quote::shell_quote;
 
@@ -82,6 +83,7 @@ fn auth_error(server: &str, challenge: &Challenge) -> CommandError {
     let metadata = challenge.resource_metadata.as_deref();
     let metadata = metadata.map(|metadata| format!("; how to get one: {metadata}"));
     let hint = match &challenge.requirement {
+        LoginRequirement::Login if let Some(step) = wider_login_step(server, challenge) => step,
         LoginRequirement::Login => format!(
             "{}; or add a header to its entry: \"headers\": {{\"Authorization\": \"Bearer ${{TOKEN}}\"}}{}{}",
             login_step(server, &challenge.requirement),
@@ -91,6 +93,14 @@ fn auth_error(server: &str, challenge: &Challenge) -> CommandError {
         other => login_step(server, other),
     };
     challenge_error(challenge).for_server(server).hint(hint)
+}
+
+/// Returns the login that a call with too few scopes needs; `None` if scopes are not what is missing.
+pub(super) fn wider_login_step(server: &str, challenge: &Challenge) -> Option<String> {
+    let scope =
+        challenge.scope.as_deref().filter(|_| challenge.error.as_deref() == Some("insufficient_scope"))?;
+    let (name, scope) = (shell_quote(&one_line(server)), shell_quote(&one_line(scope)));
+    Some(format!("log in with the scopes that this needs: switchboard login {name} --scope {scope}"))
 }
 
 /// Adds an account to the login command in a text.
@@ -136,6 +146,17 @@ fn connection_error(server: &str, failure: &host::ConnectionError) -> CommandErr
         host::ConnectionError::Session(error) => CommandError::from(error.clone()),
         other => CommandError::new(ExitKind::Unreachable, "unreachable", other.to_string()),
     };
-    let hint = format!("{}; `switchboard doctor {}` shows every step", failure.next_step(), one_line(server));
-    error.for_server(server).hint(hint)
+    let error = error.for_server(server);
+    match failure {
+        // The authorization server refused a refresh, and the hint says what its code means.
+        host::ConnectionError::Session(CallError::Link(LinkError::Unreachable {
+            kind: UnreachableKind::Other,
+            reason,
+        })) if explain_failure(&[reason]).is_some() => error,
+        _ => error.hint(format!(
+            "{}; `switchboard doctor {}` shows every step",
+            failure.next_step(),
+            one_line(server)
+        )),
+    }
 }

@@ -3,7 +3,7 @@
 use switchboard::auth::AuthError;
 
 use crate::error::CommandError;
-use crate::login::provider_advice::{explain_failure, provider_of};
+use crate::provider_advice::{explain_failure, provider_of};
 
 /// Returns the error of a login. What its codes mean at this provider, and which option helps, is its hint.
 pub(crate) fn explain_login_error(error: AuthError) -> CommandError {

@@ -22,7 +22,7 @@ pub(crate) fn open_logins(screen: &Screen) -> Option<StoredLogins> {
     }
 }
 
-/// Opens the token store of this user.
+/// Returns the token store of this user, which is created when the first login is stored.
 ///
 /// # Errors
 /// Returns an error if there is no home directory, or others could read the store.
@@ -31,7 +31,7 @@ pub(crate) fn open_store() -> Result<Arc<FileStore>, CommandError> {
         CommandError::new(ExitKind::Other, "no_home", "neither HOME nor XDG_STATE_HOME is set")
             .hint("set HOME to your home directory")
     })?;
-    Ok(Arc::new(FileStore::open(directory).map_err(AuthError::from)?))
+    Ok(Arc::new(FileStore::new(directory).map_err(AuthError::from)?))
 }
 
 impl From<AuthError> for CommandError {

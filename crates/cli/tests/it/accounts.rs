@@ -1,6 +1,6 @@
 //! Several accounts at one server: which one a command uses, and what it says if that is not clear.
 
-use serde_json::json;
+use serde_json::{Value, json};
 use switchboard_testkit::ProtectedServer;
 
 use crate::home::Home;
@@ -106,4 +106,33 @@ fn status_shows_who_is_logged_in_until_when() {
     home.run_ok(&["logout", "notes"]);
     assert!(home.run_ok(&["status"]).out.contains("next: switchboard login notes\n"));
     assert_eq!(home.run_ok(&["status", "--json"]).json()[0].get("loggedIn"), None);
+}
+
+#[test]
+fn the_oauth_block_of_an_entry_names_account_client_and_scopes() {
+    let server = ProtectedServer::start(3600);
+    server.support_device(&[]);
+    server.set_metadata("registration_endpoint", Value::Null);
+    let oauth = json!({ "account": "work", "clientId": "c9", "scopes": "notes admin", "resource": "omit" });
+    let home = Home::with(json!({ "notes": { "type": "http", "url": server.url(), "oauth": oauth } }));
+    let report = home.run(&["doctor", "notes"]).out;
+    assert!(
+        report.contains("configured: c9") && report.contains("next: switchboard login notes\n"),
+        "{report}"
+    );
+    let login = home.run_ok(&["login", "notes", "--device", "--json"]).out;
+    let login: Value = serde_json::from_str(login.lines().last().unwrap()).unwrap();
+    assert_eq!((&login["account"], &login["clientId"]), (&json!("work"), &json!("c9")));
+    assert_eq!(login["scopes"], json!(["notes", "admin"]));
+    assert!(!server.token_requests()[0].contains("resource="));
+    // The command line wins.
+    home.run_ok(&["login", "notes", "--device", "--account", "home", "--scope", "notes"]);
+    assert_eq!(tokens_of(&server, &home, &["tools", "--server", "notes"]), ["canary-access-1"]);
+    assert_eq!(
+        tokens_of(&server, &home, &["tools", "--server", "notes", "--account", "home"]),
+        ["canary-access-2"]
+    );
+    assert_eq!(home.run_ok(&["status", "--json"]).json()[0]["loggedIn"]["account"], "work");
+    assert!(home.run_ok(&["doctor", "notes"]).out.contains("account work at"));
+    assert!(home.run_ok(&["why", "notes", "--account", "home"]).out.contains("accepts the token"));
 }

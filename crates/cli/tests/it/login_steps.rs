@@ -4,6 +4,7 @@ use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::process::Command;
 
+use serde_json::Value;
 use switchboard_testkit::RunningCommand;
 
 use crate::home::Home;
@@ -37,6 +38,33 @@ pub(crate) fn without_browser(home: &Home, args: &[&str]) -> Command {
         command.env_remove(name);
     }
     command
+}
+
+/// Lets all stored tokens expire: they were obtained two hours earlier than before.
+pub(crate) fn expire_tokens(home: &Home) {
+    fn age(value: &mut Value) {
+        match value {
+            Value::Array(all) => all.iter_mut().for_each(age),
+            Value::Object(members) => {
+                for (name, value) in members {
+                    match name.as_str() {
+                        "expires_at" | "obtained_at" => {
+                            let seconds = value["secs_since_epoch"].as_u64().unwrap();
+                            value["secs_since_epoch"] = (seconds - 7200).into();
+                        }
+                        _ => age(value),
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+    let path = home.at("state/switchboard/auth/grants.json");
+    let mut store: Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
+    let before = store.clone();
+    age(&mut store);
+    assert_ne!(store, before);
+    std::fs::write(path, store.to_string()).unwrap();
 }
 
 /// Logs in with the callback on a loopback port.

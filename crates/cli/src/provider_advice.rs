@@ -308,11 +308,11 @@ pub(crate) fn explain_failure(texts: &[&str]) -> Option<&'static Advice> {
 pub(crate) fn provider_of(issuer: &str) -> Option<&'static Provider> {
     let host = issuer.split_once("://").map_or(issuer, |(_, rest)| rest);
     let host = host.split(['/', ':', '?']).next().unwrap_or_default().to_ascii_lowercase();
-    let is_match = |pattern: &&str| match pattern.strip_prefix('.') {
-        Some(_) => host.ends_with(*pattern),
-        None => host == **pattern,
+    let is_match = |pattern: &&str| match pattern.starts_with('.') {
+        true => host.ends_with(*pattern),
+        false => host == **pattern,
     };
-    PROVIDERS.iter().find(|provider| provider.hosts.iter().any(|pattern| is_match(&pattern)))
+    PROVIDERS.iter().find(|provider| provider.hosts.iter().any(is_match))
 }
 
 /// Returns whether a code stands in a text, not as a part of a longer word.
