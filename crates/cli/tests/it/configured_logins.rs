@@ -9,7 +9,7 @@ use crate::home::Home;
 use crate::login_steps::{get, log_in, visit_login_page, without_browser};
 
 #[test]
-fn row_16_a_running_host_uses_the_login_of_another_process() {
+fn b16_a_running_host_uses_the_login_of_another_process() {
     let server = ProtectedServer::start(3600);
     let home = Home::with(json!({ "notes": { "type": "http", "url": server.url() } }));
     let mut watch = RunningCommand::start(home.command(&["status", "--watch"]));
