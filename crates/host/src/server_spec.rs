@@ -122,6 +122,7 @@ impl ServerSpec {
     }
 
     /// Sets a command that prints headers: it runs when the server is connected, and again when the server refuses them.
+    /// Not used if the transport is not HTTP, or has an authorizer of its own.
     pub fn header_helper(mut self, helper: HeaderHelper) -> Self {
         self.header_helper = Some(helper);
         self

@@ -5,6 +5,7 @@
 
 mod assertions;
 mod authorization_server;
+mod bound_tokens;
 mod breakage;
 mod client;
 mod device;
@@ -18,6 +19,7 @@ mod killed_process;
 mod logins;
 mod protected_service;
 mod provider_shapes;
+mod provider_tokens;
 mod refresh_failures;
 mod refresh_races;
 mod resource_server;
