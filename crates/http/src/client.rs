@@ -20,7 +20,6 @@ use crate::authorize::{Authorizer, MAX_AUTHORIZED_ATTEMPTS, RequestTarget, Retry
 use crate::body::{Body, ERROR_BODY_LIMIT};
 use crate::challenge::Challenge;
 use crate::dial::Dialer;
-use crate::echoed_credentials::mask_echoed;
 use crate::error::{ConnectKind, HttpError, TimeoutPhase};
 use crate::message::{Request, Response};
 use crate::network_scope::NetworkScope;
@@ -165,8 +164,7 @@ impl HttpClient {
             for (name, value) in credentials.headers() {
                 request.headers.insert(name, value.clone());
             }
-            let mut response = self.follow(&request).await?;
-            mask_echoed(&mut response.headers, &credentials);
+            let response = self.follow(&request).await?;
             let target = RequestTarget::new(&request.method, &request.address);
             let (status, headers) = (response.status, &response.headers);
             authorizer.observe_response(target, status, headers);
