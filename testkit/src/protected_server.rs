@@ -204,6 +204,7 @@ impl State {
             Some("tools/list") => {
                 json!({ "tools": [{ "name": "take_note", "inputSchema": { "type": "object" } }] })
             }
+            Some("tools/call") => json!({ "content": [{ "type": "text", "text": "noted" }] }),
             Some("server/discover") => {
                 let error = json!({ "code": -32601, "message": "no" });
                 return json_response(&json!({ "jsonrpc": "2.0", "id": message["id"], "error": error }));

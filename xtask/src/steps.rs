@@ -136,7 +136,7 @@ fn clippy(project: &Project) -> Result<StepOutcome, TaskError> {
 
 /// In a workspace build features are unified, which hides a feature that does not build alone.
 fn features(project: &Project) -> Result<StepOutcome, TaskError> {
-    for feature in ["", "client", "server", "http-client", "http-server", "host", "service"] {
+    for feature in ["", "client", "server", "http-client", "http-server", "http-tls", "host", "service"] {
         let mut cargo = project.cargo();
         cargo.args(["check", "-p", "switchboard-mcp", "--no-default-features", "--features", feature]);
         command::run(&mut cargo)?;
@@ -249,7 +249,8 @@ fn interop_tests(project: &Project) -> Result<StepOutcome, TaskError> {
             .args(["test", "--workspace", "--test", "programs"])
             .args(arguments)
             .envs(peers.environment())
-            .env("SWITCHBOARD_INTEROP_ASSISTANT", project.target.join("debug/assistant"));
+            .env("SWITCHBOARD_INTEROP_ASSISTANT", project.target.join("debug/assistant"))
+            .env("SWITCHBOARD_INTEROP_COMMAND_LINE", project.target.join("debug/switchboard"));
         if project.long {
             cargo.env("SWITCHBOARD_LONG", "1");
         }

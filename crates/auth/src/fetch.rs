@@ -5,6 +5,8 @@
 //! the configuration are (globally reachable, in a private network, on this machine); redirects stay at their origin; no
 //! credentials but those of the client are sent.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -36,6 +38,8 @@ pub(crate) struct Fetcher {
     http: HttpClient,
     /// The MCP server, and what the user has configured. URLs that servers name lead no further inside.
     trusted: Vec<Address>,
+    /// Whether a warning about the slash of an issuer was logged. Clones share it.
+    has_warned: Arc<AtomicBool>,
 }
 
 /// A response: status, headers and body.
@@ -52,7 +56,14 @@ pub(crate) struct Answer {
 impl Fetcher {
     /// Returns a fetcher for the authorization of this MCP server.
     pub(crate) fn new(http: HttpClient, server: &Address) -> Self {
-        Self { http, trusted: vec![server.clone()] }
+        Self { http, trusted: vec![server.clone()], has_warned: Arc::default() }
+    }
+
+    /// Warns once that two documents write an issuer with and without its trailing slash.
+    pub(crate) fn warn_about_slash(&self, listed: &str, document: &str) {
+        if !self.has_warned.swap(true, Ordering::Relaxed) {
+            tracing::warn!(listed, document, "issuers differ by a trailing slash");
+        }
     }
 
     /// Allows what this URL of the configuration makes necessary. One that cannot be called changes nothing.
@@ -65,7 +76,7 @@ impl Fetcher {
 
     /// Returns a fetcher for a server of the configuration, which has nothing to do with the MCP server.
     pub(crate) fn for_configured(&self, url: &str) -> Self {
-        Self { http: self.http.clone(), trusted: Vec::new() }.trusting(Some(url))
+        Self { trusted: Vec::new(), ..self.clone() }.trusting(Some(url))
     }
 
     /// Returns which addresses may be connected to.
@@ -181,7 +192,15 @@ impl Answer {
         if !self.status.is_success() {
             return Err(self.error());
         }
-        serde_json::from_slice(&self.body).map_err(|error| self.malformed(&error))
+        // A struct would also be read from an array of its members.
+        if self.body.trim_ascii_start().first().is_some_and(|byte| *byte == b'[') {
+            return Err(self.malformed_because("it is an array, not an object".to_owned()));
+        }
+        serde_json::from_slice(&self.body).map_err(|error| match self.error() {
+            // Some servers send errors with status 200.
+            found @ AuthError::Endpoint { .. } => found,
+            _ => self.malformed(&error),
+        })
     }
 
     /// Returns the OAuth error of an unsuccessful answer.
@@ -210,6 +229,10 @@ impl Answer {
             (false, true) => "a member is missing or of the wrong type".to_owned(),
             (false, false) => format!("error at line {} column {}", error.line(), error.column()),
         };
+        self.malformed_because(reason)
+    }
+
+    fn malformed_because(&self, reason: String) -> AuthError {
         AuthError::Malformed { url: self.url.clone(), status: self.status.as_u16(), reason }
     }
 }

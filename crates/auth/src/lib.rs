@@ -63,7 +63,9 @@ pub use oauth::{
     PendingCallback, PkcePolicy, ResourceParameter, Revocation,
 };
 pub use registration::{Registration, client_metadata_document};
-pub use resource_server::{ApiKeyEntry, ApiKeys, ResourceServer, ResourceServerError, ResourceVerifier};
+pub use resource_server::{
+    ApiKeyEntry, ApiKeys, DpopVerification, ResourceServer, ResourceServerError, ResourceVerifier,
+};
 pub use scope::Scopes;
 pub use store::{
     FileStore, Generation, Grant, GrantKey, GrantState, MemoryStore, ServerAccount, StoreLock, StoredClient,

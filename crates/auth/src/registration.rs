@@ -3,6 +3,7 @@
 //! Invariant: a client belongs to the issuer that it was registered with; another issuer never sees its id, except for a
 //! metadata document, whose URL is the same everywhere.
 
+use http::StatusCode;
 use serde::{Deserialize, Serialize};
 use switchboard_http::{Address, PlainHttp, Secret};
 
@@ -92,23 +93,38 @@ pub fn client_metadata_document(url: &str, client_name: &str) -> String {
 /// Registers a client (RFC 7591).
 ///
 /// # Errors
-/// [`AuthError::NeedsClientRegistration`] if the server does not register clients; its error if it rejects this one.
+/// [`AuthError::NeedsClientRegistration`] if the server does not register clients, or not those of the public; its error if
+/// it rejects this one.
 pub(crate) async fn register(
     fetcher: &Fetcher,
     server: &ServerMetadata,
     request: &RegistrationRequest<'_>,
 ) -> Result<OAuthClient, AuthError> {
-    let Some(endpoint) = &server.registration_endpoint else {
-        return Err(AuthError::NeedsClientRegistration {
-            issuer: server.issuer.clone(),
-            redirect_uri: request.redirect_uri.unwrap_or(NO_REDIRECT).to_owned(),
-        });
+    let by_hand = || AuthError::NeedsClientRegistration {
+        issuer: server.issuer.clone(),
+        redirect_uri: request.redirect_uri.unwrap_or(NO_REDIRECT).to_owned(),
     };
+    let endpoint = server.registration_endpoint.as_ref().ok_or_else(by_hand)?;
     let address = fetcher.check("registration endpoint", endpoint)?;
     let body = serde_json::to_vec(&ClientMetadata::new(server, request)).expect("strings serialize");
     let answer = fetcher.post_json(address, body).await?;
+    if is_closed(answer.status) {
+        return Err(by_hand());
+    }
     let registered: RegisteredClient = answer.decode()?;
     registered.into_client()
+}
+
+/// Returns whether a registration endpoint takes no requests of the public, although the metadata lists it.
+fn is_closed(status: StatusCode) -> bool {
+    matches!(
+        status,
+        StatusCode::UNAUTHORIZED
+            | StatusCode::FORBIDDEN
+            | StatusCode::NOT_FOUND
+            | StatusCode::METHOD_NOT_ALLOWED
+            | StatusCode::NOT_IMPLEMENTED
+    )
 }
 
 /// The client metadata of RFC 7591, section 2.

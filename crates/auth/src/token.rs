@@ -8,6 +8,7 @@ use std::time::{Duration, SystemTime};
 
 use http::Method;
 use http::header::{HeaderMap, HeaderName, HeaderValue};
+use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 use switchboard_http::{Address, HttpError, Secret, TimeoutPhase};
 
@@ -150,6 +151,7 @@ pub(crate) fn sensitive(text: &str) -> Result<HeaderValue, AuthError> {
 /// The JSON of a successful answer.
 #[derive(Deserialize)]
 struct TokenAnswer {
+    #[serde(deserialize_with = "token_text")]
     access_token: String,
     #[serde(default)]
     token_type: Option<String>,
@@ -176,6 +178,16 @@ impl TokenAnswer {
             scopes: self.scope.as_deref().map(Scopes::parse).filter(|scopes| !scopes.is_empty()),
             issued_token_type: self.issued_token_type.as_deref().map(printable),
         })
+    }
+}
+
+/// Decodes a token that a header can carry (RFC 6750, section 2.1, taken liberally).
+fn token_text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+    let token = String::deserialize(deserializer)?;
+    match !token.is_empty() && token.bytes().all(|byte| byte.is_ascii_graphic()) {
+        true => Ok(token),
+        // Without the token, which would be printed.
+        false => Err(D::Error::custom("not a token")),
     }
 }
 

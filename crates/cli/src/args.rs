@@ -2,6 +2,7 @@
 
 mod completions;
 mod demo;
+mod key;
 mod login;
 mod requests;
 mod servers;
@@ -18,6 +19,7 @@ use crate::error::{CommandError, ErrorFormat};
 
 pub(crate) use completions::{CompletionsArgs, ManArgs};
 pub(crate) use demo::{DemoArgs, DemoServerArgs};
+pub(crate) use key::{KeyAction, KeyArgs, KeyCreateArgs, KeyRevokeArgs};
 pub(crate) use login::{AccountsArgs, LoginArgs, LogoutArgs};
 pub(crate) use requests::{CallArgs, CompleteArgs, ListenArgs, PromptArgs, ReadArgs, SaveArgs, ToolsArgs};
 pub(crate) use servers::{
@@ -118,6 +120,8 @@ pub(crate) enum Command {
     Logout(LogoutArgs),
     /// List your logins, and how long each is valid
     Accounts(AccountsArgs),
+    /// Create, list and revoke the API keys of a service
+    Key(KeyArgs),
     /// Explain why a tool is missing or refused, or why a server refuses your login
     Why(WhyArgs),
     /// List the running server processes
@@ -168,6 +172,7 @@ impl Command {
             Self::Login(args) => args.json,
             Self::Logout(args) => args.json,
             Self::Accounts(args) => args.json,
+            Self::Key(args) => args.action.file().json,
             Self::Why(args) => args.json,
             Self::Ps(args) => args.json,
             Self::Doctor(args) => args.json,

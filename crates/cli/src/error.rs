@@ -19,6 +19,7 @@ use switchboard_terminal::{OutputStream, format_size};
 use crate::provider_advice::explain_failure;
 use crate::sanitize::{json, one_line, sanitize};
 
+use host::wider_login_step;
 pub(crate) use host::{login_step, with_account};
 
 /// Error of a command.
@@ -307,6 +308,13 @@ fn link_error(error: &LinkError) -> CommandError {
 
 /// Reports an authentication challenge.
 fn challenge_error(challenge: &Challenge) -> CommandError {
+    let error = || {
+        CommandError::new(ExitKind::Authentication, "authentication", challenge.to_string())
+            .update(|report| report.http_status = Some(challenge.status))
+    };
+    if let Some(step) = wider_login_step("URL", challenge) {
+        return error().hint(step);
+    }
     let mut hint = match challenge.status {
         _ if challenge.requirement != LoginRequirement::Login => login_step("URL", &challenge.requirement),
         403 => "the credentials are not sufficient, or the server does not accept this host name".to_owned(),
@@ -320,9 +328,7 @@ fn challenge_error(challenge: &Challenge) -> CommandError {
     if let Some(metadata) = &challenge.resource_metadata {
         hint += &format!("; how to get them: {metadata}");
     }
-    CommandError::new(ExitKind::Authentication, "authentication", challenge.to_string())
-        .hint(hint)
-        .update(|report| report.http_status = Some(challenge.status))
+    error().hint(hint)
 }
 
 /// Returns a hint for a server that cannot be reached.

@@ -95,7 +95,9 @@ mod verify;
 pub use boxed_future::BoxFuture;
 pub use secret::Secret;
 pub use url::{Address, AddressError, Origin, PlainHttp};
-pub use verify::{PresentedToken, ProtectedResource, VerifiedCaller, Verifier, VerifyError};
+pub use verify::{
+    DpopSupport, PresentedToken, ProtectedResource, TokenScheme, VerifiedCaller, Verifier, VerifyError,
+};
 #[cfg(feature = "client")]
 pub use {
     authorize::{

@@ -165,6 +165,7 @@
 //! | `client` | [`client`] |
 //! | `server` | [`mod@server`], [`serve_stdio`] |
 //! | `http-client`, `http-server` | [`Http`], [`HttpListener`](server::HttpListener) |
+//! | `http-tls` | [`TlsIdentity`](server::TlsIdentity): TLS of the HTTP server |
 //! | `oauth` | [`auth`]: logging in to servers; with `host` also [`login`]: stored logins for the servers of a host |
 //! | `host` | [`host`] |
 //! | `service`, `service-client`, `service-rpc`, `service-validate` | [`mod@service`], its typed client, its plain JSON-RPC endpoint, checks of `pattern` and `format` |

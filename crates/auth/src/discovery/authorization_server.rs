@@ -35,11 +35,7 @@ pub(super) async fn find(
         };
         if is_same_issuer(issuer, &found.issuer) {
             if issuer != found.issuer {
-                tracing::warn!(
-                    listed = issuer,
-                    document = found.issuer,
-                    "issuers differ by a trailing slash"
-                );
+                fetcher.warn_about_slash(issuer, &found.issuer);
             }
             attempts.push(DiscoveryAttempt::found(DocumentKind::AuthorizationServer, url));
             return Ok(found);
@@ -126,7 +122,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn row_1_an_issuer_without_a_path_may_differ_by_its_slash() {
+    fn b01_an_issuer_without_a_path_may_differ_by_its_slash() {
         for (expected, found, is_same) in [
             ("https://a.example", "https://a.example", true),
             ("https://a.example/", "https://a.example", true),

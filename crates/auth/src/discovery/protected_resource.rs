@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn row_8_a_relative_metadata_url_is_resolved_at_the_same_origin() {
+    fn b08_a_relative_metadata_url_is_resolved_at_the_same_origin() {
         let server = server("https://h.example/public/mcp");
         let mut attempts = Vec::new();
         let found = candidates(&server, &challenge("/meta?x=1"), &mut attempts);
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn row_9_a_resource_must_cover_the_server() {
+    fn b09_a_resource_must_cover_the_server() {
         let server = server("https://h.example/a/mcp");
         for fits in [
             "https://h.example",

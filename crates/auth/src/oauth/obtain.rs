@@ -326,14 +326,20 @@ impl Obtainer<'_> {
         let is_rejected = |id: &str| rejected.as_ref().is_some_and(|grant| grant.key.client_id == id);
         // A client for the device grant is kept under the name of the grant.
         let kept_under = redirect_uri.unwrap_or(DEVICE_CODE);
-        if let Some(stored) = self.store.client(&server.issuer, kept_under).await?
-            && !is_rejected(&stored.id)
-        {
-            return Ok(ChosenClient { client: stored.to_client(), source: ClientSource::Stored });
-        }
-        let request = RegistrationRequest { client_name, redirect_uri, scopes };
+        let stored = self.store.client(&server.issuer, kept_under).await?;
+        let registered_for = match stored {
+            Some(stored) if is_rejected(&stored.id) => scopes.clone(),
+            Some(stored) if stored.allows(scopes) => {
+                return Ok(ChosenClient { client: stored.to_client(), source: ClientSource::Stored });
+            }
+            Some(stored) => stored.scopes.union(scopes),
+            None => scopes.clone(),
+        };
+        let request = RegistrationRequest { client_name, redirect_uri, scopes: &registered_for };
         let client = registration::register(self.fetcher, server, &request).await?;
-        self.store.set_client(&server.issuer, kept_under, StoredClient::of(&client)).await?;
+        let stored =
+            StoredClient::of(&client).map(|stored| StoredClient { scopes: registered_for, ..stored });
+        self.store.set_client(&server.issuer, kept_under, stored).await?;
         Ok(ChosenClient { client, source: ClientSource::Registered })
     }
 
@@ -355,6 +361,7 @@ impl Obtainer<'_> {
             id: client.id.clone(),
             secret: None,
             placement: None,
+            scopes: Scopes::default(),
         });
         // A bearer token is sent without proofs.
         let dpop_key = dpop.map(|binding| &binding.key).filter(|_| response.kind == TokenKind::Dpop);

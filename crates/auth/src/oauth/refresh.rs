@@ -89,11 +89,12 @@ impl Refresher<'_> {
         error: AuthError,
     ) -> Result<RefreshOutcome, AuthError> {
         let state = match &error {
-            // The grant was revoked, or the server no longer knows the client that it was issued to.
+            // The grant was revoked (the last code is GitHub's), or the server no longer knows the client that it was
+            // issued to.
             AuthError::Endpoint { error, .. }
                 if matches!(
                     error.code.as_str(),
-                    "invalid_grant" | "invalid_client" | "unauthorized_client"
+                    "invalid_grant" | "invalid_client" | "unauthorized_client" | "bad_refresh_token"
                 ) =>
             {
                 GrantState::NeedsLogin { reason: error.to_string() }

@@ -14,6 +14,9 @@ use crate::store::StoredGrant;
 pub enum Revocation {
     /// They were.
     Revoked,
+    /// The refresh token was, so that the grant cannot be used any more; the server cannot revoke access tokens, as many
+    /// cannot whose tokens are signed, and this one stays valid until it expires.
+    RefreshTokenOnly,
     /// The server cannot revoke tokens: they stay valid until they expire.
     Unsupported,
     /// The server did not answer as it should; the tokens may stay valid until they expire.
@@ -30,8 +33,15 @@ pub(super) async fn revoke(fetcher: &Fetcher, stored: &StoredGrant) -> Revocatio
         let mut form = Form::default();
         form.add("token", token.expose());
         form.add("token_type_hint", hint);
-        if let Err(error) = post(fetcher, stored, endpoint, form).await {
-            return Revocation::Failed(error);
+        match post(fetcher, stored, endpoint, form).await {
+            Ok(()) => {}
+            Err(error) if error.code() == Some("unsupported_token_type") && hint == "access_token" => {
+                return match grant.refresh_token {
+                    Some(_) => Revocation::RefreshTokenOnly,
+                    None => Revocation::Unsupported,
+                };
+            }
+            Err(error) => return Revocation::Failed(error),
         }
     }
     Revocation::Revoked

@@ -2,8 +2,9 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
-use switchboard_http::{Address, HttpClient, HttpClientOptions, PlainHttp, ProtectedResource};
+use switchboard_http::{Address, DpopSupport, HttpClient, HttpClientOptions, PlainHttp, ProtectedResource};
 
 use crate::client_auth::OAuthClient;
 use crate::fetch::{Fetcher, canonical_resource};
@@ -13,6 +14,7 @@ use crate::resource_server::access_token::AccessTokenVerifier;
 use crate::resource_server::api_key::ApiKeys;
 use crate::resource_server::api_key_file::{ApiKeyFile, ApiKeySource};
 use crate::resource_server::claims::ExpectedClaims;
+use crate::resource_server::dpop_proof::DpopVerification;
 use crate::resource_server::error::ResourceServerError;
 use crate::resource_server::introspection::IntrospectionVerifier;
 use crate::resource_server::jwks_cache::JwksCache;
@@ -21,8 +23,12 @@ use crate::resource_server::token_cache::TokenCache;
 use crate::resource_server::verifier::ResourceVerifier;
 
 const WELL_KNOWN: &str = "/.well-known/oauth-protected-resource";
-/// How many verified tokens are cached.
+/// How many verified tokens are cached, and for how long: a revocation takes effect at the latest then.
 const CACHED_TOKENS: usize = 10_000;
+const MAX_CACHED: Duration = Duration::from_secs(60);
+/// How many opaque tokens that the authorization server rejected are cached, and for how long.
+const REJECTED_TOKENS: usize = 10_000;
+const MAX_REJECTED: Duration = Duration::from_secs(5);
 
 /// The settings of a server whose requests carry tokens: its public URL, and who issues the tokens.
 ///
@@ -49,6 +55,10 @@ pub struct ResourceServer {
     scopes: Vec<String>,
     audiences: Vec<String>,
     algorithms: Vec<SignatureAlgorithm>,
+    is_strict: bool,
+    subject_claim: Option<String>,
+    scope_claims: Vec<String>,
+    dpop: Option<DpopVerification>,
     introspection: Option<(String, OAuthClient)>,
     api_keys: Option<ApiKeys>,
     api_key_file: Option<PathBuf>,
@@ -66,6 +76,10 @@ impl ResourceServer {
             scopes: Vec::new(),
             audiences: Vec::new(),
             algorithms: SignatureAlgorithm::ALL.to_vec(),
+            is_strict: false,
+            subject_claim: None,
+            scope_claims: Vec::new(),
+            dpop: None,
             introspection: None,
             api_keys: None,
             api_key_file: None,
@@ -96,6 +110,33 @@ impl ResourceServer {
     /// Accepts tokens for this audience, too: another name of this server, for issuers that do not use URLs.
     pub fn audience(mut self, audience: impl Into<String>) -> Self {
         self.audiences.push(audience.into());
+        self
+    }
+
+    /// Takes the subject of callers from this claim instead of `sub`, like `oid` of Entra. It must be unique per issuer;
+    /// tokens without it are rejected.
+    pub fn subject_claim(mut self, name: impl Into<String>) -> Self {
+        self.subject_claim = Some(name.into());
+        self
+    }
+
+    /// Counts the values of this claim as scopes, too, besides `scope` or `scp`: `permissions` of Auth0, `roles` of Entra,
+    /// `realm_access.roles` of Keycloak. A text has scopes separated by blanks, an array one in each element.
+    pub fn scope_claim(mut self, name: impl Into<String>) -> Self {
+        self.scope_claims.push(name.into());
+        self
+    }
+
+    /// Accepts only signed tokens of the type `at+jwt` (RFC 9068). Without it, tokens of the general type `JWT`, as Entra,
+    /// Okta, Auth0 and Keycloak issue them, are accepted unless they look like ID tokens.
+    pub fn require_at_jwt(mut self) -> Self {
+        self.is_strict = true;
+        self
+    }
+
+    /// Accepts tokens that are bound to a key (DPoP), or only such. Without it, they are rejected.
+    pub fn dpop(mut self, dpop: DpopVerification) -> Self {
+        self.dpop = Some(dpop);
         self
     }
 
@@ -148,7 +189,8 @@ impl ResourceServer {
             let reason = "it has a query".to_owned();
             return Err(ResourceServerError::Url { what: "public URL", url: self.public_url, reason });
         }
-        if self.algorithms.is_empty() {
+        let no_proof = self.dpop.as_ref().is_some_and(|dpop| dpop.algorithms.is_empty());
+        if self.algorithms.is_empty() || no_proof {
             return Err(ResourceServerError::NoAlgorithm);
         }
         let resource = canonical_resource(&public);
@@ -157,7 +199,14 @@ impl ResourceServer {
         metadata.scopes_supported.clone_from(&self.scopes);
         metadata.bearer_methods_supported = vec!["header".to_owned()];
         metadata.resource_name = self.name;
-        let protected_resource = describe(&public, &metadata, &self.scopes);
+        let proofs = self.dpop.map(|dpop| dpop.into_verifier(public.clone()));
+        if let Some(proofs) = &proofs {
+            metadata.dpop_signing_alg_values_supported = proofs.algorithm_names();
+            metadata.dpop_bound_access_tokens_required = proofs.is_required;
+        }
+        let mut protected_resource = describe(&public, &metadata, &self.scopes);
+        protected_resource.dpop =
+            proofs.as_ref().map(|proofs| DpopSupport::new(proofs.algorithm_names(), proofs.is_required));
 
         let http = match self.http {
             Some(http) => http,
@@ -172,8 +221,13 @@ impl ResourceServer {
         match self.issuer {
             Some(issuer) => {
                 let issuer_address = parse_url("issuer", &issuer)?;
-                let audiences = std::iter::once(resource).chain(self.audiences).collect();
-                let expected = ExpectedClaims { issuer: issuer.clone(), audiences };
+                let expected = ExpectedClaims {
+                    issuer: issuer.clone(),
+                    resource,
+                    audiences: self.audiences,
+                    subject_claim: self.subject_claim,
+                    scope_claims: self.scope_claims,
+                };
                 if let Some((endpoint, client)) = self.introspection {
                     let endpoint = parse_url("introspection endpoint", &endpoint)?;
                     let fetcher = Fetcher::new(http.clone(), &endpoint);
@@ -182,7 +236,12 @@ impl ResourceServer {
                 let jwks_url = self.jwks_url.map(|url| parse_url("key set", &url)).transpose()?;
                 let fetcher = Fetcher::new(http, jwks_url.as_ref().unwrap_or(&issuer_address));
                 let keys = JwksCache::new(JwksSource::new(fetcher, issuer, jwks_url));
-                signed = Some(AccessTokenVerifier { keys, algorithms: self.algorithms, expected });
+                signed = Some(AccessTokenVerifier {
+                    keys,
+                    algorithms: self.algorithms,
+                    expected,
+                    is_strict: self.is_strict,
+                });
             }
             None if self.introspection.is_some() || self.jwks_url.is_some() => {
                 return Err(ResourceServerError::NoIssuer);
@@ -190,8 +249,16 @@ impl ResourceServer {
             None if api_keys.is_none() => return Err(ResourceServerError::NoTokens),
             None => {}
         }
-        let cache = TokenCache::new(CACHED_TOKENS);
-        Ok(ResourceVerifier { signed, opaque, api_keys, cache, metadata, protected_resource })
+        Ok(ResourceVerifier {
+            signed,
+            opaque,
+            api_keys,
+            proofs,
+            cache: TokenCache::new(CACHED_TOKENS, MAX_CACHED),
+            rejected: TokenCache::new(REJECTED_TOKENS, MAX_REJECTED),
+            metadata,
+            protected_resource,
+        })
     }
 }
 
@@ -254,6 +321,10 @@ mod tests {
             (server().issuer("http://a.example"), "issuer"),
             (server().issuer("not a url"), "issuer"),
             (server().issuer("https://a.example").algorithms([]), "algorithm"),
+            (
+                server().issuer("https://a.example").dpop(DpopVerification::optional().with_algorithms([])),
+                "algorithm",
+            ),
             (ResourceServer::new("http://h.example/mcp").issuer("https://a.example"), "public URL"),
             (ResourceServer::new("https://h.example/mcp?x=1").issuer("https://a.example"), "query"),
             (server().api_key_file("/does/not/exist"), "API keys"),

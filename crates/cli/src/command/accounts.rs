@@ -37,6 +37,12 @@ pub(crate) async fn logout(args: &LogoutArgs) -> Result<(), CommandError> {
     };
     let (revoked, note) = match revocation {
         Revocation::Revoked => ("revoked", "its tokens are revoked".to_owned()),
+        Revocation::RefreshTokenOnly => (
+            "refresh_token_only",
+            "its refresh token is revoked; the server cannot revoke access tokens, so the last one stays valid until it \
+             expires"
+                .to_owned(),
+        ),
         Revocation::Failed(error) => (
             "failed",
             format!("its tokens are removed here but may stay valid until they expire: {}", one_line(&error.to_string())),

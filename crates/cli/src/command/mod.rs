@@ -15,6 +15,7 @@ mod doctor;
 mod forget;
 mod import;
 mod info;
+mod key;
 mod list;
 mod list_pages;
 mod listen;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::args::Command;
 use crate::command::{
-    accounts, add, approve, call, completions, demo, design, doctor, forget, import, info, list, listen,
+    accounts, add, approve, call, completions, demo, design, doctor, forget, import, info, key, list, listen,
     login, new, prompts, ps, quickstart, resources, route, status, tools, why,
 };
 use crate::demo::serve;
@@ -42,6 +42,7 @@ pub(crate) async fn run(command: Command) -> Result<(), CommandError> {
         Command::Login(args) => login::run(&args, Arc::default()).await,
         Command::Logout(args) => accounts::logout(&args).await,
         Command::Accounts(args) => accounts::list(&args).await,
+        Command::Key(args) => key::run(&args),
         Command::Why(args) => why::run(&args).await,
         Command::Ps(args) => ps::run(&args),
         Command::Doctor(args) => doctor::run(*args).await,

@@ -83,6 +83,7 @@ fn auth_error(server: &str, challenge: &Challenge) -> CommandError {
     let metadata = challenge.resource_metadata.as_deref();
     let metadata = metadata.map(|metadata| format!("; how to get one: {metadata}"));
     let hint = match &challenge.requirement {
+        LoginRequirement::Login if let Some(step) = wider_login_step(server, challenge) => step,
         LoginRequirement::Login => format!(
             "{}; or add a header to its entry: \"headers\": {{\"Authorization\": \"Bearer ${{TOKEN}}\"}}{}{}",
             login_step(server, &challenge.requirement),
@@ -92,6 +93,14 @@ fn auth_error(server: &str, challenge: &Challenge) -> CommandError {
         other => login_step(server, other),
     };
     challenge_error(challenge).for_server(server).hint(hint)
+}
+
+/// Returns the login that a call with too few scopes needs; `None` if scopes are not what is missing.
+pub(super) fn wider_login_step(server: &str, challenge: &Challenge) -> Option<String> {
+    let scope =
+        challenge.scope.as_deref().filter(|_| challenge.error.as_deref() == Some("insufficient_scope"))?;
+    let (name, scope) = (shell_quote(&one_line(server)), shell_quote(&one_line(scope)));
+    Some(format!("log in with the scopes that this needs: switchboard login {name} --scope {scope}"))
 }
 
 /// Adds an account to the login command in a text.

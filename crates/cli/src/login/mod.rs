@@ -31,7 +31,7 @@ mod token_check;
 mod token_claims;
 
 pub(crate) use device_prompt::TerminalDevicePrompt;
-pub(crate) use grant_summary::{expiry_text, login_json};
+pub(crate) use grant_summary::{duration_text, expiry_text, login_json};
 pub(crate) use login_client::http_client;
 pub(crate) use login_environment::LoginEnvironment;
 pub(crate) use login_error::explain_login_error;

@@ -1,9 +1,10 @@
 //! Logins with OAuth: in the browser, pasted, refreshed, ended; no secret in any output.
 
 use std::io::Write;
+use std::os::unix::fs::PermissionsExt;
 
 use serde_json::{Value, json};
-use switchboard_testkit::{ProtectedServer, ReservedPort, RunningCommand};
+use switchboard_testkit::{ProtectedServer, ReservedPort, RunningCommand, block_on, wait_until};
 
 use crate::home::Home;
 use crate::login_steps::{expire_tokens, get, log_in, visit_login_page, without_browser};
@@ -40,7 +41,7 @@ fn a_login_serves_every_later_command() {
 }
 
 #[test]
-fn a_callback_can_be_pasted() {
+fn b17_a_callback_can_be_pasted_where_nothing_listens() {
     let server = ProtectedServer::start(3600);
     let home = Home::new();
     let command = without_browser(&home, &["login", &server.url(), "--paste", "--json", "--account", "work"]);
@@ -62,7 +63,7 @@ fn a_callback_can_be_pasted() {
 }
 
 #[test]
-fn a_callback_url_has_its_own_path() {
+fn b17_a_callback_url_has_its_own_path() {
     let server = ProtectedServer::start(3600);
     let home = Home::new();
     let reserved = ReservedPort::new();
@@ -93,6 +94,73 @@ fn ctrl_c_ends_a_login() {
 }
 
 #[test]
+fn b17_a_callback_can_be_pasted_while_the_command_listens() {
+    let server = ProtectedServer::start(3600);
+    let home = Home::new();
+    let mut login = RunningCommand::start_with_input(without_browser(&home, &["login", &server.url()]));
+    let callback = visit_login_page(&login);
+    writeln!(login.child.stdin.take().unwrap(), "{callback}").unwrap();
+    assert_eq!(login.wait().code(), Some(0), "{}", login.err.all());
+}
+
+#[test]
+fn b17_the_command_says_first_where_it_runs() {
+    let server = ProtectedServer::start(3600);
+    let home = Home::new();
+    for (name, notice) in [
+        ("CODESPACES", "This is a codespace"),
+        ("REMOTE_CONTAINERS", "This is a development container"),
+        ("container", "This is a container"),
+    ] {
+        let mut command = without_browser(&home, &["login", &server.url()]);
+        for other in ["CODESPACES", "REMOTE_CONTAINERS", "DEVCONTAINER"] {
+            command.env_remove(other);
+        }
+        let login = RunningCommand::start(command.env(name, "true"));
+        let after_notice = login.err.wait_for(notice, 0);
+        login.err.wait_for("Open this page:", after_notice);
+    }
+}
+
+#[test]
+fn b17_the_browser_of_an_editor_shows_the_page() {
+    let server = ProtectedServer::start(3600);
+    let home = Home::new();
+    let (browser, shown) = (home.at("browser"), home.at("shown"));
+    let shown_text = shown.display();
+    std::fs::write(
+        &browser,
+        format!("#!/bin/sh\necho \"$1\" > {shown_text}.new && mv {shown_text}.new {shown_text}\n"),
+    )
+    .unwrap();
+    std::fs::set_permissions(&browser, std::fs::Permissions::from_mode(0o700)).unwrap();
+    let mut command = without_browser(&home, &["login", &server.url()]);
+    command.env_remove("CODESPACES").env("REMOTE_CONTAINERS", "true").env("BROWSER", &browser);
+    let mut login = RunningCommand::start(command);
+    let url = login.err.line_after("If not, open:\n\n  ");
+    block_on(wait_until("the browser", || shown.exists()));
+    assert_eq!(home.read("shown").trim(), url);
+    let head = get(&url);
+    let callback = head.lines().find_map(|line| line.strip_prefix("location: ")).unwrap();
+    assert!(get(callback).starts_with("HTTP/1.1 200 OK"));
+    assert_eq!(login.wait().code(), Some(0), "{}", login.err.all());
+}
+
+#[test]
+fn b02_the_error_of_entra_names_the_option_that_helps() {
+    let server = ProtectedServer::start(3600);
+    let description = "AADSTS9010010: The resource does not match the scopes. Trace ID: 0";
+    server.fail_token_requests(json!({ "error": "invalid_target", "error_description": description }));
+    let home = Home::new();
+    let mut login = RunningCommand::start(without_browser(&home, &["login", &server.url()]));
+    get(&visit_login_page(&login));
+    assert_eq!(login.wait().code(), Some(3));
+    let told = login.err.all();
+    assert!(told.contains("AADSTS9010010") && told.contains("--resource omit"), "{told}");
+    assert_eq!(server.token_requests().len(), 1, "it is not left out silently");
+}
+
+#[test]
 fn a_token_that_is_about_to_expire_is_refreshed_first() {
     let server = ProtectedServer::start(3600);
     let home = Home::with(json!({ "notes": { "type": "http", "url": server.url() } }));
@@ -108,7 +176,7 @@ fn a_token_that_is_about_to_expire_is_refreshed_first() {
 }
 
 #[test]
-fn a_server_that_registers_no_clients_says_what_to_configure() {
+fn b04_a_server_that_registers_no_clients_says_what_to_configure() {
     let server = ProtectedServer::start(3600);
     server.set_metadata("registration_endpoint", Value::Null);
     let ran = Home::new().run(&["login", &server.url()]);

@@ -14,6 +14,7 @@ mod elicitation;
 mod errors;
 mod home;
 mod json;
+mod keys;
 mod login;
 mod login_canary;
 mod login_diagnosis;

@@ -12,7 +12,7 @@ use switchboard_http::{
 };
 use switchboard_session::link::LoginRequirement;
 use switchboard_session::server::Server;
-use switchboard_testkit::trial;
+use switchboard_testkit::trial_leaving_tasks;
 use switchboard_transport::http::client::{HeaderHelper, Http};
 use switchboard_transport::http::server::{HttpListener, HttpServerOptions, HttpService};
 use tokio::task::JoinSet;
@@ -20,9 +20,9 @@ use tokio::task::JoinSet;
 use crate::hosts::{http, in_process, names, spec, until};
 use crate::toy::Toy;
 
-switchboard_testkit::trials![trial:
-    row_19_a_401_in_the_middle_of_a_session_needs_a_login_and_the_tools_stay_listed,
-    row_16_a_login_of_another_process_brings_a_server_back,
+switchboard_testkit::trials![trial_leaving_tasks:
+    b19_a_401_in_the_middle_of_a_session_needs_a_login_and_the_tools_stay_listed,
+    b16_a_login_of_another_process_brings_a_server_back,
     a_list_that_is_refused_needs_a_login,
     the_status_says_what_is_needed_next,
     other_login_settings_are_another_server,
@@ -123,7 +123,7 @@ impl Authorizer for Failing {
     }
 }
 
-async fn row_19_a_401_in_the_middle_of_a_session_needs_a_login_and_the_tools_stay_listed() {
+async fn b19_a_401_in_the_middle_of_a_session_needs_a_login_and_the_tools_stay_listed() {
     let server = GuardedServer::open("first").await;
     let wallet = Wallet::with("first");
     let host = wallet.host();
@@ -147,7 +147,7 @@ async fn row_19_a_401_in_the_middle_of_a_session_needs_a_login_and_the_tools_sta
     host.close().await;
 }
 
-async fn row_16_a_login_of_another_process_brings_a_server_back() {
+async fn b16_a_login_of_another_process_brings_a_server_back() {
     let server = GuardedServer::open("good").await;
     let wallet = Arc::new(Wallet::default());
     let host = wallet.host();

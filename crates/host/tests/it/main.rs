@@ -22,6 +22,7 @@ mod index;
 mod library;
 mod lists;
 mod logins;
+mod oauth_logins;
 mod operations;
 mod slots;
 mod strain;
@@ -45,6 +46,7 @@ fn main() -> ExitCode {
     let trials: Vec<Trial> = [
         applied::trials(),
         checklist::trials(),
+        oauth_logins::trials(),
         operations::trials(),
         slots::trials(),
         catalog::trials(),

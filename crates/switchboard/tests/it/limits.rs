@@ -261,6 +261,23 @@ fn http_server() -> Vec<Row> {
         ),
         row("waiting for slow readers on all streams, on those of one client", budget(options.stream_budget)),
         row("keep-alive comments", seconds(options.keep_alive)),
+        row(
+            "TLS handshakes at once, the time of one with the first headers",
+            format!("{}, {}", count(listener.handshakes), seconds(listener.header_time)),
+        ),
+        row(
+            "a certificate or key file, looking whether it changed (*fixed*)",
+            fixed(
+                "1 MiB, every 1 s",
+                &[
+                    ("crates/transport/src/http/server/tls.rs", "MAX_FILE: u64 = 1024 * 1024;"),
+                    (
+                        "crates/transport/src/http/server/tls.rs",
+                        "CHECK_INTERVAL: Duration = Duration::from_secs(1);",
+                    ),
+                ],
+            ),
+        ),
         row("shutting down", seconds(listener.drain)),
     ]
 }
@@ -274,6 +291,7 @@ fn resource_server() -> Vec<Row> {
     };
     let (cache, source) = ("resource_server/jwks_cache", "resource_server/jwks_source");
     let (opaque, file) = ("resource_server/introspection", "resource_server/api_key_file");
+    let proof = "resource_server/dpop_proof";
     vec![
         row("a token", "16 KiB", &[("jws/verify", "MAX_TOKEN: usize = 16 * 1024;")]),
         row(
@@ -285,8 +303,16 @@ fn resource_server() -> Vec<Row> {
             "a verified token is not verified again",
             "60 s, 10,000 tokens",
             &[
-                ("resource_server/token_cache", "MAX_LIFETIME: Duration = Duration::from_secs(60);"),
+                ("resource_server/config", "MAX_CACHED: Duration = Duration::from_secs(60);"),
                 ("resource_server/config", "CACHED_TOKENS: usize = 10_000;"),
+            ],
+        ),
+        row(
+            "an opaque token that was rejected is not introspected again",
+            "5 s, 10,000 tokens",
+            &[
+                ("resource_server/config", "MAX_REJECTED: Duration = Duration::from_secs(5);"),
+                ("resource_server/config", "REJECTED_TOKENS: usize = 10_000;"),
             ],
         ),
         row("keys of an issuer", "100", &[("jws/jwk", "MAX_KEYS: usize = 100;")]),
@@ -317,10 +343,26 @@ fn resource_server() -> Vec<Row> {
             &[(opaque, "CONCURRENCY: usize = 32;"), (opaque, "TIMEOUT: Duration = Duration::from_secs(10);")],
         ),
         row(
+            "a DPoP proof, its id",
+            "8 KiB, 256 bytes",
+            &[(proof, "MAX_PROOF: usize = 8 * 1024;"), (proof, "MAX_ID: usize = 256;")],
+        ),
+        row(
+            "the time of a proof and ours, with nonces",
+            "60 s, 600 s",
+            &[(proof, "MAX_AGE: u64 = 60;"), (proof, "2 * NONCE_PERIOD.as_secs()")],
+        ),
+        row(
+            "a nonce is renewed, and is valid",
+            "every 300 s, until the next but one",
+            &[("resource_server/dpop_nonce", "NONCE_PERIOD: Duration = Duration::from_secs(300);")],
+        ),
+        row("proofs that are remembered", "262,144", &[(proof, "USED_PROOFS: usize = 262_144;")]),
+        row(
             "a file of API keys, looking whether it changed",
             "16 MiB, every 1 s",
             &[
-                (file, "MAX_FILE: u64 = 16 * 1024 * 1024;"),
+                ("resource_server/api_key", "MAX_FILE_BYTES: u64 = 16 * 1024 * 1024;"),
                 (file, "CHECK_INTERVAL: Duration = Duration::from_secs(1);"),
             ],
         ),

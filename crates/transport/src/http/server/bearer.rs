@@ -1,4 +1,4 @@
-//! Authentication by a bearer token that a [`Verifier`] checks.
+//! Authentication by a token that a [`Verifier`] checks: a bearer token, or one with a proof of possession.
 //!
 //! Invariants: a token is taken from one `Authorization` header only, never from the query or the body; every rejection
 //! names the scopes to ask for, so that a client can log in.
@@ -7,14 +7,14 @@ use std::sync::Arc;
 
 use http::header::AUTHORIZATION;
 use http::request::Parts;
-use switchboard_http::{PresentedToken, VerifiedCaller, Verifier, VerifyError};
+use switchboard_http::{PresentedToken, TokenScheme, VerifiedCaller, Verifier, VerifyError};
 use switchboard_protocol::Raw;
 use switchboard_session::link::BoxFuture;
 use switchboard_session::server::Caller;
 
 use crate::http::server::authenticate::{AuthRejection, Authenticate};
 
-/// Authenticates requests by their bearer token.
+/// Authenticates requests by their token.
 pub(crate) struct BearerAuthenticator {
     verifier: Arc<dyn Verifier>,
 }
@@ -25,13 +25,19 @@ impl BearerAuthenticator {
     }
 
     async fn verify(&self, head: &Parts) -> Result<Option<Caller>, AuthRejection> {
-        let token = bearer_token(head)?;
+        let dpop = self.verifier.protected_resource().and_then(|resource| resource.dpop.as_ref());
+        let (scheme, token) = read_token(head, dpop.is_some())?;
         let presented = PresentedToken::new(token, &head.method, &head.headers);
+        let presented = presented.with_path(head.uri.path()).with_scheme(scheme);
         match self.verifier.verify(presented).await {
             Ok(caller) => Ok(Some(to_caller(&caller))),
             Err(VerifyError::Unavailable { reason }) => {
                 tracing::warn!(reason, "a token cannot be verified");
                 Err(AuthRejection::unavailable())
+            }
+            Err(VerifyError::NonceRequired { nonce }) => Err(AuthRejection::nonce_required(nonce)),
+            Err(error @ VerifyError::InvalidProof { .. }) => {
+                Err(AuthRejection::invalid_proof().with_description(error.to_string()))
             }
             Err(error) => Err(AuthRejection::invalid_token().with_description(error.to_string())),
         }
@@ -47,8 +53,8 @@ impl Authenticate for BearerAuthenticator {
     }
 }
 
-/// Returns the token of a request.
-fn bearer_token(head: &Parts) -> Result<&str, AuthRejection> {
+/// Returns the token of a request and its scheme.
+fn read_token(head: &Parts, accepts_dpop: bool) -> Result<(TokenScheme, &str), AuthRejection> {
     let mut headers = head.headers.get_all(AUTHORIZATION).iter();
     let header = headers.next().ok_or_else(AuthRejection::no_token)?;
     if headers.next().is_some() {
@@ -56,16 +62,18 @@ fn bearer_token(head: &Parts) -> Result<&str, AuthRejection> {
     }
     let header = header.to_str().map_err(|_| AuthRejection::malformed())?;
     let (scheme, token) = header.split_once(' ').unwrap_or((header, ""));
-    if !scheme.eq_ignore_ascii_case("bearer") {
-        return Err(AuthRejection::no_token());
-    }
+    let scheme = match scheme {
+        scheme if scheme.eq_ignore_ascii_case("bearer") => TokenScheme::Bearer,
+        scheme if accepts_dpop && scheme.eq_ignore_ascii_case("dpop") => TokenScheme::Dpop,
+        _ => return Err(AuthRejection::no_token()),
+    };
     let token = token.trim_matches(' ');
     // The characters of a token (RFC 6750, 2.1).
     let fits = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~+/=".contains(&byte);
     if token.is_empty() || !token.bytes().all(fits) {
-        return Err(AuthRejection::malformed().with_description("the bearer token is empty or malformed"));
+        return Err(AuthRejection::malformed().with_description("the token is empty or malformed"));
     }
-    Ok(token)
+    Ok((scheme, token))
 }
 
 fn to_caller(verified: &VerifiedCaller) -> Caller {
@@ -85,6 +93,7 @@ mod tests {
     use switchboard_http::ProtectedResource;
 
     use super::*;
+    use crate::http::server::authenticate::ChallengeContext;
 
     #[derive(Debug)]
     struct AdaOnly {
@@ -158,17 +167,20 @@ mod tests {
             &[b"Bearer of-ada,x"],
         ] {
             assert_eq!(
-                authenticate("/mcp", values).await.unwrap_err().reply(None).status(),
+                authenticate("/mcp", values).await.unwrap_err().reply(ChallengeContext::default()).status(),
                 400,
                 "{values:?}"
             );
         }
         let twice = authenticate("/mcp", &[b"Bearer of-ada", b"Bearer of-ada"]).await.unwrap_err();
-        assert_eq!(twice.reply(None).status(), 400);
+        assert_eq!(twice.reply(ChallengeContext::default()).status(), 400);
         let invalid = authenticate("/mcp", &[b"Bearer x"]).await.unwrap_err();
         let challenge = r#"Bearer resource_metadata="https://h/meta", error="invalid_token", scope="a b", error_description="the token is not valid: it has expired""#;
-        assert_eq!(invalid.reply(Some("https://h/meta")).headers()["www-authenticate"], challenge);
+        assert_eq!(
+            invalid.reply(ChallengeContext { metadata: Some("https://h/meta"), dpop: None }).headers()["www-authenticate"],
+            challenge
+        );
         let slow = authenticate("/mcp", &[b"Bearer slow"]).await.unwrap_err();
-        assert_eq!(slow.reply(None).status(), 503);
+        assert_eq!(slow.reply(ChallengeContext::default()).status(), 503);
     }
 }
