@@ -208,7 +208,8 @@ impl TokenFacts<'_> {
         let challenge = self.challenge()?;
         let text = challenge.error_description.as_deref().or(challenge.error.as_deref())?;
         // A careless server repeats the token.
-        Some(one_line(&text.replace(self.login.grant.access_token.expose(), "••••")))
+        let token = self.login.grant.access_token.expose();
+        Some(one_line(&if token.is_empty() { text.to_owned() } else { text.replace(token, "••••") }))
     }
 
     fn judge_scope(&self) -> Option<TokenCheck> {
