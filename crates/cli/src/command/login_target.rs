@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use switchboard::auth::OAuthOptions;
+use switchboard::auth::{OAuthOptions, ServerAccount};
 use switchboard::host::config::{OAuthConfig, OffReason, StartPolicy};
 use switchboard::host::{ServerSpec, Status, Transport};
 use switchboard::login::oauth_options;
@@ -75,6 +75,15 @@ impl LoginTarget {
     pub(crate) async fn challenges(&self, http: &HttpClient) -> Result<Vec<Challenge>, CommandError> {
         let answer = probe(http, &self.address).await?;
         Ok(if answer.is_refused() { answer.challenges } else { Vec::new() })
+    }
+
+    /// Returns the name of the server, with the account unless that is the default one.
+    pub(crate) fn with_account(&self, account: &str) -> String {
+        let name = one_line(&self.name);
+        match account {
+            ServerAccount::DEFAULT => name,
+            account => format!("{name} (account {})", one_line(account)),
+        }
     }
 
     /// Returns the command that logs in to this server.

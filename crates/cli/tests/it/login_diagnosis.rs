@@ -247,10 +247,9 @@ fn why_explains_a_login_that_is_missing_accepted_or_rejected() {
 
     let (server, home) = configured();
     log_in(&home);
-    assert_eq!(
-        home.run_ok(&["why", &server.url()]).out,
-        format!("{}: the server accepts the token\n", server.url())
-    );
+    let told = home.run_ok(&["why", &server.url()]).out;
+    let expected = "the server accepts the token of the account default, which is valid for 59 min";
+    assert_eq!(told, format!("{}: {expected}\n", server.url()));
 }
 
 #[test]
