@@ -14,12 +14,13 @@ use crate::resource_server::access_token::AccessTokenVerifier;
 use crate::resource_server::api_key::ApiKeys;
 use crate::resource_server::api_key_file::{ApiKeyFile, ApiKeySource};
 use crate::resource_server::claims::ExpectedClaims;
-use crate::resource_server::dpop_proof::DpopVerification;
+use crate::resource_server::dpop_proof::{DpopVerification, ProofVerifier};
 use crate::resource_server::error::ResourceServerError;
 use crate::resource_server::introspection::IntrospectionVerifier;
 use crate::resource_server::jwks_cache::JwksCache;
 use crate::resource_server::jwks_source::JwksSource;
 use crate::resource_server::token_cache::TokenCache;
+use crate::resource_server::token_digest::TokenHasher;
 use crate::resource_server::verifier::ResourceVerifier;
 
 const WELL_KNOWN: &str = "/.well-known/oauth-protected-resource";
@@ -189,78 +190,89 @@ impl ResourceServer {
             let reason = "it has a query".to_owned();
             return Err(ResourceServerError::Url { what: "public URL", url: self.public_url, reason });
         }
-        let no_proof = self.dpop.as_ref().is_some_and(|dpop| dpop.algorithms.is_empty());
-        if self.algorithms.is_empty() || no_proof {
+        let proofs = self.dpop.clone().map(|dpop| dpop.into_verifier(public.clone()));
+        let has_no_proof = proofs.as_ref().is_some_and(|proofs| proofs.algorithm_names().is_empty());
+        if self.algorithms.is_empty() || has_no_proof {
             return Err(ResourceServerError::NoAlgorithm);
         }
         let resource = canonical_resource(&public);
-        let mut metadata = ResourceMetadata::new(&resource);
-        metadata.authorization_servers = self.issuer.iter().cloned().collect();
-        metadata.scopes_supported.clone_from(&self.scopes);
-        metadata.bearer_methods_supported = vec!["header".to_owned()];
-        metadata.resource_name = self.name;
-        let proofs = self.dpop.map(|dpop| dpop.into_verifier(public.clone()));
-        if let Some(proofs) = &proofs {
-            metadata.dpop_signing_alg_values_supported = proofs.algorithm_names();
-            metadata.dpop_bound_access_tokens_required = proofs.is_required;
-        }
+        let metadata = self.metadata(&resource, proofs.as_ref());
         let mut protected_resource = describe(&public, &metadata, &self.scopes);
         protected_resource.dpop =
             proofs.as_ref().map(|proofs| DpopSupport::new(proofs.algorithm_names(), proofs.is_required));
-
-        let http = match self.http {
-            Some(http) => http,
-            None => HttpClient::new(HttpClientOptions::from_environment())?,
-        };
+        let (signed, opaque) = self.token_verifiers(resource)?;
         let api_keys = match (self.api_keys, self.api_key_file) {
             (_, Some(path)) => Some(ApiKeySource::File(ApiKeyFile::open(path)?)),
             (Some(keys), None) => Some(ApiKeySource::Fixed(Arc::new(keys))),
             (None, None) => None,
         };
-        let (mut signed, mut opaque) = (None, None);
-        match self.issuer {
-            Some(issuer) => {
-                let issuer_address = parse_url("issuer", &issuer)?;
-                let expected = ExpectedClaims {
-                    issuer: issuer.clone(),
-                    resource,
-                    audiences: self.audiences,
-                    subject_claim: self.subject_claim,
-                    scope_claims: self.scope_claims,
-                };
-                if let Some((endpoint, client)) = self.introspection {
-                    let endpoint = parse_url("introspection endpoint", &endpoint)?;
-                    let fetcher = Fetcher::new(http.clone(), &endpoint);
-                    opaque = Some(IntrospectionVerifier::new(fetcher, endpoint, client, expected.clone()));
-                }
-                let jwks_url = self.jwks_url.map(|url| parse_url("key set", &url)).transpose()?;
-                let fetcher = Fetcher::new(http, jwks_url.as_ref().unwrap_or(&issuer_address));
-                let keys = JwksCache::new(JwksSource::new(fetcher, issuer, jwks_url));
-                signed = Some(AccessTokenVerifier {
-                    keys,
-                    algorithms: self.algorithms,
-                    expected,
-                    is_strict: self.is_strict,
-                });
-            }
-            None if self.introspection.is_some() || self.jwks_url.is_some() => {
-                return Err(ResourceServerError::NoIssuer);
-            }
-            None if api_keys.is_none() => return Err(ResourceServerError::NoTokens),
-            None => {}
+        if signed.is_none() && api_keys.is_none() {
+            return Err(ResourceServerError::NoTokens);
         }
         Ok(ResourceVerifier {
             signed,
             opaque,
             api_keys,
             proofs,
+            hasher: TokenHasher::new(),
             cache: TokenCache::new(CACHED_TOKENS, MAX_CACHED),
             rejected: TokenCache::new(REJECTED_TOKENS, MAX_REJECTED),
             metadata,
             protected_resource,
         })
     }
+
+    fn metadata(&self, resource: &str, proofs: Option<&ProofVerifier>) -> ResourceMetadata {
+        let mut metadata = ResourceMetadata::new(resource);
+        metadata.authorization_servers = self.issuer.iter().cloned().collect();
+        metadata.scopes_supported.clone_from(&self.scopes);
+        metadata.bearer_methods_supported = vec!["header".to_owned()];
+        metadata.resource_name.clone_from(&self.name);
+        if let Some(proofs) = proofs {
+            metadata.dpop_signing_alg_values_supported = proofs.algorithm_names();
+            metadata.dpop_bound_access_tokens_required = proofs.is_required;
+        }
+        metadata
+    }
+
+    /// Returns the verifiers of signed and of opaque tokens.
+    fn token_verifiers(&self, resource: String) -> Result<TokenVerifiers, ResourceServerError> {
+        let Some(issuer) = self.issuer.clone() else {
+            let needs_issuer = self.introspection.is_some() || self.jwks_url.is_some();
+            return if needs_issuer { Err(ResourceServerError::NoIssuer) } else { Ok((None, None)) };
+        };
+        let http = match &self.http {
+            Some(http) => http.clone(),
+            None => HttpClient::new(HttpClientOptions::from_environment())?,
+        };
+        let issuer_address = parse_url("issuer", &issuer)?;
+        let expected = ExpectedClaims {
+            issuer: issuer.clone(),
+            resource,
+            audiences: self.audiences.clone(),
+            subject_claim: self.subject_claim.clone(),
+            scope_claims: self.scope_claims.clone(),
+        };
+        let mut opaque = None;
+        if let Some((endpoint, client)) = &self.introspection {
+            let endpoint = parse_url("introspection endpoint", endpoint)?;
+            let fetcher = Fetcher::new(http.clone(), &endpoint);
+            opaque = Some(IntrospectionVerifier::new(fetcher, endpoint, client.clone(), expected.clone()));
+        }
+        let jwks_url = self.jwks_url.as_ref().map(|url| parse_url("key set", url)).transpose()?;
+        let fetcher = Fetcher::new(http, jwks_url.as_ref().unwrap_or(&issuer_address));
+        let signed = AccessTokenVerifier {
+            keys: JwksCache::new(JwksSource::new(fetcher, issuer, jwks_url)),
+            algorithms: self.algorithms.clone(),
+            expected,
+            is_strict: self.is_strict,
+        };
+        Ok((Some(signed), opaque))
+    }
 }
+
+/// The verifiers of signed and of opaque tokens.
+type TokenVerifiers = (Option<AccessTokenVerifier>, Option<IntrospectionVerifier>);
 
 fn parse_url(what: &'static str, url: &str) -> Result<Address, ResourceServerError> {
     Address::parse(url, PlainHttp::LoopbackOnly).map_err(|error| ResourceServerError::url(what, url, &error))

@@ -29,6 +29,7 @@ mod jwks_source;
 mod key_binding;
 mod replay_set;
 mod token_cache;
+mod token_digest;
 mod verifier;
 
 pub use api_key::{ApiKeyEntry, ApiKeys};

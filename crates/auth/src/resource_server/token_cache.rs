@@ -1,4 +1,4 @@
-//! Cache of the outcome of verifications, by the SHA-256 of the token.
+//! Cache of the outcome of verifications, by the digest of the token.
 //!
 //! Invariants: an entry lives for at most the lifetime of the cache and not longer than its token. Two generations of
 //! half the capacity each: when the young one is full, it replaces the old one. A flood of tokens thus costs one
@@ -8,8 +8,9 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use parking_lot::Mutex;
-use ring::digest::{SHA256, digest};
 use tokio::time::Instant;
+
+use crate::resource_server::token_digest::TokenDigest;
 
 /// A cache by token.
 pub(crate) struct TokenCache<V> {
@@ -24,21 +25,9 @@ struct Generations<V> {
     old: HashMap<TokenDigest, CachedValue<V>>,
 }
 
-/// The SHA-256 of a token.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) struct TokenDigest([u8; 32]);
-
 struct CachedValue<V> {
     value: V,
     expires: Instant,
-}
-
-impl TokenDigest {
-    /// Returns the digest of a token.
-    pub(crate) fn of(token: &str) -> Self {
-        let digest = digest(&SHA256, token.as_bytes());
-        Self(digest.as_ref().try_into().expect("SHA-256 has 32 bytes"))
-    }
 }
 
 impl<V: Clone> TokenCache<V> {
@@ -100,11 +89,13 @@ impl<V> std::fmt::Debug for TokenCache<V> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::resource_server::token_digest::TokenHasher;
 
     #[tokio::test(start_paused = true)]
     async fn an_entry_lives_for_a_minute_and_not_longer_than_its_token() {
         let cache = TokenCache::new(10, Duration::from_secs(60));
-        let digest = TokenDigest::of;
+        let hasher = TokenHasher::new();
+        let digest = |token| hasher.digest(token);
         cache.insert(digest("long"), 1, Some(Duration::from_secs(3600)));
         cache.insert(digest("short"), 2, Some(Duration::from_secs(5)));
         cache.insert(digest("unknown"), 3, None);
@@ -121,15 +112,16 @@ mod tests {
     #[tokio::test]
     async fn a_flood_of_tokens_stays_within_the_capacity_and_keeps_tokens_in_use() {
         let cache = TokenCache::new(100, Duration::from_secs(60));
-        let in_use = TokenDigest::of("in use");
+        let hasher = TokenHasher::new();
+        let in_use = hasher.digest("in use");
         cache.insert(in_use, (), None);
         for number in 0..10_000 {
-            cache.insert(TokenDigest::of(&number.to_string()), (), None);
+            cache.insert(hasher.digest(&number.to_string()), (), None);
             let generations = cache.generations.lock();
             assert!(generations.young.len() + generations.old.len() <= 100);
             drop(generations);
             assert!(cache.get(in_use).is_some(), "{number}");
         }
-        assert!(cache.get(TokenDigest::of("0")).is_none());
+        assert!(cache.get(hasher.digest("0")).is_none());
     }
 }

@@ -15,7 +15,8 @@ use crate::resource_server::claims::CheckedClaims;
 use crate::resource_server::dpop_proof::ProofVerifier;
 use crate::resource_server::introspection::IntrospectionVerifier;
 use crate::resource_server::key_binding::KeyBinding;
-use crate::resource_server::token_cache::{TokenCache, TokenDigest};
+use crate::resource_server::token_cache::TokenCache;
+use crate::resource_server::token_digest::{TokenDigest, TokenHasher};
 
 /// Verifies the tokens of one resource server. Made by [`ResourceServer::build`](crate::ResourceServer::build).
 #[derive(Debug)]
@@ -27,6 +28,7 @@ pub struct ResourceVerifier {
     pub(crate) api_keys: Option<ApiKeySource>,
     /// Verifies the proofs of tokens that are bound to a key.
     pub(crate) proofs: Option<ProofVerifier>,
+    pub(crate) hasher: TokenHasher,
     pub(crate) cache: TokenCache<Arc<VerifiedToken>>,
     /// Opaque tokens that the authorization server rejected.
     pub(crate) rejected: TokenCache<VerifyError>,
@@ -95,7 +97,7 @@ impl ResourceVerifier {
             let caller = Arc::new(entry.caller());
             return Ok(Arc::new(VerifiedToken { caller, binding: None }));
         }
-        let digest = TokenDigest::of(token);
+        let digest = self.hasher.digest(token);
         if let Some(verified) = self.cache.get(digest) {
             return Ok(verified);
         }

@@ -94,7 +94,9 @@ impl Admission {
             caller = authenticate.authenticate(&parts).await.map_err(|error| error.reply(context))?;
             // The credentials are for this server only.
             parts.headers.remove(http::header::AUTHORIZATION);
-            parts.headers.remove("dpop");
+            if context.dpop.is_some() {
+                parts.headers.remove("dpop");
+            }
         }
         let Parts { method, uri, headers, extensions, .. } = parts;
         Ok(PendingRequest { head: RequestHead { method, uri, headers, extensions }, caller, peer })

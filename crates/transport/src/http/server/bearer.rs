@@ -3,10 +3,12 @@
 //! Invariants: a token is taken from one `Authorization` header only, never from the query or the body; every rejection
 //! names the scopes to ask for, so that a client can log in.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use http::header::AUTHORIZATION;
 use http::request::Parts;
+use parking_lot::Mutex;
 use switchboard_http::{PresentedToken, TokenScheme, VerifiedCaller, Verifier, VerifyError};
 use switchboard_protocol::Raw;
 use switchboard_session::link::BoxFuture;
@@ -17,11 +19,12 @@ use crate::http::server::authenticate::{AuthRejection, Authenticate};
 /// Authenticates requests by their token.
 pub(crate) struct BearerAuthenticator {
     verifier: Arc<dyn Verifier>,
+    callers: CallerCache,
 }
 
 impl BearerAuthenticator {
     pub(crate) fn new(verifier: Arc<dyn Verifier>) -> Self {
-        Self { verifier }
+        Self { verifier, callers: CallerCache::default() }
     }
 
     async fn verify(&self, head: &Parts) -> Result<Option<Caller>, AuthRejection> {
@@ -30,7 +33,7 @@ impl BearerAuthenticator {
         let presented = PresentedToken::new(token, &head.method, &head.headers);
         let presented = presented.with_path(head.uri.path()).with_scheme(scheme);
         match self.verifier.verify(presented).await {
-            Ok(caller) => Ok(Some(to_caller(&caller))),
+            Ok(caller) => Ok(Some(self.callers.caller(caller))),
             Err(VerifyError::Unavailable { reason }) => {
                 tracing::warn!(reason, "a token cannot be verified");
                 Err(AuthRejection::unavailable())
@@ -53,6 +56,35 @@ impl Authenticate for BearerAuthenticator {
     }
 }
 
+/// The callers of verified tokens, so that the claims of a cached token are not parsed with every request.
+#[derive(Default)]
+struct CallerCache {
+    /// By the address of the verified caller, which is kept, so that no other one has it. Held for a lookup.
+    callers: Mutex<HashMap<usize, (Arc<VerifiedCaller>, Caller)>>,
+}
+
+/// The most callers that are cached.
+const MAX_CALLERS: usize = 1024;
+
+impl CallerCache {
+    fn caller(&self, verified: Arc<VerifiedCaller>) -> Caller {
+        let address = Arc::as_ptr(&verified).addr();
+        if let Some((_, caller)) = self.callers.lock().get(&address) {
+            return caller.clone();
+        }
+        let caller = to_caller(&verified);
+        // A verifier that makes a new caller for every request gains nothing, and must not fill the cache.
+        if Arc::strong_count(&verified) > 1 {
+            let mut callers = self.callers.lock();
+            if callers.len() >= MAX_CALLERS {
+                callers.clear();
+            }
+            callers.insert(address, (verified, caller.clone()));
+        }
+        caller
+    }
+}
+
 /// Returns the token of a request and its scheme.
 fn read_token(head: &Parts, accepts_dpop: bool) -> Result<(TokenScheme, &str), AuthRejection> {
     let mut headers = head.headers.get_all(AUTHORIZATION).iter();
@@ -60,7 +92,7 @@ fn read_token(head: &Parts, accepts_dpop: bool) -> Result<(TokenScheme, &str), A
     if headers.next().is_some() {
         return Err(AuthRejection::malformed().with_description("two Authorization headers"));
     }
-    let header = header.to_str().map_err(|_| AuthRejection::malformed())?;
+    let header = std::str::from_utf8(header.as_bytes()).map_err(|_| AuthRejection::malformed())?;
     let (scheme, token) = header.split_once(' ').unwrap_or((header, ""));
     let scheme = match scheme {
         scheme if scheme.eq_ignore_ascii_case("bearer") => TokenScheme::Bearer,
@@ -68,12 +100,20 @@ fn read_token(head: &Parts, accepts_dpop: bool) -> Result<(TokenScheme, &str), A
         _ => return Err(AuthRejection::no_token()),
     };
     let token = token.trim_matches(' ');
-    // The characters of a token (RFC 6750, 2.1).
-    let fits = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~+/=".contains(&byte);
-    if token.is_empty() || !token.bytes().all(fits) {
+    if token.is_empty() || !is_token(token.as_bytes()) {
         return Err(AuthRejection::malformed().with_description("the token is empty or malformed"));
     }
     Ok((scheme, token))
+}
+
+/// Returns whether all bytes are characters of a token (RFC 6750, 2.1). Without an early exit, so that it is compiled to
+/// instructions for many bytes at a time: tokens are long.
+fn is_token(bytes: &[u8]) -> bool {
+    bytes.iter().fold(true, |fits, byte| {
+        let is_letter = (byte | 0x20).wrapping_sub(b'a') < 26;
+        let is_other = (b'-'..=b'9').contains(byte) || matches!(byte, b'_' | b'~' | b'+' | b'=');
+        fits & (is_letter | is_other)
+    })
 }
 
 fn to_caller(verified: &VerifiedCaller) -> Caller {
@@ -142,6 +182,31 @@ mod tests {
             );
             assert_eq!(caller.scopes, ["a"]);
             assert_eq!(caller.claims.as_str(), r#"{"client_id":"app"}"#);
+        }
+    }
+
+    #[test]
+    fn the_characters_of_tokens_are_those_of_the_rfc() {
+        for byte in 0..=u8::MAX {
+            let expected = byte.is_ascii_alphanumeric() || b"-._~+/=".contains(&byte);
+            assert_eq!(is_token(&[b'a', byte]), expected, "{byte}");
+        }
+    }
+
+    #[test]
+    fn the_caller_of_a_cached_token_is_made_once() {
+        let callers = CallerCache::default();
+        let kept = Arc::new(VerifiedCaller::new("ada"));
+        for _ in 0..3 {
+            assert_eq!(callers.caller(Arc::clone(&kept)).subject, "ada");
+            assert_eq!(callers.caller(Arc::new(VerifiedCaller::new("other"))).subject, "other");
+        }
+        assert_eq!(callers.callers.lock().len(), 1);
+        let many: Vec<_> =
+            (0..3000).map(|number| Arc::new(VerifiedCaller::new(number.to_string()))).collect();
+        for (number, verified) in many.iter().enumerate() {
+            assert_eq!(callers.caller(Arc::clone(verified)).subject, number.to_string());
+            assert!(callers.callers.lock().len() <= MAX_CALLERS);
         }
     }
 
