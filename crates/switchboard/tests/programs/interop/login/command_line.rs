@@ -36,6 +36,7 @@ fn a_person_logs_in_with_chromium() -> Result<(), Failed> {
         assert_eq!(user.run_ok(&["call", "clear", "--url", url]).await, "cleared\n");
         let accounts = user.run_ok(&["accounts"]).await;
         assert!(accounts.contains(issuer.issuer()) && accounts.contains(scopes), "{accounts}");
+        no_token_is_printed(&user, url).await;
 
         let logout = user.run_ok(&["logout", url]).await;
         let note = "its refresh token is revoked; the server cannot revoke access tokens, so the last one stays valid until \
@@ -45,6 +46,25 @@ fn a_person_logs_in_with_chromium() -> Result<(), Failed> {
         assert_eq!(user.run(&["call", "whoami", "--url", url]).await.code, 3);
         issuer.stop().await;
     })
+}
+
+/// Runs commands that talk about a login, which print no token of it.
+async fn no_token_is_printed(user: &User, url: &str) {
+    let grant = user.only_grant().await.grant;
+    let refresh_token = grant.refresh_token.expect("oidc-provider issues refresh tokens");
+    for args in [
+        &["accounts", "--json"][..],
+        &["status", "--json"],
+        &["call", "whoami", "--url", url, "--trace"],
+        &["doctor", "--url", url],
+    ] {
+        let ran = user.run(args).await;
+        let printed = ran.out + &ran.err;
+        assert!(!printed.is_empty(), "{args:?}");
+        for token in [&grant.access_token, &refresh_token] {
+            assert!(!printed.contains(token.expose()), "{args:?} prints a token");
+        }
+    }
 }
 
 fn opaque_tokens_are_introspected_and_revoked() -> Result<(), Failed> {
