@@ -163,7 +163,8 @@ impl Fetcher {
             let response = self.http.send(request).await.map_err(|error| match error {
                 HttpError::Connect { kind: ConnectKind::Forbidden, .. } => {
                     let reason =
-                        "it leads to this machine or into a private network, and the MCP server is elsewhere";
+                        "it leads to this machine or into a private network, and the MCP server is elsewhere\n\
+                         if it belongs to your own authorization server, name that: `OAuthOptions::with_issuer`";
                     AuthError::forbidden_because("address", &url, reason.to_owned())
                 }
                 other => AuthError::from(other),

@@ -72,8 +72,8 @@ const ADVICE: &[Advice] = &[
         "AADSTS50011",
         Setting,
         "Entra: the redirect URI is not registered",
-        "register http://localhost or the address of the message as a redirect URI of the platform \"Mobile and desktop \
-         applications\"; --port keeps the port the same",
+        "register http://localhost:8700/callback for the platform \"Mobile and desktop applications\", and log in with \
+         --callback-url http://localhost:8700/callback --port 8700",
     ),
     advice(
         "AADSTS7000218",
@@ -259,8 +259,9 @@ const PROVIDERS: &[Provider] = &[
             ".ciamlogin.com",
             "sts.windows.net",
         ],
-        note: "it registers no clients: register an application, and log in with --client-id ID --resource omit --scope \
-               'api://APP_ID/.default offline_access'",
+        note: "it registers no clients: register an application with the redirect URI http://localhost:8700/callback, and log \
+               in with --client-id ID --resource omit --scope 'api://APP_ID/.default offline_access' --callback-url \
+               http://localhost:8700/callback --port 8700",
     },
     Provider {
         name: "Google",

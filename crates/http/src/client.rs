@@ -11,16 +11,17 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::header::{self, HeaderName, HeaderValue};
+use http::header::{self, Entry, HeaderMap, HeaderName, HeaderValue};
 use http::{Method, StatusCode};
 use http_body_util::Full;
 use hyper::body::Incoming;
 
-use crate::authorize::{Authorizer, MAX_AUTHORIZED_ATTEMPTS, RequestTarget, Retry, UnauthorizedResponse};
+use crate::authorize::{
+    Authorizer, Credentials, MAX_AUTHORIZED_ATTEMPTS, RequestTarget, Retry, UnauthorizedResponse,
+};
 use crate::body::{Body, ERROR_BODY_LIMIT};
 use crate::challenge::Challenge;
 use crate::dial::Dialer;
-use crate::echoed_credentials::mask_echoed;
 use crate::error::{ConnectKind, HttpError, TimeoutPhase};
 use crate::message::{Request, Response};
 use crate::network_scope::NetworkScope;
@@ -36,6 +37,9 @@ const GZIP: HeaderValue = HeaderValue::from_static("gzip");
 
 /// How long to drain an unused body, so that its connection can be reused.
 const DRAIN: Duration = Duration::from_secs(1);
+
+/// Shorter values are not masked: they are no secrets, and every letter would be one.
+const SHORTEST_SECRET: usize = 4;
 
 /// Headers that the client sets itself. `Host` is among them, because a conflicting host enables request smuggling.
 const OWN_HEADERS: [HeaderName; 9] = [
@@ -166,7 +170,9 @@ impl HttpClient {
                 request.headers.insert(name, value.clone());
             }
             let mut response = self.follow(&request).await?;
-            mask_echoed(&mut response.headers, &credentials);
+            if matches!(response.status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN) {
+                mask_quoted(&mut response.headers, &credentials);
+            }
             let target = RequestTarget::new(&request.method, &request.address);
             let (status, headers) = (response.status, &response.headers);
             authorizer.observe_response(target, status, headers);
@@ -225,6 +231,26 @@ impl HttpClient {
             return Err(HttpError::connect(host.as_str(), ConnectKind::ProxyCredentials));
         }
         Ok((response, lease))
+    }
+}
+
+/// Masks the credentials of a request where the server quotes them in its challenges, which are shown in errors.
+fn mask_quoted(headers: &mut HeaderMap, credentials: &Credentials) {
+    let Entry::Occupied(mut challenges) = headers.entry(header::WWW_AUTHENTICATE) else { return };
+    for challenge in challenges.iter_mut() {
+        for (_, value) in credentials.headers() {
+            let sent = value.to_str().unwrap_or_default();
+            let secret = sent.split_once(' ').map_or(sent, |(_, secret)| secret);
+            let Some(masked) = challenge
+                .to_str()
+                .ok()
+                .filter(|text| secret.len() >= SHORTEST_SECRET && text.contains(secret))
+                .and_then(|text| HeaderValue::from_str(&text.replace(secret, "****")).ok())
+            else {
+                continue;
+            };
+            *challenge = masked;
+        }
     }
 }
 

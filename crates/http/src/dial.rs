@@ -22,7 +22,7 @@ use crate::error::{ConnectKind, HttpError};
 use crate::host_scopes::{HostScopes, outermost};
 use crate::network_scope::{AddressPolicy, NetworkScope};
 use crate::proxy::{Proxies, Proxy};
-use crate::resolver::{Lookup, ResolveError, Resolver};
+use crate::resolver::{NameLookup, ResolveError, Resolver};
 use crate::source::find;
 use crate::tls::Tls;
 use crate::tunnel;
@@ -33,7 +33,7 @@ const KEEPALIVE: (Duration, Duration, u32) = (Duration::from_secs(30), Duration:
 
 /// Dials connections.
 pub(crate) struct Dialer {
-    lookup: Lookup,
+    lookup: NameLookup,
     tls: Tls,
     proxies: Proxies,
     connect_timeout: Duration,
@@ -51,12 +51,12 @@ struct Destination<'a> {
 
 impl Dialer {
     pub(crate) fn new(tls: Tls, proxies: Proxies, connect_timeout: Duration) -> Self {
-        Self { lookup: Lookup::System, tls, proxies, connect_timeout, scopes: HostScopes::default() }
+        Self { lookup: NameLookup::System, tls, proxies, connect_timeout, scopes: HostScopes::default() }
     }
 
     /// Returns a dialer that resolves names by a script.
     #[cfg(test)]
-    pub(crate) fn with_lookup(mut self, lookup: Lookup) -> Self {
+    pub(crate) fn with_lookup(mut self, lookup: NameLookup) -> Self {
         self.lookup = lookup;
         self
     }

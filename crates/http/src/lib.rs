@@ -58,8 +58,6 @@ mod client;
 #[cfg(feature = "client")]
 mod dial;
 #[cfg(feature = "client")]
-mod echoed_credentials;
-#[cfg(feature = "client")]
 mod error;
 #[cfg(feature = "client")]
 mod gzip;

@@ -12,7 +12,8 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 pub enum NetworkScope {
     /// From everywhere.
     Global,
-    /// In a private network: RFC 1918, the shared space of RFC 6598, and unique local addresses.
+    /// In a private network: RFC 1918, the shared space of RFC 6598, the range for benchmarks (RFC 2544), and unique local
+    /// addresses.
     Private,
     /// On this machine.
     Loopback,
@@ -85,10 +86,12 @@ impl NetworkScope {
             [10, ..] | [192, 168, ..] => Self::Private,
             [172, second, ..] if second & 0xf0 == 16 => Self::Private,
             [100, second, ..] if second & 0xc0 == 64 => Self::Private,
-            // "This network", link-local, protocol assignments, documentation, benchmarks, former 6to4 relays.
+            // For benchmarks; transparent proxies answer with it for every name, so that servers and what they name are in it.
+            [198, 18 | 19, ..] => Self::Private,
+            // "This network", link-local, protocol assignments, documentation, former 6to4 relays.
             [0, ..] | [169, 254, ..] | [192, 0, 0, _] => Self::Special,
             [192, 0, 2, _] | [198, 51, 100, _] | [203, 0, 113, _] => Self::Special,
-            [198, 18 | 19, ..] | [192, 88, 99, _] => Self::Special,
+            [192, 88, 99, _] => Self::Special,
             // Multicast and reserved.
             [first, ..] if first >= 224 => Self::Special,
             _ => Self::Global,
@@ -139,6 +142,7 @@ mod tests {
                     "172.31.255.255",
                     "192.168.1.1",
                     "100.64.0.1",
+                    "198.18.0.1",
                     "fd12::1",
                     "fc00::1",
                     "::ffff:10.0.0.1",
@@ -166,7 +170,6 @@ mod tests {
                     "100.100.100.200",
                     "192.0.0.8",
                     "192.0.2.1",
-                    "198.18.0.1",
                     "203.0.113.9",
                     "224.0.0.1",
                     "240.0.0.1",

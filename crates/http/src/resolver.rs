@@ -16,7 +16,7 @@ use crate::network_scope::{AddressPolicy, NetworkScope};
 /// Resolves names, and drops the addresses that a policy does not permit.
 #[derive(Clone)]
 pub(crate) struct Resolver {
-    lookup: Lookup,
+    lookup: NameLookup,
     policy: AddressPolicy,
 }
 
@@ -25,7 +25,7 @@ pub(crate) type Script = Arc<dyn Fn(&str) -> Vec<IpAddr> + Send + Sync>;
 
 /// Finds the addresses of a name.
 #[derive(Clone)]
-pub(crate) enum Lookup {
+pub(crate) enum NameLookup {
     System,
     /// Answers of a test.
     #[cfg_attr(not(test), expect(dead_code, reason = "tests script the answers"))]
@@ -42,7 +42,7 @@ pub(crate) enum ResolveError {
     Forbidden,
 }
 
-impl Lookup {
+impl NameLookup {
     /// Returns the addresses of a name, with port 0.
     pub(crate) async fn addresses(&self, host: &str) -> Result<Vec<SocketAddr>, ResolveError> {
         match self {
@@ -61,7 +61,7 @@ impl Lookup {
 }
 
 impl Resolver {
-    pub(crate) fn new(lookup: Lookup, policy: AddressPolicy) -> Self {
+    pub(crate) fn new(lookup: NameLookup, policy: AddressPolicy) -> Self {
         Self { lookup, policy }
     }
 }

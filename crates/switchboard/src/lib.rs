@@ -224,7 +224,7 @@ mod documents {
     struct Readme;
     #[doc = include_str!("../../../docs/services.md")]
     struct Services;
-    #[cfg(feature = "oauth")]
+    #[cfg(all(feature = "host", feature = "oauth"))]
     #[doc = include_str!("../../../docs/login.md")]
     struct Login;
 }

@@ -26,4 +26,4 @@ mod stored_logins;
 
 pub use accounts::{AccountChoice, AccountSelector};
 pub use options::oauth_options;
-pub use stored_logins::StoredLogins;
+pub use stored_logins::{StoredLogins, login_address};

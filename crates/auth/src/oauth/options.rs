@@ -1,14 +1,18 @@
 //! Settings of an OAuth client for one MCP server.
 
 use std::fmt;
+use std::fs::File;
+use std::io::Read;
 use std::path::PathBuf;
 
 use switchboard_http::Secret;
+use zeroize::Zeroizing;
 
 use crate::client_auth::OAuthClient;
 use crate::error::AuthError;
 use crate::registration::Registration;
 use crate::scope::Scopes;
+use crate::sizes::{MAX_ACCESS_TOKEN, check_size};
 use crate::store::ServerAccount;
 
 /// Settings of an OAuth client for one MCP server. The defaults suit a server that follows the specification.
@@ -104,13 +108,21 @@ impl AssertionSource {
     pub(crate) fn read(&self) -> Result<Secret, AuthError> {
         match self {
             Self::Fixed(assertion) => Ok(assertion.clone()),
-            Self::File(path) => match std::fs::read_to_string(path) {
-                Ok(text) => Ok(Secret::new(text.trim())),
-                Err(error) => {
-                    let reason = format!("{}: {error}", path.display());
-                    Err(AuthError::Key { what: "the workload token", reason })
+            Self::File(path) => {
+                let mut text = Zeroizing::new(String::new());
+                let limit = MAX_ACCESS_TOKEN as u64 + 1;
+                let read = File::open(path).and_then(|file| file.take(limit).read_to_string(&mut text));
+                match read {
+                    Ok(_) => {
+                        check_size("workload token", &text, MAX_ACCESS_TOKEN)?;
+                        Ok(Secret::new(text.trim()))
+                    }
+                    Err(error) => {
+                        let reason = format!("{}: {error}", path.display());
+                        Err(AuthError::Key { what: "the workload token", reason })
+                    }
                 }
-            },
+            }
         }
     }
 }

@@ -32,6 +32,21 @@ async fn a_workload_names_a_client_only_if_one_is_configured() {
     assert!(forms.iter().all(|form| form["assertion"] == "workload.j.wt"));
 }
 
+#[tokio::test]
+async fn the_file_of_a_workload_token_is_bounded() {
+    let (server, folder) = (ScriptedServer::start().await, tempfile::tempdir().unwrap());
+    let path = folder.path().join("token");
+    let log_in = async |text: &str| {
+        std::fs::write(&path, text).unwrap();
+        let grant = GrantMethod::JwtBearer(AssertionSource::File(path.clone()));
+        authorizer(&server, OAuthOptions::default().with_grant(grant)).log_in(&[]).await
+    };
+    log_in(" workload.j.wt\n").await.unwrap();
+    assert_eq!(server.forms("/token")[0]["assertion"], "workload.j.wt");
+    let error = log_in(&"x".repeat(1024 * 1024)).await.unwrap_err();
+    assert!(matches!(error, AuthError::TooLarge { what: "workload token", .. }), "{error:?}");
+}
+
 /// Returns the settings of an identity provider at the path `/idp` of a server, with a client that signs.
 fn enterprise(server: &ScriptedServer) -> EnterpriseManaged {
     let client = OAuthClient::with_key("idp-client", IssuerKey::new("k1").private);

@@ -19,13 +19,14 @@ use crate::sanitize::one_line;
 pub(crate) async fn logout(args: &LogoutArgs) -> Result<(), CommandError> {
     let target = LoginTarget::resolve(&args.server)?;
     let logins = LoginOverview::read().await?;
-    let selector = AccountSelector::new(args.account.as_deref(), true);
+    let named = target.account(args.account.as_deref());
+    let selector = AccountSelector::new(named, true);
     let account = logins.select(&target.address, &selector)?.map(|login| login.key.account.clone());
-    let account =
-        account.or_else(|| args.account.clone()).unwrap_or_else(|| ServerAccount::DEFAULT.to_owned());
+    let account = account.unwrap_or_else(|| named.unwrap_or(ServerAccount::DEFAULT).to_owned());
     let options = OAuthOptions::default().with_account(&account);
-    let authorizer = OAuthAuthorizer::new(http_client()?, target.address, options).with_store(open_store()?);
-    let name = one_line(&target.name);
+    let authorizer =
+        OAuthAuthorizer::new(http_client()?, target.address.clone(), options).with_store(open_store()?);
+    let name = target.with_account(&account);
     let Some(revocation) = authorizer.log_out().await? else {
         return Err(CommandError::new(
             ExitKind::Other,

@@ -47,25 +47,7 @@ pub(crate) async fn add(args: &AddArgs) -> Result<(), CommandError> {
             screen.warn("its values are now in a shared file; write ${NAME} for secret values");
         }
     }
-    for caution in entry.risk_warnings(scope) {
-        screen.warn(&one_line(&caution.to_string()));
-    }
-    if let TransportConfig::Stdio { command, .. } = &entry.transport
-        && scope == Scope::User
-        && command.contains('/')
-        && !command.starts_with('/')
-    {
-        screen.warn("its program path is relative to the current directory; use an absolute path");
-    }
-    let missing: Vec<String> = entry
-        .variables()
-        .into_iter()
-        .filter(|name| variable(name).is_none())
-        .map(|name| one_line(&name))
-        .collect();
-    if !missing.is_empty() {
-        screen.warn(&format!("not set in this environment: {}", missing.join(", ")));
-    }
+    warn_about(&entry, scope, &screen);
     if let Some(winner) = files.resolved.server(&args.name).filter(|server| server.scope < scope) {
         screen.warn(&format!("it is shadowed by a server of the same name in the scope {}", winner.scope));
     }
@@ -87,6 +69,29 @@ pub(crate) async fn add(args: &AddArgs) -> Result<(), CommandError> {
     OutputStream::stdout().print(&text)?;
     let need = added_login::probe_login(args, &now).await;
     added_login::offer_login(&args.name, need, screen).await
+}
+
+/// Warns about risks of an entry, and about variables that are not set.
+fn warn_about(entry: &ServerConfig, scope: Scope, screen: &Screen) {
+    for caution in entry.risk_warnings(scope) {
+        screen.warn(&one_line(&caution.to_string()));
+    }
+    if let TransportConfig::Stdio { command, .. } = &entry.transport
+        && scope == Scope::User
+        && command.contains('/')
+        && !command.starts_with('/')
+    {
+        screen.warn("its program path is relative to the current directory; use an absolute path");
+    }
+    let missing: Vec<String> = entry
+        .variables()
+        .into_iter()
+        .filter(|name| variable(name).is_none())
+        .map(|name| one_line(&name))
+        .collect();
+    if !missing.is_empty() {
+        screen.warn(&format!("not set in this environment: {}", missing.join(", ")));
+    }
 }
 
 pub(crate) fn remove(args: &RemoveArgs) -> Result<(), CommandError> {

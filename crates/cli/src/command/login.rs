@@ -18,7 +18,6 @@ use crate::login::{
     login_json, open_store,
 };
 use crate::output::{OutputStream, Screen, encode, print_json};
-use crate::sanitize::one_line;
 use crate::signals::Signals;
 
 /// Logs in to a server.
@@ -41,8 +40,8 @@ pub(crate) async fn run(args: &LoginArgs, stdin: Arc<StdinLines>) -> Result<(), 
         Some(_) => "; it is refreshed by itself",
         None => "; the server issued no refresh token, so log in again then",
     };
-    Ok(out
-        .print(&format!("logged in to {}: the token is valid {until}{refresh}\n", one_line(&target.name)))?)
+    let name = target.with_account(&stored.key.account);
+    Ok(out.print(&format!("logged in to {name}: the token is valid {until}{refresh}\n"))?)
 }
 
 async fn log_in(

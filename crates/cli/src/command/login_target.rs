@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use switchboard::auth::OAuthOptions;
-use switchboard::host::config::OAuthConfig;
-use switchboard::host::{ServerSpec, Transport};
+use switchboard::auth::{OAuthOptions, ServerAccount};
+use switchboard::host::config::{OAuthConfig, OffReason, StartPolicy};
+use switchboard::host::{ServerSpec, Status, Transport};
 use switchboard::login::oauth_options;
 use switchboard::transport::http_client::{Address, Challenge, HttpClient, PlainHttp};
 
@@ -37,6 +37,10 @@ impl LoginTarget {
         }
         let files = ConfigFiles::read()?;
         let spec = ServerSpec::from_configured(files.server(typed)?)?;
+        // Others chose the URL, and where secrets go.
+        if spec.start == StartPolicy::Off(OffReason::Unapproved) {
+            return Err(CommandError::not_ready(typed, Status::AwaitingApproval));
+        }
         let address = match &spec.transport {
             Transport::Http(http) => http.check().map_err(|error| CommandError::usage(error.to_string()))?,
             Transport::Proxy { url, .. } => Address::parse(url, PlainHttp::LoopbackOnly)
@@ -71,6 +75,15 @@ impl LoginTarget {
     pub(crate) async fn challenges(&self, http: &HttpClient) -> Result<Vec<Challenge>, CommandError> {
         let answer = probe(http, &self.address).await?;
         Ok(if answer.is_refused() { answer.challenges } else { Vec::new() })
+    }
+
+    /// Returns the name of the server, with the account unless that is the default one.
+    pub(crate) fn with_account(&self, account: &str) -> String {
+        let name = one_line(&self.name);
+        match account {
+            ServerAccount::DEFAULT => name,
+            account => format!("{name} (account {})", one_line(account)),
+        }
     }
 
     /// Returns the command that logs in to this server.

@@ -35,5 +35,6 @@ mod status_logins;
 mod status_watch;
 mod tools;
 mod why;
+mod why_login;
 
 pub(crate) use run::run;

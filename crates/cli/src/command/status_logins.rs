@@ -6,7 +6,7 @@ use std::time::SystemTime;
 use serde_json::{Value, json};
 use switchboard::auth::StoredGrant;
 use switchboard::host::config::{ConfiguredServer, ResolvedConfig};
-use switchboard::host::{ServerSpec, ServerStatus, Transport};
+use switchboard::host::{ServerSpec, ServerStatus};
 use switchboard::protocol::{OrderedMap, Raw};
 use switchboard::transport::http_client::Address;
 
@@ -64,8 +64,5 @@ fn summary(login: &StoredGrant) -> Value {
 
 /// Returns the address at which a configured server wants a login; `None` if it is not at a URL or has credentials of its own.
 pub(crate) fn login_address(server: &ConfiguredServer) -> Option<Address> {
-    let spec = ServerSpec::from_configured(server).ok()?;
-    let Transport::Http(http) = &spec.transport else { return None };
-    let has_own = http.headers().iter().any(|(name, _)| name.eq_ignore_ascii_case("authorization"));
-    http.check().ok().filter(|_| !has_own)
+    switchboard::login::login_address(&ServerSpec::from_configured(server).ok()?)
 }

@@ -1,23 +1,15 @@
 //! `switchboard why`: explains why a tool is missing or refused, or why a server refuses a login.
 
-use std::time::Duration;
-
 use serde_json::json;
 use switchboard::host::name::{NameLimit, QualifiedName};
 use switchboard::host::{Status, ToolExplanation};
 
 use crate::args::{SessionOptions, WhyArgs};
-use crate::command::login_target::LoginTarget;
-use crate::command::status_logins::login_address;
-use crate::configured_servers::{ConfigFiles, HostRequest, split_server, with_host};
-use crate::error::{CommandError, ExitKind};
-use crate::login::{AccountSelector, LoginOverview, TokenCheck, check_token, http_client};
-use crate::output::{OutputStream, encode, print_json};
+use crate::command::why_login::{check_login, explain_login, server_target};
+use crate::configured_servers::{HostRequest, HostedServers, split_server, with_host};
+use crate::error::CommandError;
+use crate::output::{encode, print_json};
 use crate::sanitize::one_line;
-use crate::signals::Signals;
-
-/// Timeout for checking a login, unless the user sets one.
-const CHECK_TIMEOUT: Duration = Duration::from_secs(30);
 
 pub(crate) async fn run(args: &WhyArgs) -> Result<(), CommandError> {
     if let Some(target) = server_target(&args.tool)? {
@@ -38,21 +30,7 @@ pub(crate) async fn run(args: &WhyArgs) -> Result<(), CommandError> {
             None => args.tool.clone(),
         };
         let why = hosted.host.explain_tool(&qualified);
-        let mut explanation = why.to_string();
-        // Only the named server matters.
-        if let (Some((server, tool)), ToolExplanation::Unknown { .. }) = (named, &why) {
-            let (missing, near) = hosted.explain_missing(server, tool);
-            let near = near.map(|near| format!("; did you mean {}/{}?", one_line(server), one_line(&near)));
-            explanation = missing + &near.unwrap_or_default();
-        }
-        // A server that refuses its token has no tools to explain.
-        if let Some((server, _)) = named
-            && matches!(hosted.host.state(server), Ok(Status::NeedsAuth(_)))
-            && let Some(target) = server_target(server)?
-        {
-            let check = check_login(args, &target).await?;
-            explanation = format!("{explanation}; {}", check.reason);
-        }
+        let explanation = explain(args, hosted, named, &why).await?;
         let permission =
             hosted.host.find_tool(&qualified).map(|found| hosted.decide(&found.tool).to_string());
         let others = hosted.host.find_tool(&qualified).map(|found| found.others).unwrap_or_default();
@@ -91,53 +69,31 @@ pub(crate) async fn run(args: &WhyArgs) -> Result<(), CommandError> {
     .await
 }
 
-/// Returns the server that the user asks about: a URL, or a configured server at a URL; `None` for a tool.
-fn server_target(asked: &str) -> Result<Option<LoginTarget>, CommandError> {
-    if asked.contains("://") {
-        return LoginTarget::resolve(asked).map(Some);
-    }
-    let files = ConfigFiles::read()?;
-    match files.resolved.server(asked).is_some_and(|server| login_address(server).is_some()) {
-        true => LoginTarget::resolve(asked).map(Some),
-        false => Ok(None),
-    }
-}
-
-async fn check_login(args: &WhyArgs, target: &LoginTarget) -> Result<TokenCheck, CommandError> {
-    let logins = LoginOverview::read().await?;
-    let selector = AccountSelector::new(target.account(args.account.as_deref()), true);
-    let login = logins.select(&target.address, &selector)?;
-    let http = http_client()?;
-    let check = check_token(&http, &target.address, login);
-    match tokio::time::timeout(args.timeout.unwrap_or(CHECK_TIMEOUT), check).await {
-        Ok(check) => Ok(check?),
-        Err(_) => Err(CommandError::new(
-            ExitKind::Unreachable,
-            "timed_out",
-            format!("{} does not answer", one_line(&target.name)),
-        )
-        .hint("--timeout SECS waits longer")),
-    }
-}
-
-/// Explains whether a server accepts the login of the user, and which check it fails.
-async fn explain_login(args: &WhyArgs, target: &LoginTarget) -> Result<(), CommandError> {
-    let mut signals = Signals::catch()?;
-    let check = tokio::select! {
-        check = check_login(args, target) => check?,
-        signal = signals.next() => return Err(CommandError::Interrupted { signal }),
-    };
-    let next = check.next_text(&target.login_command(args.account.as_deref()));
-    let out = OutputStream::stdout();
-    if args.json {
-        let report = json!({
-            "server": target.name, "check": check.verdict.as_str(), "why": check.reason, "next": next,
+/// Returns why a tool is missing or refused.
+async fn explain(
+    args: &WhyArgs,
+    hosted: &HostedServers,
+    named: Option<(&str, &str)>,
+    why: &ToolExplanation,
+) -> Result<String, CommandError> {
+    let Some((server, tool)) = named else {
+        return Ok(match hosted.host.state(&args.tool) {
+            Ok(status) => format!("{} is a server: {status}; its tools are {}/…", args.tool, args.tool),
+            Err(_) => why.to_string(),
         });
-        return print_json(&out, &encode(&report)?);
+    };
+    let mut explanation = why.to_string();
+    if let ToolExplanation::Unknown { .. } = why {
+        // Only the named server matters.
+        let (missing, near) = hosted.explain_missing(server, tool);
+        let near = near.map(|near| format!("; did you mean {}/{}?", one_line(server), one_line(&near)));
+        explanation = missing + &near.unwrap_or_default();
     }
-    let mut text = format!("{}: {}\n", one_line(&target.name), one_line(&check.reason));
-    if let Some(next) = next {
-        text += &format!("next: {}\n", one_line(&next));
+    // A server that refuses its token has no tools to explain.
+    if matches!(hosted.host.state(server), Ok(Status::NeedsAuth(_)))
+        && let Some(target) = server_target(server)?
+    {
+        explanation += &format!("; {}", check_login(args, &target).await?.reason);
     }
-    Ok(out.print(&text)?)
+    Ok(explanation)
 }

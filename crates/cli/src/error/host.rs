@@ -107,7 +107,14 @@ pub(super) fn wider_login_step(server: &str, challenge: &Challenge) -> Option<St
 pub(crate) fn with_account(text: &str, account: &str) -> String {
     const COMMAND: &str = "switchboard login ";
     let Some(start) = text.find(COMMAND).map(|at| at + COMMAND.len()) else { return text.to_owned() };
-    let end = text[start..].find([';', ',', ' ']).map_or(text.len(), |length| start + length);
+    // The name ends at the first separator outside of quotes.
+    let (mut is_quoted, mut is_escaped) = (false, false);
+    let is_end = |c: char| {
+        is_quoted ^= c == '\'' && !is_escaped;
+        is_escaped = c == '\\' && !is_quoted;
+        !is_quoted && matches!(c, ';' | ',' | ' ')
+    };
+    let end = text[start..].find(is_end).map_or(text.len(), |length| start + length);
     format!("{} --account {}{}", &text[..end], shell_quote(&one_line(account)), &text[end..])
 }
 
@@ -158,5 +165,23 @@ fn connection_error(server: &str, failure: &host::ConnectionError) -> CommandErr
             failure.next_step(),
             one_line(server)
         )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_account_is_added_to_the_login_command_of_a_text() {
+        for (text, expected) in [
+            ("log in: switchboard login a; or not", "log in: switchboard login a --account work; or not"),
+            ("switchboard login a --client-id ID", "switchboard login a --account work --client-id ID"),
+            ("switchboard login 'a b; c'", "switchboard login 'a b; c' --account work"),
+            (r"switchboard login 'it'\''s a' now", r"switchboard login 'it'\''s a' --account work now"),
+            ("ask an administrator", "ask an administrator"),
+        ] {
+            assert_eq!(with_account(text, "work"), expected);
+        }
     }
 }

@@ -12,7 +12,7 @@ use switchboard::auth::{
 };
 use switchboard::transport::http_client::{Address, Challenge, HttpClient};
 
-use crate::login::grant_summary::duration_text;
+use crate::login::grant_summary::{duration_text, expiry_text};
 use crate::login::server_probe::{ProbeOutcome, probe, probe_token};
 use crate::login::token_claims::TokenClaims;
 use crate::provider_advice::{Advice, Remedy, explain_failure};
@@ -94,11 +94,12 @@ pub(crate) async fn check_token(
     }
     let answer = probe_token(http, server, login).await?;
     if !answer.is_refused() {
-        return Ok(TokenCheck::new(
-            TokenVerdict::Accepted,
-            "the server accepts the token".to_owned(),
-            TokenStep::Nothing,
-        ));
+        let reason = format!(
+            "the server accepts the token of the account {}, which is valid {}",
+            one_line(&login.key.account),
+            expiry_text(login, now)
+        );
+        return Ok(TokenCheck::new(TokenVerdict::Accepted, reason, TokenStep::Nothing));
     }
     let authorizer = OAuthAuthorizer::new(http.clone(), server.clone(), OAuthOptions::default());
     let discovery = authorizer.discover(&answer.challenges).await.ok();
@@ -207,7 +208,8 @@ impl TokenFacts<'_> {
         let challenge = self.challenge()?;
         let text = challenge.error_description.as_deref().or(challenge.error.as_deref())?;
         // A careless server repeats the token.
-        Some(one_line(&text.replace(self.login.grant.access_token.expose(), "••••")))
+        let token = self.login.grant.access_token.expose();
+        Some(one_line(&if token.is_empty() { text.to_owned() } else { text.replace(token, "••••") }))
     }
 
     fn judge_scope(&self) -> Option<TokenCheck> {

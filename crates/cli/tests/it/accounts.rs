@@ -57,7 +57,7 @@ fn the_only_account_and_the_default_need_no_name() {
     assert_eq!(tokens_of(&server, &home, &["tools", "--server", "notes"]), ["canary-access-1"]);
     home.run_ok(&["login", "notes", "--device"]);
     assert_eq!(tokens_of(&server, &home, &["tools", "--url", &server.url()]), ["canary-access-2"]);
-    assert!(home.run_ok(&["logout", "notes"]).out.starts_with("logged out of notes"));
+    assert!(home.run_ok(&["logout", "notes"]).out.starts_with("logged out of notes: "));
     assert_eq!(tokens_of(&server, &home, &["tools", "--server", "notes"]), ["canary-access-1"]);
 }
 
@@ -134,5 +134,7 @@ fn the_oauth_block_of_an_entry_names_account_client_and_scopes() {
     );
     assert_eq!(home.run_ok(&["status", "--json"]).json()[0]["loggedIn"]["account"], "work");
     assert!(home.run_ok(&["doctor", "notes"]).out.contains("account work at"));
-    assert!(home.run_ok(&["why", "notes", "--account", "home"]).out.contains("accepts the token"));
+    let told = home.run_ok(&["why", "notes", "--account", "home"]).out;
+    assert!(told.contains("accepts the token of the account home"), "{told}");
+    assert!(home.run_ok(&["logout", "notes"]).out.starts_with("logged out of notes (account work): "));
 }

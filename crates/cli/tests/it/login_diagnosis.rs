@@ -247,10 +247,24 @@ fn why_explains_a_login_that_is_missing_accepted_or_rejected() {
 
     let (server, home) = configured();
     log_in(&home);
-    assert_eq!(
-        home.run_ok(&["why", &server.url()]).out,
-        format!("{}: the server accepts the token\n", server.url())
+    let told = home.run_ok(&["why", &server.url()]).out;
+    let expected = "the server accepts the token of the account default, which is valid for 59 min";
+    assert_eq!(told, format!("{}: {expected}\n", server.url()));
+}
+
+#[test]
+fn an_unapproved_server_of_a_project_is_not_contacted() {
+    let server = ProtectedServer::start(3600);
+    let home = Home::new();
+    home.write(
+        "project/.mcp.json",
+        &json!({ "mcpServers": { "theirs": { "type": "http", "url": server.url() } } }),
     );
+    for args in [&["login", "theirs"][..], &["why", "theirs"], &["doctor", "theirs"], &["status"]] {
+        let ran = home.run(args);
+        assert!((ran.out + &ran.err).contains("switchboard approve theirs"), "{args:?}");
+    }
+    assert_eq!(server.requests(), [""; 0]);
 }
 
 #[test]

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 use serde_json::json;
+use switchboard_host::config::OAuthConfig;
 use switchboard_host::{CredentialProvider, Host, HostError, ServerSpec, Status, StatusKind};
 use switchboard_http::{
     AuthorizeError, Authorizer, Bearer, BoxFuture, Credentials, PresentedToken, RequestTarget, Retry, Secret,
@@ -12,11 +13,11 @@ use switchboard_http::{
 use switchboard_session::link::LoginRequirement;
 use switchboard_session::server::Server;
 use switchboard_testkit::trial_leaving_tasks;
-use switchboard_transport::http::client::Http;
+use switchboard_transport::http::client::{HeaderHelper, Http};
 use switchboard_transport::http::server::{HttpListener, HttpServerOptions, HttpService};
 use tokio::task::JoinSet;
 
-use crate::hosts::{http, names, spec, until};
+use crate::hosts::{http, in_process, names, spec, until};
 use crate::toy::Toy;
 
 switchboard_testkit::trials![trial_leaving_tasks:
@@ -24,6 +25,7 @@ switchboard_testkit::trials![trial_leaving_tasks:
     b16_a_login_of_another_process_brings_a_server_back,
     a_list_that_is_refused_needs_a_login,
     the_status_says_what_is_needed_next,
+    other_login_settings_are_another_server,
 ];
 
 /// Accepts one token, which can be changed.
@@ -172,6 +174,22 @@ async fn a_list_that_is_refused_needs_a_login() {
     server.server.publisher().tools_changed();
     until(&host, "guarded", |status| matches!(status, Status::NeedsAuth(_))).await;
     assert_eq!(names(&host), ["mcp__guarded__echo"]);
+    host.close().await;
+}
+
+async fn other_login_settings_are_another_server() {
+    let toy = Toy::new(&["echo"]);
+    let host = Host::builder().with_server("toy", &toy.server("toy")).build();
+    let with_account = |account: &str| {
+        let mut oauth = OAuthConfig::new();
+        oauth.account = Some(account.to_owned());
+        in_process("toy").oauth(oauth)
+    };
+    host.set_servers([("toy", with_account("home"))]).await;
+    assert!(host.set_servers([("toy", with_account("home"))]).await.added.is_empty());
+    assert_eq!(host.set_servers([("toy", with_account("work"))]).await.added, ["toy"]);
+    let with_helper = with_account("work").header_helper(HeaderHelper::new("print-headers"));
+    assert_eq!(host.set_servers([("toy", with_helper)]).await.added, ["toy"]);
     host.close().await;
 }
 

@@ -7,7 +7,7 @@ use switchboard_testkit::{HttpScript, http_response};
 
 use super::*;
 use crate::network_scope::AddressPolicy;
-use crate::resolver::Lookup;
+use crate::resolver::NameLookup;
 use crate::url::PlainHttp;
 
 /// Returns a client whose n-th lookup has the n-th answer; the last one is repeated.
@@ -15,7 +15,7 @@ fn client(answers: &[&[&str]]) -> HttpClient {
     let answers: Vec<Vec<IpAddr>> =
         answers.iter().map(|answer| answer.iter().map(|ip| ip.parse().unwrap()).collect()).collect();
     let lookups = AtomicUsize::new(0);
-    let lookup = Lookup::Scripted(Arc::new(move |_: &str| {
+    let lookup = NameLookup::Scripted(Arc::new(move |_: &str| {
         let at = lookups.fetch_add(1, Ordering::SeqCst);
         answers[at.min(answers.len() - 1)].clone()
     }));

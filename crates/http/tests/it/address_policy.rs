@@ -1,7 +1,10 @@
 //! Addresses that a request must not be sent to, in every notation (T31).
 
 use http::Method;
-use switchboard_http::{Address, AddressPolicy, ConnectKind, HttpError, PlainHttp, Request};
+use switchboard_http::{
+    Address, AddressPolicy, ConnectKind, HttpClient, HttpClientOptions, HttpError, PlainHttp, Proxies,
+    Request,
+};
 use switchboard_testkit::{HttpScript, ok_response};
 
 use crate::requests::client;
@@ -54,4 +57,17 @@ async fn t31_no_notation_of_this_machine_is_connected_to() {
         assert_eq!(response.status, 200, "{host}");
     }
     assert_eq!(server.log.connections(), 4);
+}
+
+#[tokio::test]
+async fn t31_numbers_are_checked_also_behind_a_proxy() {
+    let proxy = HttpScript::per_request(|_| ok_response("secret")).await;
+    let proxies = Proxies::from_lookup(|name| (name == "http_proxy").then(|| proxy.url("")));
+    let client = HttpClient::new(HttpClientOptions::default().with_proxies(proxies)).unwrap();
+    let error = client.send(get("10.0.0.1", 80, AddressPolicy::Global)).await.unwrap_err();
+    assert!(matches!(error, HttpError::Connect { kind: ConnectKind::Forbidden, .. }), "{error:?}");
+    assert_eq!(proxy.log.connections(), 0);
+    // The proxy resolves names, and may be anywhere itself.
+    let response = client.send(get("inner.example", 80, AddressPolicy::Global)).await.unwrap();
+    assert_eq!(response.status, 200);
 }

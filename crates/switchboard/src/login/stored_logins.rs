@@ -122,8 +122,9 @@ impl CredentialProvider for StoredLogins {
     }
 }
 
-/// Returns the address for which tokens are issued; `None` for a server that uses no stored login.
-fn login_address(spec: &ServerSpec) -> Option<Address> {
+/// Returns the address for which tokens are issued; `None` for a server that uses no stored login, because it is not at a URL or
+/// has an `Authorization` header of its own.
+pub fn login_address(spec: &ServerSpec) -> Option<Address> {
     match &spec.transport {
         Transport::Http(http) => {
             let has_own = http.headers().iter().any(|(name, _)| name.eq_ignore_ascii_case("authorization"));

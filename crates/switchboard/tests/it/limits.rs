@@ -707,7 +707,7 @@ fn login_commands() -> Vec<Row> {
         row(
             "`why` checks a token",
             "30 s, or `--timeout`",
-            "command/why",
+            "command/why_login",
             "CHECK_TIMEOUT: Duration = Duration::from_secs(30);",
         ),
         row(
