@@ -245,3 +245,22 @@ mod exposed_option {
         Ok(Option::<String>::deserialize(deserializer)?.map(Secret::new))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_client_allows_the_scopes_of_its_registration_or_all() {
+        let unrestricted = StoredClient::of(&OAuthClient::public("c")).unwrap();
+        assert!(unrestricted.allows(&Scopes::parse("a b")));
+        let restricted = StoredClient { scopes: Scopes::parse("a b"), ..unrestricted };
+        assert!(restricted.allows(&Scopes::parse("b")) && restricted.allows(&Scopes::default()));
+        assert!(!restricted.allows(&Scopes::parse("b c")));
+        // A store that was written before has no scopes.
+        let old: StoredClient = serde_json::from_str(r#"{"id":"c"}"#).unwrap();
+        assert!(old.allows(&Scopes::parse("a")));
+        let text = serde_json::to_string(&restricted).unwrap();
+        assert_eq!(text, r#"{"id":"c","scopes":"a b"}"#);
+    }
+}

@@ -67,7 +67,7 @@ fn bound_token(options: &'static [&'static str], proofs: DpopVerification) -> Re
         // A thief has no key.
         let stolen = Bearer::new(&first.grant.access_token).unwrap();
         let server = Http::new(service.url()).authorizer(Arc::new(stolen));
-        let refused = Client::new().connect(server).await.err().expect("a bound token is no bearer token");
+        let refused = Client::new().connect(server).await.expect_err("a bound token is no bearer token");
         assert!(refused.to_string().contains("401"), "{refused}");
 
         // The refresh token of a public client is bound to the key, too.
