@@ -113,17 +113,15 @@ impl Refresher<'_> {
         let next = Grant { state, ..current.grant.clone() };
         match self.write(current, generation, next).await? {
             Err(winner) => Ok(RefreshOutcome::Adopted(winner)),
-            Ok(_) if needs_login => self.replacement().await,
+            Ok(_) if needs_login => self.replacement().await.map(RefreshOutcome::Adopted),
             Ok(_) => Err(error),
         }
     }
 
-    /// Returns the grant of a login with another client that was made meanwhile, after the old grant was rejected.
-    async fn replacement(&self) -> Result<RefreshOutcome, AuthError> {
-        match self.store.find(self.account).await? {
-            Some(found) if !found.grant.needs_login() => Ok(RefreshOutcome::Adopted(found)),
-            _ => Err(AuthError::NeedsLogin),
-        }
+    /// Returns the grant of a login with another client that was made meanwhile, after the old grant was rejected or removed.
+    async fn replacement(&self) -> Result<StoredGrant, AuthError> {
+        let found = self.store.find(self.account).await?;
+        found.filter(|found| !found.grant.needs_login()).ok_or(AuthError::NeedsLogin)
     }
 
     /// Writes a grant if nobody else did; otherwise returns the grant of the winner.
@@ -136,8 +134,8 @@ impl Refresher<'_> {
         match self.store.compare_and_set(&current.key, Some(expected), Some(grant)).await? {
             SwapOutcome::Written(generation) => Ok(Ok(generation)),
             SwapOutcome::Conflict(Some(winner)) => Ok(Err(*winner)),
-            // Logged out meanwhile.
-            SwapOutcome::Conflict(None) => Err(AuthError::NeedsLogin),
+            // Logged out meanwhile, or replaced by a login with another client.
+            SwapOutcome::Conflict(None) => self.replacement().await.map(Err),
         }
     }
 

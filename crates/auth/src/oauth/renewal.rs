@@ -18,6 +18,7 @@ use crate::oauth::current_token::CurrentToken;
 use crate::oauth::demand::TokenDemand;
 use crate::oauth::login_turns::Arrival;
 use crate::oauth::refresh::{RefreshOutcome, Refresher};
+use crate::oauth::revoke::end_replaced_grants;
 use crate::oauth::state::OAuthState;
 use crate::registration::Registration;
 use crate::scope;
@@ -154,7 +155,9 @@ impl OAuthState {
             // A login replaces whatever there is.
             match self.settings.store.compare_and_set(&key, expected, Some(grant.clone())).await? {
                 SwapOutcome::Written(generation) => {
-                    return self.set_current(StoredGrant::new(key, generation, grant), true);
+                    let stored = StoredGrant::new(key, generation, grant);
+                    end_replaced_grants(&self.settings, &stored.key).await;
+                    return self.set_current(stored, true);
                 }
                 SwapOutcome::Conflict(found) => expected = found.map(|found| found.generation),
             }

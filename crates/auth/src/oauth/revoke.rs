@@ -1,4 +1,6 @@
-//! Revocation of tokens (RFC 7009).
+//! Revocation of tokens (RFC 7009): at logout, and of the grants that a login replaces.
+
+use std::time::Duration;
 
 use http::header::HeaderMap;
 
@@ -6,7 +8,11 @@ use crate::error::AuthError;
 use crate::fetch::Fetcher;
 use crate::form::Form;
 use crate::metadata::ServerMetadata;
-use crate::store::StoredGrant;
+use crate::oauth::state::OAuthSettings;
+use crate::store::{GrantKey, StoredGrant};
+
+/// How long a login waits for the revocation of a grant that it replaces.
+const REPLACED_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Whether the tokens of a grant were revoked at the authorization server.
 #[derive(Debug, Clone)]
@@ -45,6 +51,25 @@ pub(super) async fn revoke(fetcher: &Fetcher, stored: &StoredGrant) -> Revocatio
         }
     }
     Revocation::Revoked
+}
+
+/// Ends the other grants of an account after a login, like those of an earlier client or issuer. A grant that cannot be ended
+/// now stays for the logout.
+pub(super) async fn end_replaced_grants(settings: &OAuthSettings, new: &GrantKey) {
+    let OAuthSettings { account, fetcher, store, .. } = settings;
+    let Ok(grants) = store.list().await else { return };
+    let is_replaced = |old: &&StoredGrant| {
+        old.grant.server == account.server && old.key.account == account.account && old.key != *new
+    };
+    for old in grants.iter().filter(is_replaced) {
+        let revocation = tokio::time::timeout(REPLACED_TIMEOUT, revoke(fetcher, old)).await;
+        if matches!(revocation, Err(_) | Ok(Revocation::Failed(_))) {
+            continue;
+        }
+        if let Err(error) = store.compare_and_set(&old.key, Some(old.generation), None).await {
+            tracing::warn!(%error, "cannot remove the grant that a login has replaced");
+        }
+    }
 }
 
 async fn post(

@@ -194,3 +194,19 @@ async fn a_renewal_without_a_user_asks_for_the_same_scopes_and_keeps_its_key() {
         assert!(request.contains("\r\ndpop: "), "{request}");
     }
 }
+
+#[tokio::test]
+async fn a_login_with_another_client_ends_the_grant_that_it_replaces() {
+    let (server, folder) = (AuthorizationServer::start().await, tempfile::tempdir().unwrap());
+    let store = open(&folder.path().join("auth"));
+    log_in(&server, &store, "former").await;
+    let former = only_grant(&store).await;
+    log_in(&server, &store, "later").await;
+    assert_eq!(only_grant(&store).await.key.client_id, "later");
+    let refresh_token = former.grant.refresh_token.unwrap();
+    let expected = [refresh_token, former.grant.access_token].map(|token| Some(token.expose().to_owned()));
+    assert_eq!(server.sent("/revoke", "token"), expected);
+    // A login with the same client replaces the grant under its key.
+    log_in(&server, &store, "later").await;
+    assert_eq!(server.sent("/revoke", "token").len(), 2);
+}
