@@ -3,15 +3,15 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
+use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use http::{HeaderMap, Method};
-use jsonwebtoken::jwk::Jwk;
+use jsonwebtoken::jwk::{Jwk, ThumbprintHash};
 use jsonwebtoken::{Algorithm, DecodingKey, EncodingKey, Header, Validation};
 use ring::rand::{SecureRandom, SystemRandom};
 use ring::signature::{ECDSA_P256_SHA256_FIXED_SIGNING, ECDSA_P384_SHA384_FIXED_SIGNING, EcdsaKeyPair};
 use serde_json::{Value, json};
-use switchboard::auth::{ResourceServer, SignatureAlgorithm, SigningKey};
-use switchboard::transport::http_client::{PresentedToken, Verifier};
+use switchboard::auth::{DpopVerification, ResourceServer, SignatureAlgorithm, SigningKey};
+use switchboard::transport::http_client::{PresentedToken, TokenScheme, Verifier};
 use switchboard_testkit::{HttpScript, http_response};
 
 const RESOURCE: &str = "https://notes.example.org/mcp";
@@ -104,5 +104,44 @@ async fn a_resource_server_verifies_tokens_of_the_other_implementation() {
         assert_eq!(caller.unwrap().subject, "ada", "{algorithm:?}");
         let other = token.replace('.', ".A");
         assert!(verifier.verify(PresentedToken::new(&other, &method, &headers)).await.is_err());
+    }
+}
+
+#[tokio::test]
+async fn a_resource_server_verifies_proofs_of_the_other_implementation() {
+    let signer = SigningKey::from_pkcs8(&private_key(SignatureAlgorithm::Es256), SignatureAlgorithm::Es256);
+    let signer = signer.unwrap().with_key_id("k1");
+    let keys = json!({ "keys": [signer.public_jwk()] }).to_string();
+    let issuer =
+        HttpScript::per_request(move |_| http_response("200 OK", &["content-type: application/json"], &keys))
+            .await;
+    let url = issuer.url("");
+    let server = ResourceServer::new(RESOURCE).issuer(&url).jwks_url(issuer.url("/jwks"));
+    let verifier = server.dpop(DpopVerification::required()).build().unwrap();
+    for algorithm in SignatureAlgorithm::ALL {
+        let theirs = their_key(algorithm, &private_key(algorithm));
+        let mut jwk = Jwk::from_encoding_key(&theirs, their_algorithm(algorithm)).unwrap();
+        jwk.common.key_algorithm = None;
+        let mut claims = claims(&url);
+        claims["cnf"] = json!({ "jkt": jwk.thumbprint(ThumbprintHash::SHA256).unwrap() });
+        let token = signer.sign_claims("at+jwt", &claims).unwrap();
+        let hash = ring::digest::digest(&ring::digest::SHA256, token.expose().as_bytes());
+        let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_secs();
+        let proof = json!({
+            "jti": algorithm.name(), "htm": "POST", "htu": RESOURCE, "iat": now, "ath": URL_SAFE_NO_PAD.encode(hash),
+        });
+        let header = Header {
+            typ: Some("dpop+jwt".into()),
+            jwk: Some(jwk),
+            ..Header::new(their_algorithm(algorithm))
+        };
+        let proof = jsonwebtoken::encode(&header, &proof, &theirs).unwrap();
+        let (method, mut headers) = (Method::POST, HeaderMap::new());
+        headers.insert("dpop", proof.parse().unwrap());
+        let presented = |scheme| PresentedToken::new(token.expose(), &method, &headers).with_scheme(scheme);
+        assert!(verifier.verify(presented(TokenScheme::Bearer)).await.is_err(), "{algorithm:?}");
+        let caller = verifier.verify(presented(TokenScheme::Dpop)).await;
+        assert_eq!(caller.unwrap().subject, "ada", "{algorithm:?}");
+        assert!(verifier.verify(presented(TokenScheme::Dpop)).await.is_err(), "a replay, {algorithm:?}");
     }
 }

@@ -85,11 +85,15 @@ impl HttpScript {
 
     /// As [`per_request`](Self::per_request), on a thread of its own, for a test without a runtime.
     pub fn in_background(respond: impl Fn(&str) -> Vec<u8> + Send + Sync + 'static) -> Self {
-        let runtime = current_thread().build().unwrap();
-        let server = runtime.block_on(Self::per_request(respond));
+        let (sender, receiver) = std::sync::mpsc::channel();
         // The thread ends with the test program.
-        std::thread::spawn(move || runtime.block_on(std::future::pending::<()>()));
-        server
+        std::thread::spawn(move || {
+            current_thread().build().unwrap().block_on(async move {
+                sender.send(Self::per_request(respond).await).unwrap();
+                std::future::pending::<()>().await;
+            });
+        });
+        receiver.recv().unwrap()
     }
 
     /// Returns the URL of a path.

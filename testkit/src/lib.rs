@@ -7,6 +7,7 @@ mod http_script;
 mod output_reader;
 mod processes;
 mod program;
+mod protected_server;
 mod pseudo_terminal;
 mod reserved_port;
 mod trial;
@@ -22,6 +23,7 @@ pub use processes::{
     unique_seconds, wait_for_exit, wait_for_processes, wait_for_reaping,
 };
 pub use program::{CommandOutput, RunningCommand, run_command, wait_for_child};
+pub use protected_server::ProtectedServer;
 pub use pseudo_terminal::PseudoTerminal;
 pub use reserved_port::ReservedPort;
 pub use trial::{

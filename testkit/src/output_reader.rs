@@ -60,6 +60,18 @@ impl OutputReader {
         String::from_utf8_lossy(&self.state.0.lock().unwrap().bytes[from..end]).trim_end().to_owned()
     }
 
+    /// Waits for white space after the offset `from`; returns the text before it, and its end.
+    pub fn word_at(&self, from: usize) -> (String, usize) {
+        let is_complete = |state: &StreamState| state.bytes[from..].iter().any(u8::is_ascii_whitespace);
+        let (lock, changed) = &*self.state;
+        let state = lock.lock().unwrap();
+        let (state, timeout) =
+            changed.wait_timeout_while(state, STEP_TIMEOUT, |state| !is_complete(state)).unwrap();
+        assert!(!timeout.timed_out(), "the word does not end");
+        let length = state.bytes[from..].iter().position(u8::is_ascii_whitespace).unwrap();
+        (String::from_utf8_lossy(&state.bytes[from..from + length]).into_owned(), from + length)
+    }
+
     /// Waits for the end of the stream, and returns all of its text.
     pub fn all(&self) -> String {
         let (lock, changed) = &*self.state;

@@ -42,6 +42,14 @@ impl PseudoTerminal {
         self.read = self.output.wait_for(text, self.read);
     }
 
+    /// Waits until the text appears after everything waited for before; returns what follows it up to white space.
+    pub fn word_after(&mut self, text: &str) -> String {
+        self.expect_text(text);
+        let (word, end) = self.output.word_at(self.read);
+        self.read = end;
+        word
+    }
+
     /// Types a line.
     pub fn enter(&mut self, line: &str) {
         self.keys.write_all(format!("{line}\n").as_bytes()).unwrap();

@@ -28,6 +28,7 @@ mod setup;
 mod table;
 mod target;
 mod targets;
+mod token_targets;
 
 use std::time::Duration;
 

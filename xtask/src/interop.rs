@@ -3,6 +3,8 @@
 //! Each part is pinned by a lock file in `interop/` and reinstalled only when that changes. An installation error
 //! begins with `not run:`; the tests never pass without the programs.
 
+mod chromium;
+mod debian;
 mod node;
 mod python;
 mod rmcp;
@@ -25,18 +27,22 @@ pub(crate) struct Peers {
     /// A virtual environment; the servers are in its `bin`.
     python: PathBuf,
     rmcp: rmcp::Binaries,
+    /// A browser.
+    chromium: PathBuf,
 }
 
 impl Peers {
     /// Returns the environment variables for the tests.
-    pub(crate) fn environment(&self) -> [(&'static str, &PathBuf); 6] {
+    pub(crate) fn environment(&self) -> [(&'static str, &PathBuf); 8] {
         [
             ("SWITCHBOARD_INTEROP_NODE", &self.node),
             ("SWITCHBOARD_INTEROP_PYTHON", &self.python),
             ("SWITCHBOARD_INTEROP_RMCP_SERVER", &self.rmcp.server),
             ("SWITCHBOARD_INTEROP_RMCP_CLIENT", &self.rmcp.client),
             ("SWITCHBOARD_INTEROP_RMCP_ASSISTANT_CLIENT", &self.rmcp.assistant_client),
+            ("SWITCHBOARD_INTEROP_RMCP_LOGIN_CLIENT", &self.rmcp.login_client),
             ("SWITCHBOARD_INTEROP_RMCP_OLD_SERVER", &self.rmcp.old_server),
+            ("SWITCHBOARD_INTEROP_CHROMIUM", &self.chromium),
         ]
     }
 }
@@ -50,6 +56,7 @@ pub(crate) fn install(project: &Project) -> Result<Peers, TaskError> {
         rmcp: part("rmcp programs", || rmcp::install(project, &directory))?,
         node: part("npm servers", || node::install(project, &directory))?,
         python: part("PyPI servers", || python::install(project, &directory))?,
+        chromium: part("browser", chromium::install)?,
     })
 }
 

@@ -50,6 +50,11 @@ const STEPS: &[Step] = &[
         run: schema_suite_step,
     },
     Step {
+        name: LONG_COUNTS,
+        what: "with --long: the tests again, with their full counts",
+        run: long_counts,
+    },
+    Step {
         name: "bench-check",
         what: "instructions and allocations, compared with the recorded ones",
         run: bench_check,
@@ -61,6 +66,9 @@ const STEPS: &[Step] = &[
     },
 ];
 
+/// The step that only `--long` and its name select.
+const LONG_COUNTS: &str = "long-counts";
+
 pub(crate) fn exists(name: &str) -> bool {
     STEPS.iter().any(|step| step.name == name)
 }
@@ -71,7 +79,10 @@ pub(crate) fn list() -> String {
 
 /// Runs the steps named, or all of them, and stops at the first failure.
 pub(crate) fn run(project: &Project, only: &[String]) -> Result<(), TaskError> {
-    let wanted = |step: &&Step| only.is_empty() || only.iter().any(|name| name == step.name);
+    let wanted = |step: &&Step| {
+        let is_named = only.iter().any(|name| name == step.name);
+        is_named || only.is_empty() && (project.long || step.name != LONG_COUNTS)
+    };
     let start = Instant::now();
     let mut times = Vec::new();
     let mut skipped = 0;
@@ -136,7 +147,9 @@ fn clippy(project: &Project) -> Result<StepOutcome, TaskError> {
 
 /// In a workspace build features are unified, which hides a feature that does not build alone.
 fn features(project: &Project) -> Result<StepOutcome, TaskError> {
-    for feature in ["", "client", "server", "http-client", "http-server", "host", "gateway", "service"] {
+    for feature in
+        ["", "client", "server", "http-client", "http-server", "http-tls", "host", "gateway", "service"]
+    {
         let mut cargo = project.cargo();
         cargo.args(["check", "-p", "switchboard-mcp", "--no-default-features", "--features", feature]);
         command::run(&mut cargo)?;
@@ -249,7 +262,8 @@ fn interop_tests(project: &Project) -> Result<StepOutcome, TaskError> {
             .args(["test", "--workspace", "--test", "programs"])
             .args(arguments)
             .envs(peers.environment())
-            .env("SWITCHBOARD_INTEROP_ASSISTANT", project.target.join("debug/assistant"));
+            .env("SWITCHBOARD_INTEROP_ASSISTANT", project.target.join("debug/assistant"))
+            .env("SWITCHBOARD_INTEROP_COMMAND_LINE", project.target.join("debug/switchboard"));
         if project.long {
             cargo.env("SWITCHBOARD_LONG", "1");
         }
@@ -269,6 +283,12 @@ fn interop_tests(project: &Project) -> Result<StepOutcome, TaskError> {
 
 fn schema_suite_step(project: &Project) -> Result<StepOutcome, TaskError> {
     schema_suite::run(project)?;
+    Ok(StepOutcome::Passed)
+}
+
+/// `cargo test --workspace` has run with small counts before.
+fn long_counts(project: &Project) -> Result<StepOutcome, TaskError> {
+    command::run(project.cargo().args(["test", "--workspace"]).env("SWITCHBOARD_LONG", "1"))?;
     Ok(StepOutcome::Passed)
 }
 

@@ -3,11 +3,11 @@
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use bench_kit::{ClientArgs, Era, Fail, Session, Target, Work};
+use bench_kit::{ClientArgs, Era, Fail, Session, Target, Work, fixture};
 use bytes::Bytes;
 use http_body_util::{BodyExt, Full};
 use hyper::client::conn::http1::{SendRequest, handshake};
-use hyper::header::{ACCEPT, CONTENT_TYPE, HOST, HeaderValue};
+use hyper::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HOST, HeaderValue};
 use hyper::{Method, Request, Uri};
 use hyper_util::rt::TokioIo;
 use tokio::net::TcpStream;
@@ -24,6 +24,7 @@ pub struct OverHttp {
     address: String,
     host: HeaderValue,
     era: Era,
+    sends_token: bool,
     session: Option<HeaderValue>,
     asks: Asks,
     next: AtomicUsize,
@@ -66,6 +67,10 @@ impl OverHttp {
         if let Some(session) = &self.session {
             headers.insert("mcp-session-id", session.clone());
         }
+        if self.sends_token {
+            let value = HeaderValue::try_from(format!("Bearer {}", fixture::TOKEN))?;
+            headers.insert(AUTHORIZATION, value);
+        }
         if let (Era::Modern, Some(ask)) = (self.era, ask) {
             headers.insert("mcp-method", HeaderValue::from_static(ask.method));
             if let Some(tool) = ask.tool {
@@ -105,6 +110,7 @@ impl Session for OverHttp {
             host: HeaderValue::from_str(&address)?,
             address,
             era: args.era,
+            sends_token: args.sends_token,
             session: None,
             asks: Asks::new(args.era),
             next: AtomicUsize::new(1),

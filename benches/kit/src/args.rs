@@ -59,6 +59,8 @@ pub struct ClientArgs {
     pub sessions: usize,
     pub form: String,
     pub threads: Threads,
+    /// Whether every request carries the token of the fixture.
+    pub sends_token: bool,
     /// How many tools there must be, where it was said.
     pub tools: Option<usize>,
     pub target: Target,
@@ -119,6 +121,7 @@ impl ClientArgs {
             sessions: given.number("--sessions")?.unwrap_or(1).max(1),
             form: given.form(forms)?,
             threads: given.threads()?,
+            sends_token: given.word("--token").is_some(),
             tools: given.number("--tools")?,
             target,
         };

@@ -6,6 +6,23 @@ use std::fmt::Write as _;
 pub const TEXT: &str =
     "The quick brown fox jumps over the lazy dog, then rests a while in the shade before it runs on home.";
 
+/// A token of 1 kB for the resource `http://localhost/mcp`, valid until 2100; the key of its issuer is
+/// [`TOKEN_KEY`].
+pub const TOKEN: &str = "eyJhbGciOiJFUzI1NiIsImtpZCI6ImJlbmNoIiwidHlwIjoiYXQrand0In0.eyJpc3MiOiJodHRwczovL2xvZ2luLmV4YW1wbGUu\
+    b3JnIiwiYXVkIjoiaHR0cDovL2xvY2FsaG9zdC9tY3AiLCJzdWIiOiJhZGEiLCJjbGllbnRfaWQiOiJiZW5jaCIsInNjb3BlIjoi\
+    ZWNobzpyZWFkIGVjaG86d3JpdGUiLCJpYXQiOjE3OTAwMDAwMDAsImV4cCI6NDEwMjQ0NDgwMCwianRpIjoiMCIsImdyb3VwcyI6\
+    ImdnZ2dnZ2dnZ2dnZ2dnZ2dnZ2dnZ2dnZ2dnZ2dnZ2dnZ2dnZ2dnZ2dnZ2dnZ2dnZ2dnZ2dnZ2dnZ2dnZ2dnZ2dnZ2dnZ2dnZ2dn\
+    Z2dnZ2dnZ2dnZ2dnZ2dnZ2dnZ2dnZ2dnZ2dnZ2dnZ2dnZ2dnZ2dnZ2dnZ2dnZ2dnZ2dnZ2dnZ2dnZ2dnZ2dnZ2dnZ2dnZ2dnZ2dn\
+    Z2dnZ2dnZ2dnZ2dnZ2dnZ2dnZ2dnZ2dnZ2dnZ2dnZ2dnZ2dnZ2dnZ2dnZ2dnZ2dnZ2dnZ2dnZ2dnZ2dnZ2dnZ2dnZ2dnZ2dnZ2dn\
+    Z2dnZ2dnZ2dnZ2dnZ2dnZ2dnZ2dnZ2dnZ2dnZ2dnZ2dnZ2dnZ2dnZ2dnZ2dnZ2dnZ2dnZ2dnZ2dnZ2dnZ2dnZ2dnZ2dnZ2dnZ2dn\
+    Z2dnZ2dnZ2dnZ2dnZ2dnZ2dnZ2dnZ2dnZ2dnZ2dnZ2dnZ2dnZ2dnZ2dnZ2dnZ2dnZ2dnZ2dnZ2dnZ2dnZ2dnZ2dnZ2dnZ2dnZ2dn\
+    Z2dnZ2dnZ2dnZ2dnZ2dnZ2dnZ2dnZ2dnZ2dnZ2dnZ2dnZ2dnZ2dnZ2dnZ2dnZ2dnZ2dnZ2dnZ2dnZ2dnZ2dnZ2dnZ2dnZ2dnZ2dn\
+    Z2dnZ2dnZ2dnZ2dnZ2dnZ2dnZ2dnZ2dnZ2cifQ.JtjnhNGR4UYzBWSFTv4fAfcM8nhrjS9NdVWSZt4mKMU_ceOnwC6DcCsfUAztU\
+    bjAl7Z1masY5p1VJbkjylkC4Q";
+
+/// The public key of the issuer of [`TOKEN`], as a JWK.
+pub const TOKEN_KEY: &str = r#"{"kty":"EC","crv":"P-256","x":"58a2dLqft5sH5I9yYWG173GaXjKXJ6O_DTKNWnZFdfs","y":"8wMnk5k1thOj0mEuAepyQc5nvzmkvMCsMsehV0BAk7M","kid":"bench","alg":"ES256"}"#;
+
 /// How long the text of `big` is.
 pub const BIG_BYTES: usize = 1024 * 1024;
 

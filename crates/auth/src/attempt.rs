@@ -34,6 +34,16 @@ impl DiscoveryAttempt {
     }
 }
 
+impl DocumentKind {
+    /// Returns the name of the document, for people.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::ProtectedResource => "protected resource metadata",
+            Self::AuthorizationServer => "authorization server metadata",
+        }
+    }
+}
+
 impl fmt::Display for DiscoveryAttempt {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.failure {

@@ -5,6 +5,7 @@
 
 use std::fmt;
 
+use http::HeaderMap;
 use subtle::ConstantTimeEq;
 use switchboard_http::Secret;
 
@@ -13,6 +14,7 @@ use crate::form::{Form, parameter};
 use crate::metadata::ServerMetadata;
 use crate::random::{random_token, sha256};
 use crate::scope::{OFFLINE_ACCESS, Scopes};
+use crate::sent_secrets::SentSecrets;
 
 /// An authorization request that waits for its callback.
 pub struct AuthorizationRequest {
@@ -110,8 +112,12 @@ impl AuthorizationRequest {
             _ => {}
         }
         if let Some(code) = parameter(query, "error") {
-            let description = parameter(query, "error_description");
-            return Err(CallbackError::Denied(OAuthError::new(&code, description.as_deref())).into());
+            let sent =
+                SentSecrets::of(self.url.split_once('?').map_or("", |(_, query)| query), &HeaderMap::new());
+            let description = parameter(query, "error_description").map(|text| sent.mask(&text));
+            return Err(
+                CallbackError::Denied(OAuthError::new(&sent.mask(&code), description.as_deref())).into()
+            );
         }
         let code = parameter(query, "code").filter(|code| !code.is_empty());
         Ok(Secret::new(code.ok_or(CallbackError::Incomplete("code"))?))
@@ -204,6 +210,10 @@ mod tests {
         }
         let denied = callback_error(format!("error=access_denied&state={state}&iss={ISSUER}"));
         assert_eq!(denied, CallbackError::Denied(OAuthError::new("access_denied", None)));
+        let quoted = callback_error(format!(
+            "error=invalid_request&error_description=unknown+state+{state}&state={state}&iss={ISSUER}"
+        ));
+        assert!(!quoted.to_string().contains(state), "{quoted}");
     }
 
     #[test]

@@ -69,6 +69,11 @@ impl OAuthClient {
         Self { id: id.into(), authentication: ClientAuthentication::PrivateKey(key) }
     }
 
+    /// Returns no client: nothing is sent of it.
+    pub(crate) fn anonymous() -> Self {
+        Self::public("")
+    }
+
     /// Adds the authentication to a token request.
     pub(crate) fn authenticate(
         &self,
@@ -77,6 +82,8 @@ impl OAuthClient {
         headers: &mut HeaderMap,
     ) -> Result<(), AuthError> {
         match &self.authentication {
+            // A workload is known by its assertion alone.
+            ClientAuthentication::Public if self.id.is_empty() => {}
             ClientAuthentication::Public => form.add("client_id", &self.id),
             ClientAuthentication::Secret { secret, placement } => {
                 match placement.or_else(|| placement_at(server)) {

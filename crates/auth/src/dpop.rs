@@ -30,6 +30,13 @@ pub(crate) struct DpopKey {
     nonces: Mutex<HashMap<Origin, String>>,
 }
 
+/// A key for new tokens, and whether tokens that are not bound to it are refused.
+#[derive(Debug)]
+pub(crate) struct DpopBinding {
+    pub(crate) key: DpopKey,
+    pub(crate) is_required: bool,
+}
+
 /// The claims of a proof.
 #[derive(Serialize)]
 struct ProofClaims<'a> {

@@ -35,6 +35,8 @@ pub enum AuthError {
         found: String,
         /// Where the metadata was found.
         url: String,
+        /// The URLs that were tried, in order.
+        attempts: Vec<DiscoveryAttempt>,
     },
     /// The metadata of the authorization server names another issuer.
     #[error(
@@ -48,6 +50,8 @@ pub enum AuthError {
         found: String,
         /// Where the document was found.
         url: String,
+        /// The URLs that were tried, in order.
+        attempts: Vec<DiscoveryAttempt>,
     },
     /// The server names another authorization server than the one at which the client was registered by hand.
     #[error(
@@ -76,6 +80,15 @@ pub enum AuthError {
         issuer: String,
         /// The name of the endpoint.
         endpoint: &'static str,
+    },
+    /// The authorization server has no device authorization endpoint (RFC 8628).
+    #[error(
+        "the authorization server {issuer} does not support logins by device code\n\
+         log in with a browser instead; `switchboard login SERVER --paste` works if the browser is on another machine"
+    )]
+    DeviceUnsupported {
+        /// The issuer.
+        issuer: String,
     },
     /// The client has to be registered by hand.
     #[error(
@@ -122,6 +135,8 @@ pub enum AuthError {
         url: String,
         /// Why not.
         reason: String,
+        /// The URLs that were tried before, in order, if it was found during discovery.
+        attempts: Vec<DiscoveryAttempt>,
     },
     /// The user did not finish the login.
     #[error("the login was not finished: {0}")]
@@ -129,13 +144,31 @@ pub enum AuthError {
     /// There is no token, and nobody can log in here.
     #[error("a login is needed")]
     NeedsLogin,
-    /// The server asks for more scopes again and again.
-    #[error("the server still refuses after {attempts} logins; it asks for the scopes {scopes:?}")]
-    StepUpLimit {
-        /// How many logins were made.
-        attempts: u32,
-        /// The scopes of the last challenge.
-        scopes: String,
+    /// A server issued or named something that is too large to be kept.
+    #[error(
+        "the {what} of the server has {size} bytes; {limit} are the most\n\
+         request fewer scopes (`switchboard login SERVER --scope`), or ask the operator of the server"
+    )]
+    TooLarge {
+        /// What is too large.
+        what: &'static str,
+        /// Its size in bytes.
+        size: usize,
+        /// The limit.
+        limit: usize,
+    },
+    /// The authorization server issued a token of another type than the one that was requested.
+    #[error(
+        "{url} issued a token of type {found:?}, but {expected} was requested; it is not used\n\
+         the authorization server does not do what the MCP server wants: ask their operator"
+    )]
+    TokenType {
+        /// The token endpoint.
+        url: String,
+        /// The type that it named.
+        found: String,
+        /// The type that was requested.
+        expected: &'static str,
     },
     /// A key or an assertion cannot be used.
     #[error("{what} cannot be used: {reason}")]
@@ -155,7 +188,44 @@ pub enum AuthError {
 
 impl AuthError {
     pub(crate) fn forbidden(what: &'static str, url: &str, error: &AddressError) -> Self {
-        Self::ForbiddenUrl { what, url: printable(url), reason: error.to_string() }
+        Self::forbidden_because(what, url, error.to_string())
+    }
+
+    pub(crate) fn forbidden_because(what: &'static str, url: &str, reason: String) -> Self {
+        Self::ForbiddenUrl { what, url: printable(url), reason, attempts: Vec::new() }
+    }
+
+    /// Adds the URLs that discovery tried before it failed.
+    pub(crate) fn with_attempts(mut self, tried: &[DiscoveryAttempt]) -> Self {
+        if let Self::Discovery { attempts, .. }
+        | Self::ResourceMismatch { attempts, .. }
+        | Self::IssuerMismatch { attempts, .. }
+        | Self::ForbiddenUrl { attempts, .. } = &mut self
+        {
+            *attempts = tried.to_vec();
+        }
+        self
+    }
+
+    /// Returns the URLs that discovery tried, in order, each with its outcome; none if the failure is not one of discovery.
+    ///
+    /// ```
+    /// # use switchboard::auth::AuthError;
+    /// fn explain(error: &AuthError) {
+    ///     for attempt in error.attempts() {
+    ///         println!("{:?} {}: {}", attempt.document, attempt.url, attempt.failure.as_deref().unwrap_or("found"));
+    ///     }
+    /// }
+    /// # explain(&AuthError::NeedsLogin);
+    /// ```
+    pub fn attempts(&self) -> &[DiscoveryAttempt] {
+        match self {
+            Self::Discovery { attempts, .. }
+            | Self::ResourceMismatch { attempts, .. }
+            | Self::IssuerMismatch { attempts, .. }
+            | Self::ForbiddenUrl { attempts, .. } => attempts,
+            _ => &[],
+        }
     }
 
     /// Returns the OAuth error code of an endpoint or callback.
@@ -185,10 +255,14 @@ impl From<AuthError> for AuthorizeError {
     fn from(error: AuthError) -> Self {
         match &error {
             AuthError::NeedsLogin => Self::NeedsLogin,
-            AuthError::NeedsClientRegistration { .. } => {
-                Self::NeedsClientRegistration { what: error.to_string() }
+            AuthError::NeedsClientRegistration { issuer, redirect_uri } => Self::NeedsClientRegistration {
+                issuer: issuer.clone(),
+                // A client without users has none.
+                redirect_uri: Some(redirect_uri.clone()).filter(|uri| uri.contains("://")),
+            },
+            AuthError::BlockedByAdmin(denial) => {
+                Self::BlockedByAdmin { code: denial.code.clone(), message: denial.description.clone() }
             }
-            AuthError::BlockedByAdmin(denial) => Self::BlockedByAdmin { reason: denial.to_string() },
             _ => Self::Failed { what: error.to_string(), source: Some(std::sync::Arc::new(error)) },
         }
     }
@@ -282,6 +356,17 @@ pub enum StoreError {
     Busy {
         /// How long was waited.
         seconds: u64,
+    },
+    /// The store has as many grants or bytes as it may have.
+    #[error(
+        "the token store is full: {limit} {what} are the most\n\
+         log out of servers that are not in use: `switchboard accounts`, `switchboard logout SERVER`"
+    )]
+    Full {
+        /// What there are too many of.
+        what: &'static str,
+        /// The limit.
+        limit: usize,
     },
     /// A store of another kind failed.
     #[error("{0}")]

@@ -26,6 +26,14 @@ impl Form {
         }
     }
 
+    /// Adds the parameters of another form.
+    pub(crate) fn append(&mut self, other: &Self) {
+        if !self.text.is_empty() && !other.text.is_empty() {
+            self.text.push('&');
+        }
+        self.text.push_str(&other.text);
+    }
+
     /// Returns the encoded form.
     pub(crate) fn finish(self) -> String {
         self.text.to_string()

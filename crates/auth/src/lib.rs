@@ -7,7 +7,7 @@
 //!    │ 3 server metadata   discovery/authorization_server
 //!    │ 4 client            registration (configured, metadata document, dynamic)
 //!    │ 5 scopes            scope
-//!    │ 6 authorization     authorization (PKCE, state) ──▶ oauth/login_channel ──▶ callback (state, iss)
+//!    │ 6 authorization     authorization (PKCE, state) ──▶ oauth/login_channel ──▶ callback (state, iss); or device
 //!    │ 7 token             token, client_auth, dpop
 //!    │ 8 store             store
 //!    ▼ 9 refresh           oauth/refresh
@@ -30,6 +30,7 @@
 mod attempt;
 mod authorization;
 mod client_auth;
+mod device;
 mod discovery;
 mod dpop;
 mod error;
@@ -43,23 +44,28 @@ mod random;
 mod registration;
 mod resource_server;
 mod scope;
+mod sent_secrets;
+mod sizes;
 mod store;
 mod token;
 
 pub use attempt::{DiscoveryAttempt, DocumentKind};
 pub use authorization::AuthorizationRequest;
 pub use client_auth::{ClientAuthentication, OAuthClient, SecretPlacement};
+pub use device::{DeviceChannel, DevicePrompt};
 pub use discovery::Discovery;
 pub use error::{AuthError, CallbackError, OAuthError, StoreError};
 pub use jws::{SignatureAlgorithm, SigningKey};
-pub use loopback::{CallbackPort, LOGIN_TIMEOUT, LoopbackListener};
+pub use loopback::{CallbackPort, FIXED_CALLBACK_PORT, LOGIN_TIMEOUT, LoopbackListener};
 pub use metadata::{ResourceMetadata, ServerMetadata};
 pub use oauth::{
     AssertionSource, DpopPolicy, EnterpriseManaged, GrantMethod, LoginChannel, OAuthAuthorizer, OAuthOptions,
     PendingCallback, PkcePolicy, ResourceParameter, Revocation,
 };
-pub use registration::Registration;
-pub use resource_server::{ApiKeyEntry, ApiKeys, ResourceServer, ResourceServerError, ResourceVerifier};
+pub use registration::{Registration, client_metadata_document};
+pub use resource_server::{
+    ApiKeyEntry, ApiKeys, DpopVerification, ResourceServer, ResourceServerError, ResourceVerifier,
+};
 pub use scope::Scopes;
 pub use store::{
     FileStore, Generation, Grant, GrantKey, GrantState, MemoryStore, ServerAccount, StoreLock, StoredClient,

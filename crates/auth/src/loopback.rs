@@ -1,15 +1,18 @@
 //! Receives the callback of a login on a loopback port (RFC 8252).
 //!
 //! Invariants: only this machine can connect; the page it answers with is fixed and reflects nothing of the request;
-//! requests that do not carry the `state` of this login are turned away and the login goes on; reading is bounded in time
-//! and size; it serves until the login ends, at most ten minutes.
+//! requests that do not carry the `state` of this login are turned away and the login goes on; connections are served at the
+//! same time, so one that sends nothing blocks no other; their number, and reading, are bounded; it serves until the login
+//! ends, at most ten minutes.
 
 use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::Arc;
 use std::time::Duration;
 
 use ring::digest::{SHA256, digest};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
+use tokio::task::JoinSet;
 use tokio::time::timeout;
 
 use crate::error::AuthError;
@@ -17,11 +20,17 @@ use crate::form::parameter;
 
 /// How long a login may take.
 pub const LOGIN_TIMEOUT: Duration = Duration::from_secs(600);
+/// The port of callbacks for authorization servers that compare ports, which RFC 8252 (section 7.3) forbids. A client's metadata
+/// document lists it.
+pub const FIXED_CALLBACK_PORT: u16 = 28417;
 /// How long one connection may take to send its request.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
 /// The longest request that is read.
 const MAX_REQUEST: usize = 16 * 1024;
-const PATH: &str = "/callback";
+/// The most connections that are served at the same time; the next one waits.
+const MAX_CONNECTIONS: usize = 64;
+/// The path of callbacks, unless another one is set.
+pub(crate) const PATH: &str = "/callback";
 
 const FINISHED: &str = "<!doctype html><html lang=en><meta charset=utf-8><title>Login finished</title>\
 <style>body{font:16px system-ui;margin:15vh auto;max-width:28em;text-align:center}</style>\
@@ -41,6 +50,24 @@ pub enum CallbackPort {
     Fixed(u16),
 }
 
+impl CallbackPort {
+    /// Returns the redirect URI of logins to a server with this port, unless the stable port is taken.
+    ///
+    /// ```
+    /// use switchboard::auth::CallbackPort;
+    ///
+    /// let uri = CallbackPort::Fixed(8700).redirect_uri("https://mcp.example.com/mcp");
+    /// assert_eq!(uri, "http://127.0.0.1:8700/callback");
+    /// ```
+    pub fn redirect_uri(self, server: &str) -> String {
+        let port = match self {
+            Self::Stable => stable_port(server),
+            Self::Fixed(port) => port,
+        };
+        format!("http://{}:{port}{PATH}", Ipv4Addr::LOCALHOST)
+    }
+}
+
 /// Listens for the callback of one login.
 ///
 /// ```
@@ -54,6 +81,9 @@ pub enum CallbackPort {
 #[derive(Debug)]
 pub struct LoopbackListener {
     listener: TcpListener,
+    /// `http://127.0.0.1:PORT`.
+    origin: String,
+    path: String,
     redirect_uri: String,
 }
 
@@ -75,7 +105,27 @@ impl LoopbackListener {
             AuthError::LoginAborted(format!("port {port} cannot be opened on 127.0.0.1: {error}"))
         })?;
         let address = listener.local_addr().map_err(|error| AuthError::LoginAborted(error.to_string()))?;
-        Ok(Self { listener, redirect_uri: format!("http://{address}{PATH}") })
+        let origin = format!("http://{address}");
+        Ok(Self { listener, redirect_uri: format!("{origin}{PATH}"), origin, path: PATH.to_owned() })
+    }
+
+    /// Receives callbacks at this path instead of `/callback`: a tunnel that forwards `https://tunnel.example/x/y` keeps the
+    /// path `/x/y`.
+    ///
+    /// ```
+    /// use switchboard::auth::{CallbackPort, LoopbackListener};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), switchboard::auth::AuthError> {
+    /// let listener = LoopbackListener::bind("https://mcp.example.com/mcp", CallbackPort::Stable).await?.with_path("/x/y");
+    /// assert!(listener.redirect_uri().ends_with("/x/y"));
+    /// # Ok(()) }
+    /// ```
+    #[must_use]
+    pub fn with_path(mut self, path: &str) -> Self {
+        let path = path.split(['?', '#']).next().unwrap_or_default();
+        self.path = format!("/{}", path.trim_start_matches('/'));
+        self.redirect_uri = format!("{}{}", self.origin, self.path);
+        self
     }
 
     /// Returns the redirect URI of this listener.
@@ -101,27 +151,45 @@ impl LoopbackListener {
 
     /// Serves connections until one carries the callback.
     async fn serve(&self, state: &str) -> Result<String, AuthError> {
+        let expected = Arc::new(ExpectedCallback { path: self.path.clone(), state: state.to_owned() });
+        // Dropping it closes the connections that are left.
+        let mut connections = JoinSet::new();
         loop {
-            let (mut stream, _) = match self.listener.accept().await {
-                Ok(accepted) => accepted,
-                Err(error) => return Err(AuthError::LoginAborted(error.to_string())),
-            };
-            let Ok(Some(target)) = timeout(REQUEST_TIMEOUT, read_target(&mut stream)).await else { continue };
-            let (path, query) = target.split_once('?').unwrap_or((&target, ""));
-            let is_callback = path == PATH && parameter(query, "state").as_deref() == Some(state);
-            let (status, page) = match (is_callback, path == PATH) {
-                (true, _) => ("200 OK", FINISHED),
-                (false, true) => ("400 Bad Request", TURNED_AWAY),
-                (false, false) => ("404 Not Found", TURNED_AWAY),
-            };
-            // The browser may be gone; the callback counts all the same.
-            _ = timeout(REQUEST_TIMEOUT, respond(&mut stream, status, page)).await;
-            if is_callback {
-                let origin = self.redirect_uri.strip_suffix(PATH).unwrap_or_default();
-                return Ok(format!("{origin}{target}"));
+            tokio::select! {
+                accepted = self.listener.accept(), if connections.len() < MAX_CONNECTIONS => {
+                    let (stream, _) = accepted.map_err(|error| AuthError::LoginAborted(error.to_string()))?;
+                    connections.spawn(serve_connection(stream, Arc::clone(&expected)));
+                }
+                Some(served) = connections.join_next() => {
+                    if let Ok(Some(target)) = served {
+                        return Ok(format!("{}{target}", self.origin));
+                    }
+                }
             }
         }
     }
+}
+
+/// The callback that ends the wait.
+struct ExpectedCallback {
+    path: String,
+    state: String,
+}
+
+/// Answers one request; returns its target if it is the callback.
+async fn serve_connection(mut stream: TcpStream, expected: Arc<ExpectedCallback>) -> Option<String> {
+    let target = timeout(REQUEST_TIMEOUT, read_target(&mut stream)).await.ok()??;
+    let (path, query) = target.split_once('?').unwrap_or((&target, ""));
+    let is_path = path == expected.path;
+    let is_callback = is_path && parameter(query, "state").as_deref() == Some(&expected.state);
+    let (status, page) = match (is_callback, is_path) {
+        (true, _) => ("200 OK", FINISHED),
+        (false, true) => ("400 Bad Request", TURNED_AWAY),
+        (false, false) => ("404 Not Found", TURNED_AWAY),
+    };
+    // The browser may be gone; the callback counts all the same.
+    _ = timeout(REQUEST_TIMEOUT, respond(&mut stream, status, page)).await;
+    is_callback.then_some(target)
 }
 
 /// Reads the head of a request and returns its target; `None` if it is not a GET of reasonable size.
@@ -188,6 +256,36 @@ mod tests {
         let (callback, page) = tokio::join!(waiting, visits);
         assert_eq!(callback.unwrap(), format!("{}?code=c0de&state=s1", listener.redirect_uri()));
         assert!(page.starts_with("HTTP/1.1 200") && !page.contains("c0de"), "{page}");
+    }
+
+    #[tokio::test]
+    async fn a_silent_connection_does_not_block_the_callback() {
+        let listener =
+            LoopbackListener::bind("https://silent.example/mcp", CallbackPort::Stable).await.unwrap();
+        let waiting = listener.wait("https://as.example/authorize?state=s1");
+        let visits = async {
+            let silent = TcpStream::connect(listener.listener.local_addr().unwrap()).await.unwrap();
+            assert!(get(&listener, "/favicon.ico").await.starts_with("HTTP/1.1 404"));
+            let read = silent.try_read(&mut [0]).map_err(|error| error.kind());
+            assert_eq!(read, Err(std::io::ErrorKind::WouldBlock), "the silent one is still served");
+            get(&listener, "/callback?code=c0de&state=s1").await
+        };
+        let (callback, page) = tokio::join!(waiting, visits);
+        assert!(callback.is_ok() && page.starts_with("HTTP/1.1 200"));
+    }
+
+    #[tokio::test]
+    async fn another_path_replaces_the_usual_one() {
+        let listener =
+            LoopbackListener::bind("https://path.example/mcp", CallbackPort::Stable).await.unwrap();
+        let listener = listener.with_path("/x/y");
+        let waiting = listener.wait("https://as.example/authorize?state=s1");
+        let visits = async {
+            assert!(get(&listener, "/callback?code=c&state=s1").await.starts_with("HTTP/1.1 404"));
+            get(&listener, "/x/y?code=c0de&state=s1").await
+        };
+        let (callback, _) = tokio::join!(waiting, visits);
+        assert_eq!(callback.unwrap(), format!("{}?code=c0de&state=s1", listener.redirect_uri()));
     }
 
     #[tokio::test]

@@ -28,6 +28,9 @@ pub struct ResourceMetadata {
     /// Where developers read about it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resource_documentation: Option<String>,
+    /// The signature algorithms of DPoP proofs (RFC 9449).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub dpop_signing_alg_values_supported: Vec<String>,
     /// Whether tokens must be bound to a key (RFC 9449).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub dpop_bound_access_tokens_required: bool,

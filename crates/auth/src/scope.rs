@@ -1,10 +1,12 @@
 //! Scopes: which ones to request, and their union for a step-up.
 
+use std::collections::VecDeque;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 use switchboard_http::Challenge;
 
+use crate::error::AuthError;
 use crate::metadata::{ResourceMetadata, ServerMetadata};
 
 /// The scope by which a client asks for a refresh token.
@@ -43,6 +45,11 @@ impl Scopes {
     /// Returns whether all scopes of another set are in this one.
     pub fn contains_all(&self, other: &Self) -> bool {
         other.0.iter().all(|scope| self.contains(scope))
+    }
+
+    /// Returns whether another set has the same scopes, in whatever order.
+    pub(crate) fn is_same_set(&self, other: &Self) -> bool {
+        self.0.len() == other.0.len() && self.contains_all(other)
     }
 
     /// Returns the scopes of both sets.
@@ -107,6 +114,47 @@ pub(crate) fn choose(
         return chosen.union(&Scopes::parse(OFFLINE_ACCESS));
     }
     chosen
+}
+
+/// The scopes of a request, and those to fall back to if the server refuses them (`invalid_scope`): some servers list scopes
+/// that they do not grant.
+#[derive(Debug)]
+pub(crate) struct ScopeChoices {
+    /// The scopes to request now.
+    pub(crate) current: Scopes,
+    /// The next ones first.
+    fallbacks: VecDeque<Scopes>,
+}
+
+impl ScopeChoices {
+    /// Returns scopes without fallbacks.
+    pub(crate) fn only(scopes: Scopes) -> Self {
+        Self { current: scopes, fallbacks: VecDeque::new() }
+    }
+
+    /// Returns scopes that fall back to those of the challenge, and then to none.
+    pub(crate) fn new(first: Scopes, challenged: Option<Scopes>) -> Self {
+        let mut choices = Self::only(first);
+        for next in [challenged.unwrap_or_default(), Scopes::default()] {
+            let last = choices.fallbacks.back().unwrap_or(&choices.current);
+            if !last.is_same_set(&next) {
+                choices.fallbacks.push_back(next);
+            }
+        }
+        choices
+    }
+
+    /// Goes on to the next scopes if the outcome is a refusal of the current ones; returns whether there are any.
+    pub(crate) fn advance_after<T>(&mut self, outcome: &Result<T, AuthError>) -> bool {
+        let is_refused = outcome.as_ref().is_err_and(|error| error.code() == Some("invalid_scope"));
+        match self.fallbacks.pop_front().filter(|_| is_refused) {
+            Some(next) => {
+                self.current = next;
+                true
+            }
+            None => false,
+        }
+    }
 }
 
 #[cfg(test)]

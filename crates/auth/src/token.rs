@@ -8,16 +8,18 @@ use std::time::{Duration, SystemTime};
 
 use http::Method;
 use http::header::{HeaderMap, HeaderName, HeaderValue};
+use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
-use switchboard_http::{Address, Secret};
+use switchboard_http::{Address, HttpError, Secret, TimeoutPhase};
 
 use crate::client_auth::OAuthClient;
 use crate::dpop::DpopKey;
-use crate::error::AuthError;
-use crate::fetch::{Answer, Fetcher};
+use crate::error::{AuthError, printable};
+use crate::fetch::{Answer, Fetcher, TOKEN_TIMEOUT};
 use crate::form::Form;
 use crate::metadata::ServerMetadata;
 use crate::scope::Scopes;
+use crate::sizes::{MAX_ACCESS_TOKEN, MAX_REFRESH_TOKEN, MAX_SCOPES, check_size};
 
 /// An answer of a token endpoint.
 #[derive(Clone)]
@@ -55,11 +57,54 @@ pub(crate) struct TokenEndpoint<'a> {
     pub(crate) client: &'a OAuthClient,
     /// The key that tokens are bound to.
     pub(crate) dpop: Option<&'a DpopKey>,
+    /// Whether a token that is not bound to the key is refused.
+    pub(crate) is_dpop_required: bool,
 }
 
 impl TokenEndpoint<'_> {
-    /// Requests a token with a grant. The form holds what is particular to the grant.
-    pub(crate) async fn request(&self, mut form: Form) -> Result<TokenResponse, AuthError> {
+    /// Requests an access token with a grant. The form holds what is particular to the grant.
+    ///
+    /// # Errors
+    /// [`AuthError::TokenType`] if the token is not of the type that was requested.
+    pub(crate) async fn request(&self, form: Form) -> Result<TokenResponse, AuthError> {
+        let (answer, decoded) = self.request_any(form).await?;
+        let kind = self.check_type(decoded.token_type.as_deref(), answer.url())?;
+        decoded.into_response(kind, SystemTime::now())
+    }
+
+    /// Exchanges a token for one that is not an access token, so its type says nothing (RFC 8693, section 2.2.1).
+    pub(crate) async fn exchange(&self, form: Form) -> Result<TokenResponse, AuthError> {
+        let (_, decoded) = self.request_any(form).await?;
+        decoded.into_response(TokenKind::Bearer, SystemTime::now())
+    }
+
+    /// Checks the type of a token (RFC 6749, section 7.1). A server that names none issues bearer tokens.
+    fn check_type(&self, found: Option<&str>, url: &str) -> Result<TokenKind, AuthError> {
+        let found = found.unwrap_or("Bearer");
+        if found.eq_ignore_ascii_case("bearer") && !self.is_dpop_required {
+            return Ok(TokenKind::Bearer);
+        }
+        // Only a server that has seen a proof can have bound the token to its key.
+        if found.eq_ignore_ascii_case("dpop") && self.dpop.is_some() {
+            return Ok(TokenKind::Dpop);
+        }
+        Err(AuthError::TokenType {
+            url: url.to_owned(),
+            found: printable(found),
+            expected: if self.is_dpop_required { "DPoP" } else { "Bearer" },
+        })
+    }
+
+    /// Sends a token request. All of it, a second request for a nonce included, ends within [`TOKEN_TIMEOUT`]: others may wait
+    /// for the lock of the grant.
+    async fn request_any(&self, form: Form) -> Result<(Answer, TokenAnswer), AuthError> {
+        match tokio::time::timeout(TOKEN_TIMEOUT, self.send(form)).await {
+            Ok(outcome) => outcome,
+            Err(_) => Err(HttpError::Timeout { phase: TimeoutPhase::Body, after: TOKEN_TIMEOUT }.into()),
+        }
+    }
+
+    async fn send(&self, mut form: Form) -> Result<(Answer, TokenAnswer), AuthError> {
         let url = self.server.token_endpoint.as_deref().ok_or_else(|| AuthError::NoEndpoint {
             issuer: self.server.issuer.clone(),
             endpoint: "token endpoint",
@@ -74,7 +119,8 @@ impl TokenEndpoint<'_> {
             (Some(_), true) => self.post(&address, &form, headers).await?,
             _ => answer,
         };
-        answer.decode::<TokenAnswer>().map(|answer| answer.into_response(SystemTime::now()))
+        let decoded = answer.decode()?;
+        Ok((answer, decoded))
     }
 
     async fn post(&self, address: &Address, form: &str, mut headers: HeaderMap) -> Result<Answer, AuthError> {
@@ -105,6 +151,7 @@ pub(crate) fn sensitive(text: &str) -> Result<HeaderValue, AuthError> {
 /// The JSON of a successful answer.
 #[derive(Deserialize)]
 struct TokenAnswer {
+    #[serde(deserialize_with = "token_text")]
     access_token: String,
     #[serde(default)]
     token_type: Option<String>,
@@ -119,16 +166,28 @@ struct TokenAnswer {
 }
 
 impl TokenAnswer {
-    fn into_response(self, now: SystemTime) -> TokenResponse {
-        let is_dpop = self.token_type.is_some_and(|kind| kind.eq_ignore_ascii_case("dpop"));
-        TokenResponse {
+    fn into_response(self, kind: TokenKind, now: SystemTime) -> Result<TokenResponse, AuthError> {
+        check_size("access token", &self.access_token, MAX_ACCESS_TOKEN)?;
+        check_size("refresh token", self.refresh_token.as_deref().unwrap_or_default(), MAX_REFRESH_TOKEN)?;
+        check_size("list of scopes", self.scope.as_deref().unwrap_or_default(), MAX_SCOPES)?;
+        Ok(TokenResponse {
             access_token: Secret::new(self.access_token),
-            kind: if is_dpop { TokenKind::Dpop } else { TokenKind::Bearer },
+            kind,
             expires_at: self.expires_in.and_then(|seconds| now.checked_add(Duration::from_secs(seconds))),
             refresh_token: self.refresh_token.filter(|token| !token.is_empty()).map(Secret::new),
             scopes: self.scope.as_deref().map(Scopes::parse).filter(|scopes| !scopes.is_empty()),
-            issued_token_type: self.issued_token_type,
-        }
+            issued_token_type: self.issued_token_type.as_deref().map(printable),
+        })
+    }
+}
+
+/// Decodes a token that a header can carry (RFC 6750, section 2.1, taken liberally).
+fn token_text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+    let token = String::deserialize(deserializer)?;
+    match !token.is_empty() && token.bytes().all(|byte| byte.is_ascii_graphic()) {
+        true => Ok(token),
+        // Without the token, which would be printed.
+        false => Err(D::Error::custom("not a token")),
     }
 }
 
@@ -166,12 +225,15 @@ mod tests {
     #[test]
     fn answers_are_read_leniently() {
         let now = SystemTime::UNIX_EPOCH;
-        let read = |text: &str| serde_json::from_str::<TokenAnswer>(text).unwrap().into_response(now);
+        let read = |text: &str| {
+            let answer = serde_json::from_str::<TokenAnswer>(text).unwrap();
+            answer.into_response(TokenKind::Bearer, now).unwrap()
+        };
         let full = read(
             r#"{"access_token":"a","token_type":"bearer","expires_in":3600,"refresh_token":"r","scope":"x y","id_token":"i"}"#,
         );
         assert_eq!(full.expires_at, Some(now + Duration::from_secs(3600)));
-        assert_eq!((full.kind, full.scopes.unwrap().to_string()), (TokenKind::Bearer, "x y".to_owned()));
+        assert_eq!(full.scopes.unwrap().to_string(), "x y");
         for (text, expected) in [
             (r#"{"access_token":"a","expires_in":"60"}"#, Some(60)),
             (r#"{"access_token":"a","expires_in":59.5}"#, Some(59)),
@@ -184,7 +246,6 @@ mod tests {
             let expected = expected.map(|seconds| now + Duration::from_secs(seconds));
             assert_eq!(read(text).expires_at, expected, "{text}");
         }
-        assert_eq!(read(r#"{"access_token":"a","token_type":"DPoP"}"#).kind, TokenKind::Dpop);
         assert!(read(r#"{"access_token":"a","refresh_token":""}"#).refresh_token.is_none());
         assert!(
             !format!("{:?}", read(r#"{"access_token":"s3cret","refresh_token":"s3cret"}"#))

@@ -3,6 +3,7 @@
 mod completions;
 mod demo;
 mod gateway;
+mod key;
 mod login;
 mod policy;
 mod requests;
@@ -21,6 +22,7 @@ use crate::error::{CommandError, ErrorFormat};
 pub(crate) use completions::{CompletionsArgs, ManArgs};
 pub(crate) use demo::{DemoArgs, DemoServerArgs};
 pub(crate) use gateway::GatewayArgs;
+pub(crate) use key::{KeyAction, KeyArgs, KeyCreateArgs, KeyRevokeArgs};
 pub(crate) use login::{AccountsArgs, LoginArgs, LogoutArgs};
 pub(crate) use policy::{PolicyAction, PolicyArgs, PolicyCheckArgs, PolicyTestArgs, TargetKindArg};
 pub(crate) use requests::{CallArgs, CompleteArgs, ListenArgs, PromptArgs, ReadArgs, SaveArgs, ToolsArgs};
@@ -126,7 +128,9 @@ pub(crate) enum Command {
     Gateway(GatewayArgs),
     /// Check the policy of a gateway, and tell what it decides about a call
     Policy(PolicyArgs),
-    /// Explain why a tool is missing or refused
+    /// Create, list and revoke the API keys of a service
+    Key(KeyArgs),
+    /// Explain why a tool is missing or refused, or why a server refuses your login
     Why(WhyArgs),
     /// List the running server processes
     Ps(PsArgs),
@@ -180,6 +184,7 @@ impl Command {
                 PolicyAction::Check(args) => args.json,
                 PolicyAction::Test(args) => args.json,
             },
+            Self::Key(args) => args.action.file().json,
             Self::Why(args) => args.json,
             Self::Ps(args) => args.json,
             Self::Doctor(args) => args.json,

@@ -11,10 +11,16 @@ use switchboard::CallError;
 use switchboard::client::TimeoutKind;
 use switchboard::protocol::{ErrorCode, Raw, RpcError};
 use switchboard::transport::LinkError;
-use switchboard::transport::link::{Challenge, StartError, StartErrorKind, UnreachableKind};
+use switchboard::transport::link::{
+    Challenge, LoginRequirement, StartError, StartErrorKind, UnreachableKind,
+};
 use switchboard_terminal::{OutputStream, format_size};
 
+use crate::provider_advice::explain_failure;
 use crate::sanitize::{json, one_line, sanitize};
+
+use host::wider_login_step;
+pub(crate) use host::{login_step, with_account};
 
 /// Error of a command.
 #[derive(Debug)]
@@ -42,7 +48,7 @@ pub(crate) struct ErrorReport {
     pub(crate) kind: &'static str,
     pub(crate) message: String,
     #[serde(skip_serializing_if = "Option::is_none")]
-    hint: Option<String>,
+    pub(crate) hint: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     code: Option<ErrorCode>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -276,8 +282,15 @@ fn link_error(error: &LinkError) -> CommandError {
         LinkError::Malformed(_) => CommandError::new(Unreachable, "malformed", error.to_string())
             .hint("the server violates the protocol; --trace shows its messages"),
         LinkError::Unreachable { kind, .. } => {
-            CommandError::new(Unreachable, "unreachable", error.to_string())
-                .hint(unreachable_hint(*kind))
+            let text = error.to_string();
+            // A refresh that the authorization server refused has a code that says more.
+            let advice = explain_failure(&[&text]).filter(|_| *kind == UnreachableKind::Other);
+            let hint = match advice {
+                Some(advice) => format!("{}: {}", advice.meaning, advice.help),
+                None => unreachable_hint(*kind).to_owned(),
+            };
+            CommandError::new(Unreachable, "unreachable", text)
+                .hint(hint)
                 .update(|report| report.unreachable = Some(*kind))
         }
         LinkError::Challenged(challenge) => challenge_error(challenge),
@@ -295,7 +308,15 @@ fn link_error(error: &LinkError) -> CommandError {
 
 /// Reports an authentication challenge.
 fn challenge_error(challenge: &Challenge) -> CommandError {
+    let error = || {
+        CommandError::new(ExitKind::Authentication, "authentication", challenge.to_string())
+            .update(|report| report.http_status = Some(challenge.status))
+    };
+    if let Some(step) = wider_login_step("URL", challenge) {
+        return error().hint(step);
+    }
     let mut hint = match challenge.status {
+        _ if challenge.requirement != LoginRequirement::Login => login_step("URL", &challenge.requirement),
         403 => "the credentials are not sufficient, or the server does not accept this host name".to_owned(),
         _ => "log in with `switchboard login URL`, or send credentials: --bearer-env NAME for a token in a variable, -H \
               'Name: value', or --header-helper CMD"
@@ -307,9 +328,7 @@ fn challenge_error(challenge: &Challenge) -> CommandError {
     if let Some(metadata) = &challenge.resource_metadata {
         hint += &format!("; how to get them: {metadata}");
     }
-    CommandError::new(ExitKind::Authentication, "authentication", challenge.to_string())
-        .hint(hint)
-        .update(|report| report.http_status = Some(challenge.status))
+    error().hint(hint)
 }
 
 /// Returns a hint for a server that cannot be reached.

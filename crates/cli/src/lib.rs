@@ -24,13 +24,14 @@ mod elicitation;
 mod environment;
 mod error;
 mod expand;
-mod header_helper;
 mod login;
 mod nearest;
 mod output;
 mod processes;
+mod provider_advice;
 mod remote;
 mod scaffold;
+mod shell_quote;
 mod signals;
 mod tapped_link;
 #[cfg(feature = "otel")]

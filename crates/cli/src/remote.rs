@@ -3,43 +3,20 @@
 //! Invariant: no message contains the value of a header, a token or a variable, valid or not.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use http::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};
 use switchboard::Http;
 use switchboard::client::{HttpBinding, HttpLimits};
-use switchboard::transport::http::client::EndpointError;
-use switchboard::transport::http_client::{Address, AddressError, Bearer, Secret};
+use switchboard::transport::http::client::{
+    EndpointError, HeaderHelper, HeaderHelperError, is_reserved_header,
+};
+use switchboard::transport::http_client::{Address, AddressError, Authorizer, Bearer, Secret};
 
-use crate::args::{HttpTransport, RemoteArgs};
-use crate::error::CommandError;
+use crate::args::{HttpTransport, RemoteArgs, SessionOptions};
+use crate::error::{CommandError, ExitKind};
 use crate::expand::Expander;
-use crate::header_helper;
-use crate::login::StoredLogins;
+use crate::login::{AccountSelector, open_logins};
 use crate::output::Screen;
-
-/// Headers that the transport sets for each message. A value given by the user would be lost or break the message.
-const RESERVED_HEADERS: [&str; 16] = [
-    "accept",
-    "connection",
-    "content-length",
-    "content-type",
-    "expect",
-    "host",
-    "last-event-id",
-    "mcp-method",
-    "mcp-name",
-    "mcp-protocol-version",
-    "mcp-session-id",
-    "proxy-authorization",
-    "te",
-    "trailer",
-    "transfer-encoding",
-    "upgrade",
-];
-
-/// Timeout of the header helper.
-const HELPER_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// A server at a URL, ready to connect.
 pub(crate) struct RemoteEndpoint {
@@ -47,6 +24,8 @@ pub(crate) struct RemoteEndpoint {
     pub(crate) address: Address,
     /// Values to mask in a trace.
     pub(crate) secrets: Vec<String>,
+    /// Whether a stored login is used: no other credentials are given.
+    pub(crate) uses_login: bool,
 }
 
 /// Resolves the URL and headers, with `${NAME}` expanded as in configuration files; runs the header helper last, if
@@ -57,7 +36,7 @@ pub(crate) struct RemoteEndpoint {
 pub(crate) async fn resolve_endpoint(
     remote: &RemoteArgs,
     url: &str,
-    max_message: Option<usize>,
+    options: &SessionOptions,
 ) -> Result<RemoteEndpoint, CommandError> {
     let expander = Expander::default();
     let mut http = Http::new(expander.expand("--url", url)?).binding(match remote.transport {
@@ -80,33 +59,10 @@ pub(crate) async fn resolve_endpoint(
         headers.append(name, value);
     }
     secrets.extend(expander.into_values());
-    if let Some(name) = &remote.bearer_env {
-        let token = read_token(name)?;
-        let bearer = Bearer::new(&token).map_err(|error| CommandError::usage(format!("${name}: {error}")))?;
-        secrets.push(token.expose().to_owned());
-        http = http.authorizer(Arc::new(bearer));
+    if let Some(authorizer) = authorizer(remote, &address, options, &mut headers, &mut secrets).await? {
+        http = http.authorizer(authorizer);
     }
-    if let Some(command) = &remote.header_helper {
-        let mut fresh = HeaderMap::new();
-        for (name, value) in header_helper::run(command, HELPER_TIMEOUT).await? {
-            let (name, value) = check_header(&name, &value).map_err(|why| header_helper::failed(&why))?;
-            secrets.extend(secret_parts(&value));
-            fresh.append(name, value);
-        }
-        // Headers of the helper override headers of the command line.
-        headers.extend(fresh);
-    }
-    if remote.bearer_env.is_some() && headers.contains_key(AUTHORIZATION) {
-        return Err(CommandError::usage("--bearer-env and another Authorization header were given")
-            .hint("leave one of them out"));
-    }
-    if remote.bearer_env.is_none()
-        && !headers.contains_key(AUTHORIZATION)
-        && let Some(logins) = StoredLogins::open(&Screen::new())
-    {
-        http = http.authorizer(Arc::new(logins.authorizer_for(address.clone())));
-    }
-    if let Some(bytes) = max_message {
+    if let Some(bytes) = options.max_message {
         let mut limits = HttpLimits::default();
         limits.event_bytes = bytes;
         http = http.limits(limits);
@@ -115,7 +71,56 @@ pub(crate) async fn resolve_endpoint(
         // The value was created from a string.
         http = http.header(name.as_str(), value.to_str().unwrap_or_default());
     }
-    Ok(RemoteEndpoint { http, address, secrets })
+    let has_own = remote.bearer_env.is_some() || remote.header_helper.is_some();
+    let uses_login = !has_own && !headers.contains_key(AUTHORIZATION);
+    Ok(RemoteEndpoint { http, address, secrets, uses_login })
+}
+
+/// Returns the credentials of requests: a token of the command line or a stored login, and the headers of the helper, which
+/// override headers of the command line.
+async fn authorizer(
+    remote: &RemoteArgs,
+    address: &Address,
+    options: &SessionOptions,
+    headers: &mut HeaderMap,
+    secrets: &mut Vec<String>,
+) -> Result<Option<Arc<dyn Authorizer>>, CommandError> {
+    let mut authorizer: Option<Arc<dyn Authorizer>> = None;
+    if let Some(name) = &remote.bearer_env {
+        let token = read_token(name)?;
+        let bearer = Bearer::new(&token).map_err(|error| CommandError::usage(format!("${name}: {error}")))?;
+        secrets.push(token.expose().to_owned());
+        authorizer = Some(Arc::new(bearer));
+    } else if !headers.contains_key(AUTHORIZATION)
+        && let Some(logins) = open_logins(&Screen::new())
+    {
+        let logins = logins.with_account(AccountSelector::new(options.account.as_deref(), true));
+        authorizer = Some(logins.authorizer_for(address.clone(), None));
+    }
+    let mut has_authorization = headers.contains_key(AUTHORIZATION);
+    if let Some(command) = &remote.header_helper {
+        // The user typed it, so it gets the environment of the user.
+        let helper = HeaderHelper::new(command).with_all_env();
+        let printed = helper.run().await.map_err(helper_error)?;
+        for (name, value) in &printed {
+            secrets.extend(secret_parts(value));
+            headers.remove(name);
+            has_authorization |= name == AUTHORIZATION;
+        }
+        authorizer = Some(Arc::new(helper.authorizer(authorizer).with_headers(printed)));
+    }
+    if remote.bearer_env.is_some() && has_authorization {
+        return Err(CommandError::usage("--bearer-env and another Authorization header were given")
+            .hint("leave one of them out"));
+    }
+    Ok(authorizer)
+}
+
+/// Reports a header helper that failed.
+fn helper_error(error: HeaderHelperError) -> CommandError {
+    CommandError::new(ExitKind::Other, "header_helper", error.to_string())
+        .with_stderr(&error.stderr)
+        .hint("it must print one JSON object and nothing else, like {\"Authorization\": \"Bearer …\"}")
 }
 
 /// Reports an invalid URL. `written` is the URL before expansion.
@@ -160,7 +165,7 @@ fn check_header(name: &str, value: &str) -> Result<(HeaderName, HeaderValue), St
     // An invalid name may be a secret value without its name: do not quote it.
     let name = HeaderName::from_bytes(name.trim().as_bytes())
         .map_err(|_| "the part before the colon is not a valid header name".to_owned())?;
-    if RESERVED_HEADERS.contains(&name.as_str()) {
+    if is_reserved_header(&name) {
         return Err(format!("{name} is set by the transport and cannot be given"));
     }
     let mut value = HeaderValue::from_str(value.trim())

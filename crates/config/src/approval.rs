@@ -131,11 +131,11 @@ impl Approvals {
 
     /// Returns the fingerprint that an approval is bound to, in hexadecimal, for approval without a prompt.
     pub fn fingerprint(project: &Path, name: &str, entry: &ServerConfig) -> String {
-        let unknown = |key: &str| entry.unknown.iter().any(|(name, _)| name == key);
-        let fields = entry
-            .fields()
-            .into_iter()
-            .filter(|(key, _)| !UNCOVERED_FIELDS.contains(&key.as_str()) && !unknown(key));
+        let mut known = entry.clone();
+        known.unknown.clear();
+        known.oauth.iter_mut().for_each(|oauth| oauth.unknown.clear());
+        let fields = known.fields().into_iter();
+        let fields = fields.filter(|(key, _)| !UNCOVERED_FIELDS.contains(&key.as_str()));
         // As bytes: a lossy conversion could make two paths equal.
         let project = project.as_os_str().as_encoded_bytes();
         let fields: serde_json::Map<_, _> = fields.collect();

@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use sha2::{Digest, Sha256};
 use switchboard_http::Secret;
 
@@ -17,6 +18,7 @@ use crate::canonical::to_hex;
 use crate::escape::{is_invisible, push_escaped};
 use crate::json_lines::json_lines;
 use crate::mask::{MASK, is_secret_name, mask_literals};
+use crate::oauth::OAuthConfig;
 use crate::server_config::{ServerConfig, TransportConfig};
 
 /// Above this many pairs of lines a diff does not search for the longest common subsequence.
@@ -63,6 +65,17 @@ impl ConsentScreen {
                 lines.put("url", url);
                 lines.put("id", id);
             }
+        }
+        if let Some(helper) = &config.headers_helper {
+            lines.put("headersHelper", &helper.command);
+            lines.put_pairs("headersHelper env", "=", &helper.env, |_, value| literal(value));
+            lines.put_all("headersHelper inherits env", &helper.inherit_env);
+            if let Some(timeout) = helper.timeout {
+                lines.put("headersHelper timeout", &timeout.as_millis().to_string());
+            }
+        }
+        if let Some(oauth) = &config.oauth {
+            lines.oauth(oauth);
         }
         lines.put_all("allowTools", &config.settings.allow_tools);
         lines.put_all("denyTools", &config.settings.deny_tools);
@@ -174,6 +187,33 @@ impl Lines {
     }
 }
 
+impl Lines {
+    /// Adds every setting of a login, one line each: they decide where secrets go.
+    fn oauth(&mut self, oauth: &OAuthConfig) {
+        let fields = oauth.known_fields();
+        if fields.is_empty() {
+            self.put("oauth", "{}");
+        }
+        for (key, value) in fields {
+            self.json(&format!("oauth {key}"), &value);
+        }
+    }
+
+    /// Adds a value: a line for each member and item, or one for a text or number.
+    fn json(&mut self, label: &str, value: &Value) {
+        match value {
+            Value::Object(members) => {
+                for (name, value) in members {
+                    self.json(&format!("{label} {}", quoted(name)), value);
+                }
+            }
+            Value::Array(items) => items.iter().for_each(|item| self.json(label, item)),
+            Value::String(text) => self.put(label, text),
+            other => self.put(label, &other.to_string()),
+        }
+    }
+}
+
 /// Returns the value of a header, with its literal parts masked and a digest appended if its name looks secret.
 fn header_value(name: &str, value: &str) -> String {
     let shown = mask_literals(value);
@@ -217,7 +257,7 @@ fn quoted(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
-    use serde_json::{Value, json};
+    use serde_json::json;
 
     use super::*;
     use crate::Approvals;
@@ -313,12 +353,17 @@ mod tests {
         let proxy =
             (word(), word()).prop_map(|(url, id)| ServerConfig::new(TransportConfig::Proxy { url, id }));
         let settings = (word_list(), word_list(), any::<bool>());
-        (prop_oneof![4 => stdio, 3 => http, 1 => sdk, 1 => proxy], settings).prop_map(
-            |(mut config, settings)| {
+        let login = (prop::option::of(word()), prop::option::of(word()), word_list(), pairs());
+        (prop_oneof![4 => stdio, 3 => http, 1 => sdk, 1 => proxy], settings, prop::option::of(login))
+            .prop_map(|(mut config, settings, login)| {
+                if let Some((client_id, command, scopes, authorize_parameters)) = login {
+                    let oauth = OAuthConfig { client_id, scopes, authorize_parameters, ..OAuthConfig::new() };
+                    config.oauth = Some(Box::new(oauth));
+                    config.headers_helper = command.map(crate::HeadersHelperConfig::new);
+                }
                 (config.settings.allow_tools, config.settings.deny_tools, config.settings.trust) = settings;
                 config
-            },
-        )
+            })
     }
 
     /// The configuration with one field changed by one character, by the order of its fields.

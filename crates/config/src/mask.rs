@@ -6,9 +6,11 @@
 
 use std::borrow::Cow;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::expand::{TextPiece, parse_references};
+use crate::headers_helper::HeadersHelperConfig;
+use crate::oauth::OAuthConfig;
 use crate::server_config::ServerConfig;
 
 pub(crate) const MASK: &str = "••••";
@@ -23,6 +25,10 @@ impl ServerConfig {
     pub fn masked(&self) -> Value {
         let fields = self.fields().into_iter().map(|(key, value)| {
             let value = match (key.as_str(), value) {
+                ("oauth", value) => self.oauth.as_ref().map_or(mask_unknown(value), |oauth| oauth.masked()),
+                ("headersHelper", value) => {
+                    self.headers_helper.as_ref().map_or(mask_unknown(value), HeadersHelperConfig::masked)
+                }
                 ("env" | "headers", Value::Object(members)) => Value::Object(
                     members.into_iter().map(|(name, value)| (name, mask_value(value))).collect(),
                 ),
@@ -36,6 +42,38 @@ impl ServerConfig {
             (key, value)
         });
         Value::Object(fields.collect())
+    }
+}
+
+impl OAuthConfig {
+    /// Returns the block for display: a secret is masked unless it is a reference.
+    pub(crate) fn masked(&self) -> Value {
+        let known = self.known_fields().into_iter().map(|(key, value)| {
+            let value = match (key, value) {
+                ("clientSecret", Value::String(secret)) => json!(mask_literals(&secret)),
+                ("authorizeParameters", Value::Object(parameters)) => {
+                    let masked = parameters.into_iter().map(|(name, value)| match value {
+                        Value::String(text) if is_secret_name(&name) => (name, json!(mask_literals(&text))),
+                        value => (name, value),
+                    });
+                    Value::Object(masked.collect())
+                }
+                (_, value) => value,
+            };
+            (key.to_owned(), value)
+        });
+        let unknown = match mask_unknown(Value::Object(self.unknown.iter().cloned().collect())) {
+            Value::Object(unknown) => unknown,
+            _ => serde_json::Map::new(),
+        };
+        Value::Object(known.chain(unknown).collect())
+    }
+}
+
+impl HeadersHelperConfig {
+    /// Returns the helper for display: values of variables are masked.
+    pub(crate) fn masked(&self) -> Value {
+        self.render(mask_literals)
     }
 }
 

@@ -13,6 +13,9 @@ use switchboard_http::{Address, AddressError, PlainHttp, Secret};
 
 use crate::error::{ConfigError, ConfigErrorKind};
 use crate::expand::{TextPiece, VariableLookup, expand, parse_references};
+use crate::expand_oauth::{expand_headers_helper, expand_oauth, referring_texts};
+use crate::headers_helper::HeadersHelperConfig;
+use crate::oauth::OAuthConfig;
 use crate::scope::Scope;
 use crate::server_config::{ServerConfig, Settings, TransportConfig};
 use crate::start::{OffReason, StartPolicy};
@@ -30,6 +33,10 @@ pub const DEFAULT_MAX_FAILURES: u32 = 5;
 pub struct ServerPlan {
     /// The transport. Variables are substituted if the server is started, so do not print it; otherwise it is as written.
     pub transport: TransportConfig,
+    /// The settings of logins, with their secrets.
+    pub oauth: Option<Arc<OAuthConfig>>,
+    /// The command that prints headers.
+    pub headers_helper: Option<HeadersHelperConfig>,
     /// The start policy.
     pub start: StartPolicy,
     /// The settings.
@@ -63,23 +70,28 @@ impl ServerConfig {
             (_, true) => StartPolicy::WhenUsed,
             _ => StartPolicy::AtOnce,
         };
-        Ok(self.plan(expand_transport(&self.transport, variables)?, start))
+        let transport = expand_transport(&self.transport, variables)?;
+        let oauth = self.oauth.as_ref().map(|oauth| expand_oauth(oauth, variables)).transpose()?;
+        let helper = self.headers_helper.as_ref();
+        let headers_helper = helper.map(|helper| expand_headers_helper(helper, variables)).transpose()?;
+        Ok(ServerPlan { transport, oauth: oauth.map(Arc::new), headers_helper, ..self.unresolved(start) })
     }
 
     /// Returns the plan of a disabled server: as written, without substitution, not started. A variable that is not set
     /// is an error only once the server is enabled.
     pub fn disabled(&self) -> ServerPlan {
-        self.plan(self.transport.clone(), StartPolicy::Off(OffReason::Disabled))
+        self.unresolved(StartPolicy::Off(OffReason::Disabled))
     }
 
     /// Returns the plan of a server that was not approved: as written, without substitution, not started.
     pub fn unapproved(&self) -> ServerPlan {
-        self.plan(self.transport.clone(), StartPolicy::Off(OffReason::Unapproved))
+        self.unresolved(StartPolicy::Off(OffReason::Unapproved))
     }
 
     /// Returns the names of the variables that the configuration refers to, for a consent screen.
     pub fn variables(&self) -> BTreeSet<String> {
         let mut texts: Vec<&str> = Vec::new();
+        let mut named: Vec<&str> = Vec::new();
         match &self.transport {
             TransportConfig::Stdio { args, env, cwd, .. } => {
                 texts.extend(args.iter().map(String::as_str).chain(cwd.as_deref()));
@@ -92,18 +104,30 @@ impl ServerConfig {
             TransportConfig::Proxy { url, .. } => texts.push(url),
             TransportConfig::Sdk { .. } => {}
         }
+        if let Some(helper) = &self.headers_helper {
+            texts.extend(helper.env.values().map(Secret::expose));
+        }
+        if let Some(oauth) = &self.oauth {
+            let (of_oauth, names) = referring_texts(oauth);
+            texts.extend(of_oauth);
+            named = names;
+        }
         let names = texts.into_iter().filter_map(|text| parse_references(text).ok()).flatten();
         names
             .filter_map(|piece| match piece {
                 TextPiece::Variable { name, .. } => Some(name.to_owned()),
                 TextPiece::Literal(_) => None,
             })
+            .chain(named.into_iter().map(str::to_owned))
             .collect()
     }
 
-    fn plan(&self, transport: TransportConfig, start: StartPolicy) -> ServerPlan {
+    /// Returns the plan as written.
+    fn unresolved(&self, start: StartPolicy) -> ServerPlan {
         ServerPlan {
-            transport,
+            transport: self.transport.clone(),
+            oauth: self.oauth.as_deref().cloned().map(Arc::new),
+            headers_helper: self.headers_helper.clone(),
             start,
             settings: self.settings.clone(),
             written: Arc::new(self.masked()),

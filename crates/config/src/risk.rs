@@ -83,6 +83,15 @@ impl ServerConfig {
                 "variables are not substituted in a command; write the program name".into(),
             );
         }
+        if let TransportConfig::Http { headers, .. } = &self.transport
+            && headers.keys().any(|name| name.eq_ignore_ascii_case("authorization"))
+            && self.oauth.is_some()
+        {
+            warn(
+                "oauth".into(),
+                "not used: the entry has an `Authorization` header, which is sent instead".into(),
+            );
+        }
         warnings
     }
 }

@@ -13,6 +13,8 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use switchboard_http::Secret;
 
 use crate::document::Node;
+use crate::headers_helper::HeadersHelperConfig;
+use crate::oauth::OAuthConfig;
 use crate::start::RestartPolicy;
 
 /// The configuration of a server as written: its transport and its settings.
@@ -29,6 +31,10 @@ use crate::start::RestartPolicy;
 pub struct ServerConfig {
     /// The transport.
     pub transport: TransportConfig,
+    /// The settings of logins: `oauth`. Only servers at a URL have it.
+    pub oauth: Option<Box<OAuthConfig>>,
+    /// The command that prints headers: `headersHelper`. Only HTTP endpoints have it.
+    pub headers_helper: Option<HeadersHelperConfig>,
     /// The settings.
     pub settings: Settings,
     /// Unknown fields, in file order: other programs may read them.
@@ -125,7 +131,8 @@ pub struct Settings {
 impl ServerConfig {
     /// Creates a configuration with default settings.
     pub fn new(transport: TransportConfig) -> Self {
-        Self { transport, settings: Settings::default(), unknown: Vec::new() }
+        let settings = Settings::default();
+        Self { transport, oauth: None, headers_helper: None, settings, unknown: Vec::new() }
     }
 
     /// Creates the configuration of a child process.
@@ -158,6 +165,20 @@ impl ServerConfig {
     #[must_use]
     pub fn with_settings(mut self, settings: Settings) -> Self {
         self.settings = settings;
+        self
+    }
+
+    /// Sets the settings of logins. Has no effect on servers that are not at a URL.
+    #[must_use]
+    pub fn with_oauth(mut self, oauth: OAuthConfig) -> Self {
+        self.oauth = Some(Box::new(oauth));
+        self
+    }
+
+    /// Sets the command that prints headers. Has no effect on transports other than HTTP.
+    #[must_use]
+    pub fn with_headers_helper(mut self, helper: HeadersHelperConfig) -> Self {
+        self.headers_helper = Some(helper);
         self
     }
 
@@ -202,6 +223,8 @@ impl ServerConfig {
                 fields.put("id", id.as_str());
             }
         }
+        fields.put_some("headersHelper", self.headers_helper.as_ref().map(HeadersHelperConfig::to_json));
+        fields.put_some("oauth", self.oauth.as_deref().map(OAuthConfig::to_json));
         fields.settings(&self.settings);
         fields.0.extend(self.unknown.iter().cloned());
         fields.0

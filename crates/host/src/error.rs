@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use switchboard_session::CallError;
-use switchboard_session::link::Challenge;
+use switchboard_session::link::{Challenge, LinkError};
 
 use crate::registry::WithheldReason;
+use crate::slot::Slot;
 use crate::status::{ConnectionError, Status};
 
 /// An error of a host.
@@ -61,7 +62,7 @@ pub enum HostError {
     NeedsAuth {
         /// The server.
         server: Arc<str>,
-        /// The challenge of the server.
+        /// The challenge of the server, with what has to happen next.
         challenge: Box<Challenge>,
     },
     /// The server cannot be used in its current status.
@@ -182,8 +183,8 @@ impl HostError {
             Self::BadName { .. } => "choose another name",
             Self::TooManyServers { .. } => "disconnect a server first",
             Self::Connect { failure, .. } => failure.next_step(),
-            Self::NeedsAuth { .. } => "log in to the server, then reconnect it",
-            Self::NotReady { status, .. } => status.next_step(),
+            Self::NeedsAuth { challenge, .. } => return challenge.requirement.next_step(),
+            Self::NotReady { status, .. } => return status.next_step(),
             Self::Busy { .. } => "wait until calls have finished, then retry",
             Self::UnknownTool { .. } => "look the tool up in the catalog; names are exact",
             Self::Ambiguous { example, .. } => {
@@ -219,6 +220,15 @@ pub(crate) fn not_ready(server: &Arc<str>, status: Status) -> HostError {
         }
         status => HostError::NotReady { server: Arc::clone(server), status: Box::new(status) },
     }
+}
+
+/// Returns the error of a request that failed because the login is missing or no longer valid.
+pub(crate) fn needs_auth(slot: &Slot, error: &CallError) -> Option<HostError> {
+    let CallError::Link(LinkError::Challenged(challenge)) = error else { return None };
+    (challenge.status == 401).then(|| HostError::NeedsAuth {
+        server: Arc::clone(&slot.name),
+        challenge: Box::new(slot.spec.explain_challenge(Challenge::clone(challenge))),
+    })
 }
 
 fn known_text(known: &[String]) -> String {

@@ -84,7 +84,7 @@ pub use registry::{
     ServerLists, ToolEffects, ToolExplanation, ToolInfo, ToolListIssues, ToolMatch, WithheldReason,
 };
 pub use registry::{name, profile};
-pub use report::{MaskedConfig, ServerInfo, ServerStatus, SetServersOutcome, ToolInfoList};
+pub use report::{LoginReport, MaskedConfig, ServerInfo, ServerStatus, SetServersOutcome, ToolInfoList};
 pub use resources::{FromServer, MergedList};
 pub use run::Run;
 pub use server_spec::ServerSpec;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use serde::{Serialize, Serializer};
 use serde_json::Value;
+use switchboard_session::link::{Challenge, LoginRequirement};
 
 use crate::config::ConfiguredServer;
 use crate::registry::ToolInfo;
@@ -25,6 +26,9 @@ pub struct ServerStatus {
     /// The error, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
+    /// What has to happen before it can be used, if it needs a login.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub login: Option<LoginReport>,
     /// The configuration, secrets masked: as written, or else derived from the spec.
     pub config: MaskedConfig,
     /// The scope of the configuration.
@@ -44,6 +48,7 @@ impl ServerStatus {
             status: StatusKind::Failed,
             server_info: None,
             error: Some(error.to_string()),
+            login: None,
             config: MaskedConfig(match &server.entry {
                 Some(entry) => entry.masked().into(),
                 None => serde_json::json!({"type": "invalid"}).into(),
@@ -51,6 +56,56 @@ impl ServerStatus {
             scope: Some(server.scope.as_str().to_owned()),
             tools: None,
         })
+    }
+}
+
+/// What has to happen before a server that needs a login can be used.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct LoginReport {
+    /// `login`, `client-registration`, `administrator`, `account` or `other-credentials`.
+    pub requirement: &'static str,
+    /// The scopes that the server asks for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scope: Option<String>,
+    /// Where to register a client: the issuer of the authorization server.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub issuer: Option<String>,
+    /// The redirect URI to register.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub redirect_uri: Option<String>,
+    /// The error code with which an administrator's policy denied access.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub code: Option<String>,
+    /// The accounts of the user, if it is not clear which one is meant.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub accounts: Vec<String>,
+    /// What to do, for people.
+    pub next_step: String,
+}
+
+impl LoginReport {
+    pub(crate) fn new(challenge: &Challenge) -> Self {
+        let (issuer, redirect_uri, code) = match &challenge.requirement {
+            LoginRequirement::ClientRegistration { issuer, redirect_uri } => {
+                (Some(issuer.clone()), redirect_uri.clone(), None)
+            }
+            LoginRequirement::Administrator { code, .. } => (None, None, Some(code.clone())),
+            _ => (None, None, None),
+        };
+        Self {
+            requirement: challenge.requirement.as_str(),
+            scope: challenge.scope.clone(),
+            issuer,
+            redirect_uri,
+            code,
+            accounts: match &challenge.requirement {
+                LoginRequirement::Account { accounts } => accounts.clone(),
+                _ => Vec::new(),
+            },
+            next_step: challenge.requirement.next_step(),
+        }
     }
 }
 

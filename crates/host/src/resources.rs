@@ -8,7 +8,7 @@ use switchboard_session::link::BoxFuture;
 use switchboard_session::{CallError, ClientSession};
 use tokio::task::JoinSet;
 
-use crate::error::{HostError, not_ready};
+use crate::error::{HostError, needs_auth, not_ready};
 use crate::set::HostState;
 use crate::slot::Slot;
 use crate::status::StatusKind;
@@ -117,6 +117,7 @@ impl HostState {
 pub(crate) fn report_error<T>(slot: &Slot, outcome: Result<T, CallError>) -> Result<T, HostError> {
     outcome.map_err(|error| {
         slot.report_call_error(&error);
-        HostError::Session { server: Arc::clone(&slot.name), error: Box::new(error) }
+        needs_auth(slot, &error)
+            .unwrap_or_else(|| HostError::Session { server: Arc::clone(&slot.name), error: Box::new(error) })
     })
 }

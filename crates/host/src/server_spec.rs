@@ -1,17 +1,18 @@
 //! The specification of one server: transport, start policy and tool filters.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::Value;
-use switchboard_session::link::Dial;
+use switchboard_session::link::{Challenge, Dial, LoginRequirement};
 use switchboard_session::server::InProcess;
-use switchboard_transport::http::client::Http;
+use switchboard_transport::http::client::{HeaderHelper, Http};
 use switchboard_transport::stdio::Stdio;
 
 use crate::config::{
-    ConfigError, ConfiguredServer, DEFAULT_MAX_FAILURES, DEFAULT_STARTUP_TIMEOUT, RestartPolicy,
-    ServerConfig, ServerPlan, Settings, StartPolicy,
+    ConfigError, ConfiguredServer, DEFAULT_MAX_FAILURES, DEFAULT_STARTUP_TIMEOUT, HeadersHelperConfig,
+    OAuthConfig, RestartPolicy, ServerConfig, ServerPlan, Settings, StartPolicy,
 };
 use crate::manifest::Manifest;
 use crate::transport::Transport;
@@ -39,6 +40,10 @@ use crate::transport::Transport;
 pub struct ServerSpec {
     /// The transport.
     pub transport: Transport,
+    /// The settings of logins to it, for the host's [`CredentialProvider`](crate::CredentialProvider).
+    pub oauth: Option<Arc<OAuthConfig>>,
+    /// The command that prints headers of its requests.
+    pub header_helper: Option<HeaderHelper>,
     /// The start policy.
     pub start: StartPolicy,
     /// The restart policy.
@@ -68,6 +73,8 @@ impl ServerSpec {
     pub fn new(transport: impl Into<Transport>) -> Self {
         Self {
             transport: transport.into(),
+            oauth: None,
+            header_helper: None,
             start: StartPolicy::AtOnce,
             restart: RestartPolicy::WithBackoff { max_failures: DEFAULT_MAX_FAILURES },
             required: false,
@@ -106,6 +113,19 @@ impl ServerSpec {
     /// Creates the spec of a server that is [registered](crate::Host::register) in this process.
     pub fn registered(name: impl Into<String>) -> Self {
         Self::new(Transport::Registered { name: name.into() })
+    }
+
+    /// Sets how logins to it are made.
+    pub fn oauth(mut self, oauth: OAuthConfig) -> Self {
+        self.oauth = Some(Arc::new(oauth));
+        self
+    }
+
+    /// Sets a command that prints headers: it runs when the server is connected, and again when the server refuses them.
+    /// Not used if the transport is not HTTP, or has an authorizer of its own.
+    pub fn header_helper(mut self, helper: HeaderHelper) -> Self {
+        self.header_helper = Some(helper);
+        self
     }
 
     /// Sets the start policy.
@@ -174,11 +194,28 @@ impl ServerSpec {
         self
     }
 
+    /// Returns the challenge with what has to happen next: credentials of the configuration are sent instead of a login.
+    pub(crate) fn explain_challenge(&self, mut challenge: Challenge) -> Challenge {
+        let has_own = match &self.transport {
+            Transport::Http(http) => {
+                http.headers().iter().any(|(name, _)| name.eq_ignore_ascii_case("authorization"))
+            }
+            _ => false,
+        };
+        let has_helper = self.header_helper.is_some() && self.oauth.is_none();
+        if (has_own || has_helper) && challenge.requirement == LoginRequirement::Login {
+            challenge.requirement = LoginRequirement::OtherCredentials;
+        }
+        challenge
+    }
+
     /// Returns whether a connection made for `other` can be kept for this spec. Fields for display and permissions do not
     /// matter.
     pub(crate) fn is_same_server(&self, other: &Self) -> bool {
         let Self { transport, start, restart, required, startup_timeout, call_timeout, .. } = self;
         *transport == other.transport
+            && self.oauth == other.oauth
+            && self.header_helper == other.header_helper
             && *start == other.start
             && *restart == other.restart
             && *required == other.required
@@ -206,7 +243,9 @@ impl ServerSpec {
             settings.deny_tools.clone_from(&self.deny_tools);
             settings
         };
-        self.written.clone().unwrap_or_else(|| Arc::new(self.transport.masked(&settings())))
+        self.written
+            .clone()
+            .unwrap_or_else(|| Arc::new(self.transport.masked(&settings(), self.oauth.as_deref())))
     }
 }
 
@@ -252,6 +291,11 @@ impl From<&ServerPlan> for ServerSpec {
         let settings = &plan.settings;
         Self {
             transport: Transport::from_config(&plan.transport, plan.base_directory.as_deref()),
+            oauth: plan.oauth.clone(),
+            header_helper: plan
+                .headers_helper
+                .as_ref()
+                .map(|helper| header_helper(helper, plan.base_directory.as_deref())),
             start: plan.start,
             restart: settings
                 .restart
@@ -266,6 +310,24 @@ impl From<&ServerPlan> for ServerSpec {
             scope: plan.scope.map(|scope| scope.as_str().into()),
             manifest: None,
         }
+    }
+}
+
+/// Returns the helper of a configuration. It runs in the directory of the project, like the programs of its file.
+fn header_helper(config: &HeadersHelperConfig, directory: Option<&Path>) -> HeaderHelper {
+    let mut helper = HeaderHelper::new(&config.command);
+    for (name, value) in &config.env {
+        helper = helper.with_env(name, value.expose());
+    }
+    for name in &config.inherit_env {
+        helper = helper.with_inherited_env(name);
+    }
+    if let Some(timeout) = config.timeout {
+        helper = helper.with_timeout(timeout);
+    }
+    match directory {
+        Some(directory) => helper.with_directory(directory),
+        None => helper,
     }
 }
 

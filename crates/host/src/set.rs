@@ -16,7 +16,7 @@ use crate::permission::{Gate, KnownServer};
 use crate::policy::CallSettings;
 use crate::question_router::QuestionRouter;
 use crate::registry::{Catalog, LOCAL_SERVER_NAME, ListDefects, MAX_SERVERS, ServerLists};
-use crate::report::{MaskedConfig, ServerInfo, ServerStatus, SetServersOutcome, ToolInfoList};
+use crate::report::{LoginReport, MaskedConfig, ServerInfo, ServerStatus, SetServersOutcome, ToolInfoList};
 use crate::server_spec::ServerSpec;
 use crate::slot::{InitialTools, Slot};
 use crate::status::Status;
@@ -321,6 +321,10 @@ impl ManagedServer {
             status: status.kind(),
             server_info: info.map(|info| ServerInfo::new(&info.name, &info.version)),
             error,
+            login: match &status {
+                Status::NeedsAuth(challenge) => Some(LoginReport::new(challenge)),
+                _ => None,
+            },
             config: MaskedConfig(self.desired.shown_config()),
             scope: self.desired.scope.as_deref().map(str::to_owned),
             tools: tools.filter(|tools| !tools.is_empty()).map(ToolInfoList),

@@ -14,7 +14,7 @@ use switchboard_session::server::InProcess;
 use switchboard_transport::http::client::Http;
 use switchboard_transport::stdio::Stdio;
 
-use crate::config::{Binding, ConfigError, ServerConfig, Settings, TransportConfig};
+use crate::config::{Binding, ConfigError, OAuthConfig, ServerConfig, Settings, TransportConfig};
 
 /// The transport of a server.
 ///
@@ -34,7 +34,8 @@ pub enum Transport {
         /// The name.
         name: String,
     },
-    /// A claude.ai connector: HTTP with a bearer token from the host's [`TokenSource`](crate::TokenSource).
+    /// A claude.ai connector: HTTP with a bearer token from the host's [`TokenSource`](crate::TokenSource) or
+    /// [`CredentialProvider`](crate::CredentialProvider).
     Proxy {
         /// The address.
         url: String,
@@ -69,7 +70,7 @@ impl Transport {
     }
 
     /// Returns the configuration of this transport as JSON with secrets masked.
-    pub(crate) fn masked(&self, settings: &Settings) -> Value {
+    pub(crate) fn masked(&self, settings: &Settings, oauth: Option<&OAuthConfig>) -> Value {
         let config = match self {
             Self::Stdio(stdio) => stdio_config(stdio),
             Self::Http(http) => TransportConfig::Http {
@@ -84,7 +85,8 @@ impl Transport {
             Self::Custom(_) => return json!({"type": "custom"}),
             Self::Invalid(error) => return json!({"type": "invalid", "error": error.to_string()}),
         };
-        ServerConfig::new(config).with_settings(settings.clone()).masked()
+        let config = ServerConfig::new(config).with_settings(settings.clone());
+        oauth.cloned().map_or_else(|| config.clone(), |oauth| config.clone().with_oauth(oauth)).masked()
     }
 }
 

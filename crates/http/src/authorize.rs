@@ -167,17 +167,28 @@ pub enum AuthorizeError {
     /// The user has to log in first.
     #[error("a login is needed")]
     NeedsLogin,
-    /// The authorization server does not register clients itself: an administrator or developer has to, once.
-    #[error("a client registration is needed: {what}")]
+    /// The authorization server does not register clients by itself: somebody has to register one there, and configure
+    /// its id.
+    #[error("the authorization server {issuer} does not register clients by itself")]
     NeedsClientRegistration {
-        /// Where to register, and what to configure then.
-        what: String,
+        /// The issuer of the authorization server.
+        issuer: String,
+        /// The redirect URI to register; `None` for a client without users.
+        redirect_uri: Option<String>,
     },
     /// An administrator denied access. A login of the user would not help.
-    #[error("access is blocked by an administrator: {reason}")]
+    #[error("access is blocked by an administrator: {code}{}", parenthesized(.message))]
     BlockedByAdmin {
         /// The error code of the identity provider.
-        reason: String,
+        code: String,
+        /// Its reason, for people.
+        message: Option<String>,
+    },
+    /// The user has several accounts at the server, and it is not clear which one is meant.
+    #[error("the user has several accounts at this server: {}", accounts.join(", "))]
+    AmbiguousAccount {
+        /// The names of the accounts.
+        accounts: Vec<String>,
     },
     /// Obtaining credentials failed.
     #[error("no credentials: {what}")]
@@ -194,6 +205,10 @@ impl AuthorizeError {
     pub fn failed(what: impl Into<String>) -> Self {
         Self::Failed { what: what.into(), source: None }
     }
+}
+
+fn parenthesized(message: &Option<String>) -> String {
+    message.as_ref().map(|message| format!(" ({message})")).unwrap_or_default()
 }
 
 /// An authorizer without credentials.

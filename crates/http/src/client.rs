@@ -20,8 +20,10 @@ use crate::authorize::{Authorizer, MAX_AUTHORIZED_ATTEMPTS, RequestTarget, Retry
 use crate::body::{Body, ERROR_BODY_LIMIT};
 use crate::challenge::Challenge;
 use crate::dial::Dialer;
+use crate::echoed_credentials::mask_echoed;
 use crate::error::{ConnectKind, HttpError, TimeoutPhase};
 use crate::message::{Request, Response};
+use crate::network_scope::NetworkScope;
 use crate::options::HttpClientOptions;
 use crate::pool::{Lease, MAX_HEADERS, Pool};
 use crate::proxy::{Proxies, Proxy};
@@ -91,6 +93,13 @@ impl HttpClient {
         self.follow(&request).await
     }
 
+    /// Returns where a server is reachable from: the scope of the address at which this client has reached it lately, or
+    /// else of the addresses of its name. A server that is not known, or is reached through a proxy, counts as global; one with
+    /// several addresses as the outermost of them.
+    pub async fn network_scope(&self, server: &Address) -> NetworkScope {
+        self.inner.pool.network_scope(server).await
+    }
+
     /// Adds the headers that the client sets itself. Redirects keep them, because they stay at the origin.
     fn add_own_headers(&self, request: &mut Request) -> Result<(), HttpError> {
         let Request { headers, address, body, .. } = request;
@@ -156,7 +165,8 @@ impl HttpClient {
             for (name, value) in credentials.headers() {
                 request.headers.insert(name, value.clone());
             }
-            let response = self.follow(&request).await?;
+            let mut response = self.follow(&request).await?;
+            mask_echoed(&mut response.headers, &credentials);
             let target = RequestTarget::new(&request.method, &request.address);
             let (status, headers) = (response.status, &response.headers);
             authorizer.observe_response(target, status, headers);
@@ -198,7 +208,8 @@ impl HttpClient {
         address: &Address,
     ) -> Result<ResponseWithLease, HttpError> {
         let proxy = self.inner.proxies.for_address(address).filter(|_| !address.is_secure());
-        let sending = self.inner.pool.send(address, build_outgoing(request, proxy));
+        let outgoing = build_outgoing(request, proxy);
+        let sending = self.inner.pool.send(address, request.address_policy, outgoing);
         let (response, lease) = match request.timeouts.headers {
             Some(after) => tokio::time::timeout(after, sending)
                 .await
@@ -236,3 +247,6 @@ impl fmt::Debug for HttpClient {
         f.debug_struct("HttpClient").field("proxies", &self.inner.proxies).finish_non_exhaustive()
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,18 +1,17 @@
 //! Dials connections: TCP, through a proxy if one is set, then TLS for https.
 //!
 //! Invariants: each step has a timeout, and errors name the step; Nagle's algorithm is off and TCP
-//! keep-alive on; the server chooses between HTTP/1.1 and HTTP/2 in the TLS handshake. Knows no requests.
+//! keep-alive on; the server chooses between HTTP/1.1 and HTTP/2 in the TLS handshake; an address that the policy of a request
+//! does not permit is not connected to. Knows no requests.
 
 use std::error::Error;
 use std::io;
-use std::pin::Pin;
-use std::task::{Context, Poll};
+use std::net::IpAddr;
 use std::time::Duration;
 
 use http::Uri;
 use http::uri::Scheme;
 use hyper_util::client::legacy::connect::HttpConnector;
-use hyper_util::client::legacy::connect::dns::{GaiAddrs, GaiFuture, GaiResolver, Name};
 use hyper_util::rt::TokioIo;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
@@ -20,7 +19,10 @@ use tokio::time::timeout;
 use tower_service::Service;
 
 use crate::error::{ConnectKind, HttpError};
+use crate::host_scopes::{HostScopes, outermost};
+use crate::network_scope::{AddressPolicy, NetworkScope};
 use crate::proxy::{Proxies, Proxy};
+use crate::resolver::{NameLookup, ResolveError, Resolver};
 use crate::source::find;
 use crate::tls::Tls;
 use crate::tunnel;
@@ -31,25 +33,40 @@ const KEEPALIVE: (Duration, Duration, u32) = (Duration::from_secs(30), Duration:
 
 /// Dials connections.
 pub(crate) struct Dialer {
-    tcp: HttpConnector<Resolver>,
+    lookup: NameLookup,
     tls: Tls,
     proxies: Proxies,
     connect_timeout: Duration,
+    scopes: HostScopes,
+}
+
+/// The far end of a connection to be opened.
+struct Destination<'a> {
+    uri: Uri,
+    host: &'a str,
+    port: u16,
+    is_secure: bool,
+    policy: AddressPolicy,
 }
 
 impl Dialer {
     pub(crate) fn new(tls: Tls, proxies: Proxies, connect_timeout: Duration) -> Self {
-        let mut tcp = HttpConnector::new_with_resolver(Resolver(GaiResolver::new()));
-        tcp.enforce_http(false);
-        tcp.set_nodelay(true);
-        tcp.set_keepalive(Some(KEEPALIVE.0));
-        tcp.set_keepalive_interval(Some(KEEPALIVE.1));
-        tcp.set_keepalive_retries(Some(KEEPALIVE.2));
-        Self { tcp, tls, proxies, connect_timeout }
+        Self { lookup: NameLookup::System, tls, proxies, connect_timeout, scopes: HostScopes::default() }
     }
 
-    /// Dials a connection to an address.
-    pub(crate) async fn dial(&self, address: &Address) -> Result<Connection, HttpError> {
+    /// Returns a dialer that resolves names by a script.
+    #[cfg(test)]
+    pub(crate) fn with_lookup(mut self, lookup: NameLookup) -> Self {
+        self.lookup = lookup;
+        self
+    }
+
+    /// Dials a connection to an address that the policy permits.
+    pub(crate) async fn dial(
+        &self,
+        address: &Address,
+        policy: AddressPolicy,
+    ) -> Result<Connection, HttpError> {
         let uri = address.uri().clone();
         let secure = uri.scheme() == Some(&Scheme::HTTPS);
         let host = uri.host().unwrap_or_default().to_owned();
@@ -60,7 +77,8 @@ impl Dialer {
             None => format!("{host}:{port}"),
         };
         let kind = if proxy.is_some() { ConnectKind::Proxy } else { ConnectKind::Timeout };
-        let opening = self.open_stream(uri, proxy, format!("{host}:{port}"), secure);
+        let destination = Destination { uri, host: &host, port, is_secure: secure, policy };
+        let opening = self.open_stream(destination, proxy);
         let stream = timeout(self.connect_timeout, opening)
             .await
             .unwrap_or_else(|_| Err(HttpError::connect(target, kind)))?;
@@ -80,25 +98,37 @@ impl Dialer {
     /// Opens a TCP stream to the host, or to the proxy, with a tunnel for https.
     async fn open_stream(
         &self,
-        uri: Uri,
+        destination: Destination<'_>,
         proxy: Option<&Proxy>,
-        authority: String,
-        secure: bool,
     ) -> Result<TcpStream, HttpError> {
+        let Destination { uri, host, port, is_secure, policy } = destination;
+        let authority = format!("{host}:{port}");
+        // The connector does not ask the resolver for a number.
+        if literal(host).is_some_and(|ip| !policy.permits(NetworkScope::of(ip))) {
+            return Err(HttpError::connect(authority, ConnectKind::Forbidden));
+        }
         match proxy {
-            None => self.tcp(uri.clone()).await.map_err(|error| HttpError::Connect {
-                host: authority,
-                kind: connect_kind(&*error),
-                source: Some(error.into()),
-            }),
+            None => {
+                let stream = self.tcp(uri, policy).await.map_err(|error| HttpError::Connect {
+                    host: authority,
+                    kind: connect_kind(&*error),
+                    source: Some(error.into()),
+                })?;
+                if let Ok(peer) = stream.peer_addr() {
+                    self.scopes.record(host, NetworkScope::of(peer.ip()));
+                }
+                Ok(stream)
+            }
             Some(Proxy::Unusable { host }) => Err(HttpError::connect(host.as_str(), ConnectKind::ProxyKind)),
             Some(Proxy::Usable { uri, host, credentials }) => {
-                let mut stream = self.tcp(uri.clone()).await.map_err(|error| HttpError::Connect {
+                // The proxy is the user's own, wherever it is.
+                let opened = self.tcp(uri.clone(), AddressPolicy::Any).await;
+                let mut stream = opened.map_err(|error| HttpError::Connect {
                     host: host.clone(),
                     kind: ConnectKind::Proxy,
                     source: Some(error.into()),
                 })?;
-                if secure {
+                if is_secure {
                     tunnel::open(&mut stream, host, &authority, credentials.as_ref()).await?;
                 }
                 Ok(stream)
@@ -106,53 +136,56 @@ impl Dialer {
         }
     }
 
-    async fn tcp(&self, uri: Uri) -> Result<TcpStream, Box<dyn Error + Send + Sync>> {
-        let mut tcp = self.tcp.clone();
+    async fn tcp(&self, uri: Uri, policy: AddressPolicy) -> Result<TcpStream, Box<dyn Error + Send + Sync>> {
+        let mut tcp = HttpConnector::new_with_resolver(Resolver::new(self.lookup.clone(), policy));
+        tcp.enforce_http(false);
+        tcp.set_nodelay(true);
+        tcp.set_keepalive(Some(KEEPALIVE.0));
+        tcp.set_keepalive_interval(Some(KEEPALIVE.1));
+        tcp.set_keepalive_retries(Some(KEEPALIVE.2));
         Ok(tcp.call(uri).await?.into_inner())
+    }
+
+    /// Returns the scope of a host: where it was connected to lately, or else where its name leads; global if that is not
+    /// known, as behind a proxy.
+    pub(crate) async fn network_scope(&self, address: &Address) -> NetworkScope {
+        let host = address.host();
+        if address.is_loopback() {
+            return NetworkScope::Loopback;
+        }
+        if self.proxies.for_address(address).is_some() {
+            return NetworkScope::Global;
+        }
+        if let Some(known) = self.scopes.get(host) {
+            return known;
+        }
+        let found = match literal(host) {
+            Some(ip) => Some(NetworkScope::of(ip)),
+            None => match timeout(self.connect_timeout, self.lookup.addresses(host)).await {
+                Ok(Ok(found)) => found.iter().map(|address| NetworkScope::of(address.ip())).reduce(outermost),
+                _ => None,
+            },
+        };
+        found.map_or(NetworkScope::Global, |found| self.scopes.record(host, found))
     }
 }
 
+/// Returns the address that a host is written as.
+fn literal(host: &str) -> Option<IpAddr> {
+    host.trim_start_matches('[').trim_end_matches(']').parse().ok()
+}
+
 fn connect_kind(error: &(dyn Error + 'static)) -> ConnectKind {
-    if find::<ResolveError>(error).is_some() {
-        return ConnectKind::Dns;
+    match find::<ResolveError>(error) {
+        Some(ResolveError::Failed(_)) => return ConnectKind::Dns,
+        Some(ResolveError::Forbidden) => return ConnectKind::Forbidden,
+        None => {}
     }
     match find::<io::Error>(error).map(io::Error::kind) {
         Some(io::ErrorKind::ConnectionRefused) => ConnectKind::Refused,
         Some(io::ErrorKind::TimedOut) => ConnectKind::Timeout,
         Some(io::ErrorKind::HostUnreachable | io::ErrorKind::NetworkUnreachable) => ConnectKind::Unreachable,
         _ => ConnectKind::Other,
-    }
-}
-
-/// The system's resolver with a distinct error type.
-#[derive(Clone)]
-struct Resolver(GaiResolver);
-
-#[derive(Debug, thiserror::Error)]
-#[error("the name cannot be resolved")]
-struct ResolveError(#[source] io::Error);
-
-impl Service<Name> for Resolver {
-    type Response = GaiAddrs;
-    type Error = ResolveError;
-    type Future = ResolveFuture;
-
-    fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), ResolveError>> {
-        self.0.poll_ready(cx).map_err(ResolveError)
-    }
-
-    fn call(&mut self, name: Name) -> ResolveFuture {
-        ResolveFuture(self.0.call(name))
-    }
-}
-
-struct ResolveFuture(GaiFuture);
-
-impl Future for ResolveFuture {
-    type Output = Result<GaiAddrs, ResolveError>;
-
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        Pin::new(&mut self.0).poll(cx).map_err(ResolveError)
     }
 }
 

@@ -106,6 +106,9 @@ pub enum ConnectKind {
     /// The host name cannot be resolved.
     #[error("the name cannot be resolved")]
     Dns,
+    /// The address of the host is outside the [`AddressPolicy`](crate::AddressPolicy) of the request.
+    #[error("its address is in a private network or on this machine, where this request must not go")]
+    Forbidden,
     /// The connect timeout expired.
     #[error("no answer in time")]
     Timeout,

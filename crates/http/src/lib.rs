@@ -58,11 +58,17 @@ mod client;
 #[cfg(feature = "client")]
 mod dial;
 #[cfg(feature = "client")]
+mod echoed_credentials;
+#[cfg(feature = "client")]
 mod error;
 #[cfg(feature = "client")]
 mod gzip;
 #[cfg(feature = "client")]
+mod host_scopes;
+#[cfg(feature = "client")]
 mod message;
+#[cfg(feature = "client")]
+mod network_scope;
 #[cfg(feature = "client")]
 mod options;
 #[cfg(feature = "client")]
@@ -71,6 +77,8 @@ mod pool;
 mod proxy;
 #[cfg(feature = "client")]
 mod redirect;
+#[cfg(feature = "client")]
+mod resolver;
 mod sanitize;
 mod secret;
 #[cfg(feature = "client")]
@@ -89,7 +97,9 @@ mod verify;
 pub use boxed_future::BoxFuture;
 pub use secret::Secret;
 pub use url::{Address, AddressError, Origin, PlainHttp};
-pub use verify::{PresentedToken, ProtectedResource, VerifiedCaller, Verifier, VerifyError};
+pub use verify::{
+    DpopSupport, PresentedToken, ProtectedResource, TokenScheme, VerifiedCaller, Verifier, VerifyError,
+};
 #[cfg(feature = "client")]
 pub use {
     authorize::{
@@ -101,6 +111,7 @@ pub use {
     client::HttpClient,
     error::{ConnectKind, HttpError, RedirectReason, TimeoutPhase, TlsReason},
     message::{Request, Response, Timeouts},
+    network_scope::{AddressPolicy, NetworkScope},
     options::HttpClientOptions,
     pool::{MAX_HEAD_BYTES, MAX_HEADERS},
     proxy::Proxies,

@@ -10,6 +10,7 @@ use http::header::{HeaderMap, HeaderName, HeaderValue};
 use http::{Method, StatusCode, Version};
 
 use crate::body::Body;
+use crate::network_scope::AddressPolicy;
 use crate::url::Address;
 
 /// An HTTP request with its timeouts.
@@ -26,6 +27,8 @@ pub struct Request {
     pub body: Bytes,
     /// The timeouts.
     pub timeouts: Timeouts,
+    /// Which addresses it may be sent to.
+    pub address_policy: AddressPolicy,
 }
 
 /// Timeouts of a response. `None` waits forever.
@@ -58,7 +61,14 @@ pub struct Response {
 impl Request {
     /// Creates a request without headers and body.
     pub fn new(method: Method, address: Address) -> Self {
-        Self { method, address, headers: HeaderMap::new(), body: Bytes::new(), timeouts: Timeouts::default() }
+        Self {
+            method,
+            address,
+            headers: HeaderMap::new(),
+            body: Bytes::new(),
+            timeouts: Timeouts::default(),
+            address_policy: AddressPolicy::default(),
+        }
     }
 
     /// Adds a header.
@@ -79,6 +89,13 @@ impl Request {
     #[must_use]
     pub fn with_timeouts(mut self, timeouts: Timeouts) -> Self {
         self.timeouts = timeouts;
+        self
+    }
+
+    /// Sets which addresses it may be sent to: any by default.
+    #[must_use]
+    pub fn with_address_policy(mut self, policy: AddressPolicy) -> Self {
+        self.address_policy = policy;
         self
     }
 }

@@ -38,14 +38,43 @@ pub struct PresentedToken<'a> {
     pub token: &'a str,
     /// The method of the request.
     pub method: &'a Method,
+    /// The path of the request.
+    pub path: &'a str,
     /// The headers of the request.
     pub headers: &'a HeaderMap,
+    /// The scheme by which the token was sent.
+    pub scheme: TokenScheme,
+}
+
+/// How a request carries its token.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum TokenScheme {
+    /// Alone (RFC 6750).
+    #[default]
+    Bearer,
+    /// With a proof that the sender has the key it is bound to (RFC 9449).
+    Dpop,
 }
 
 impl<'a> PresentedToken<'a> {
-    /// Returns the token of a request.
+    /// Returns the bearer token of a request to the root.
     pub fn new(token: &'a str, method: &'a Method, headers: &'a HeaderMap) -> Self {
-        Self { token, method, headers }
+        Self { token, method, path: "/", headers, scheme: TokenScheme::Bearer }
+    }
+
+    /// Sets the path of the request.
+    #[must_use]
+    pub fn with_path(mut self, path: &'a str) -> Self {
+        self.path = path;
+        self
+    }
+
+    /// Sets the scheme.
+    #[must_use]
+    pub fn with_scheme(mut self, scheme: TokenScheme) -> Self {
+        self.scheme = scheme;
+        self
     }
 }
 
@@ -116,6 +145,18 @@ pub enum VerifyError {
         /// The reason, which the client may see.
         reason: String,
     },
+    /// The proof that the sender has the key of the token is missing or invalid.
+    #[error("the DPoP proof is not valid: {reason}")]
+    InvalidProof {
+        /// The reason, which the client may see.
+        reason: String,
+    },
+    /// The proof must have this nonce.
+    #[error("the DPoP proof needs the nonce of this server")]
+    NonceRequired {
+        /// The nonce.
+        nonce: String,
+    },
     /// Whether the token is valid cannot be decided at the moment.
     #[error("the token cannot be verified now: {reason}")]
     Unavailable {
@@ -128,6 +169,11 @@ impl VerifyError {
     /// The token is invalid. The client may see the reason.
     pub fn invalid(reason: impl Into<String>) -> Self {
         Self::InvalidToken { reason: reason.into() }
+    }
+
+    /// The proof is missing or invalid. The client may see the reason.
+    pub fn proof(reason: impl Into<String>) -> Self {
+        Self::InvalidProof { reason: reason.into() }
     }
 
     /// The token cannot be verified at the moment. The reason is for logs only.
@@ -148,6 +194,25 @@ pub struct ProtectedResource {
     pub document: String,
     /// The scopes that a client without a token should ask for.
     pub scopes: Vec<String>,
+    /// How proofs of possession are accepted; `None` if they are not.
+    pub dpop: Option<DpopSupport>,
+}
+
+/// Which proofs of possession (DPoP, RFC 9449) a resource accepts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct DpopSupport {
+    /// The names of the signature algorithms.
+    pub algorithms: Vec<String>,
+    /// Whether tokens without a proof are rejected.
+    pub is_required: bool,
+}
+
+impl DpopSupport {
+    /// Returns support for proofs with these signature algorithms.
+    pub fn new(algorithms: impl IntoIterator<Item = impl Into<String>>, is_required: bool) -> Self {
+        Self { algorithms: algorithms.into_iter().map(Into::into).collect(), is_required }
+    }
 }
 
 impl ProtectedResource {
@@ -158,13 +223,26 @@ impl ProtectedResource {
         document: impl Into<String>,
     ) -> Self {
         let paths = paths.into_iter().map(Into::into).collect();
-        Self { metadata_url: metadata_url.into(), paths, document: document.into(), scopes: Vec::new() }
+        Self {
+            metadata_url: metadata_url.into(),
+            paths,
+            document: document.into(),
+            scopes: Vec::new(),
+            dpop: None,
+        }
     }
 
     /// Sets the scopes that a client without a token should ask for.
     #[must_use]
     pub fn with_scopes(mut self, scopes: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.scopes = scopes.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// Sets how proofs of possession are accepted.
+    #[must_use]
+    pub fn with_dpop(mut self, dpop: DpopSupport) -> Self {
+        self.dpop = Some(dpop);
         self
     }
 }

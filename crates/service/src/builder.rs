@@ -217,10 +217,18 @@ impl ServiceBuilder {
         self.with(|options| options.list_changed = Some(yes))
     }
 
-    /// Sets whether a caller without the required scopes of an item receives an authorization error. By default, the item
-    /// appears not to exist.
+    /// Sets whether a caller without the required scopes of an item sees it in lists, and gets an authorization error that
+    /// names them. By default this is so over HTTP with a verifier that describes the resource, because clients can then
+    /// ask for more scopes; otherwise, the item appears not to exist.
     pub fn reveal_scopes(self, yes: bool) -> Self {
-        self.with(|options| options.reveal_scopes = yes)
+        self.with(|options| options.reveal_scopes = Some(yes))
+    }
+
+    /// Returns the builder of a server with these options: where clients can log in, they learn which scopes they lack.
+    #[cfg(any(feature = "http", feature = "rpc"))]
+    pub(crate) fn for_http(self, http: &switchboard_transport::http::server::HttpServerOptions) -> Self {
+        let reveals = self.options.reveal_scopes.or(http.is_protected_resource().then_some(true));
+        self.with(|options| options.reveal_scopes = reveals)
     }
 
     /// Grants scopes to callers without an identity, such as the client of a stdio server. By default they have none.

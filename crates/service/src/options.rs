@@ -87,7 +87,7 @@ pub(crate) struct BuilderOptions {
     pub(crate) page_size: Option<usize>,
     pub(crate) hints: Option<CacheHints>,
     pub(crate) list_changed: Option<bool>,
-    pub(crate) reveal_scopes: bool,
+    pub(crate) reveal_scopes: Option<bool>,
     pub(crate) anonymous_scopes: BTreeSet<String>,
     pub(crate) accept_notifications: bool,
     pub(crate) timeout: Option<Duration>,

@@ -2,10 +2,14 @@
 
 #[cfg(feature = "http")]
 use std::net::SocketAddr;
+#[cfg(feature = "http-tls")]
+use std::sync::Arc;
 
 use switchboard_session::client::Client;
 use switchboard_session::server::InProcess;
 use switchboard_session::{CallError, ClientSession};
+#[cfg(feature = "http-tls")]
+use switchboard_transport::http::server::TlsIdentity;
 #[cfg(feature = "http")]
 use switchboard_transport::http::server::{HttpListener, HttpServerOptions, HttpService, ListenerLimits};
 
@@ -78,7 +82,8 @@ impl ServiceBuilder {
         self,
         options: switchboard_transport::http::server::HttpServerOptions,
     ) -> Result<switchboard_transport::http::server::HttpService, BuildError> {
-        Ok(switchboard_transport::http::server::HttpService::new(&self.build()?, options))
+        let server = self.for_http(&options).build()?;
+        Ok(switchboard_transport::http::server::HttpService::new(&server, options))
     }
 
     /// Serves over HTTP at `/mcp` of the address, or as [`HttpServeConfig`] says, until the future is dropped. Also
@@ -89,17 +94,23 @@ impl ServiceBuilder {
     /// neither authentication nor allowed hosts are set.
     #[cfg(feature = "http")]
     pub async fn serve_http(self, config: impl Into<HttpServeConfig>) -> Result<(), ServeError> {
-        let HttpServeConfig { address, options, limits } = config.into();
+        let config: HttpServeConfig = config.into();
+        let HttpServeConfig { address, options, limits, .. } = config;
         if !address.ip().is_loopback() && options.authenticate.is_none() && options.allowed_hosts.is_empty() {
             return Err(ServeError::Unprotected(address));
         }
-        let listener = HttpListener::bind(address).await?.with_limits(limits);
+        #[cfg_attr(not(feature = "http-tls"), expect(unused_mut, reason = "changed by TLS"))]
+        let mut listener = HttpListener::bind(address).await?.with_limits(limits);
+        #[cfg(feature = "http-tls")]
+        if let Some(identity) = config.tls {
+            listener = listener.with_tls(identity);
+        }
         #[cfg(feature = "rpc")]
         if self.design().rpc.is_some() {
             listener.serve(crate::rpc::CombinedService::from_builder(&self, options)?).await;
             return Ok(());
         }
-        listener.serve(HttpService::new(&self.build()?, options)).await;
+        listener.serve(HttpService::new(&self.for_http(&options).build()?, options)).await;
         Ok(())
     }
 }
@@ -120,13 +131,21 @@ pub struct HttpServeConfig {
     address: SocketAddr,
     options: HttpServerOptions,
     limits: ListenerLimits,
+    #[cfg(feature = "http-tls")]
+    tls: Option<Arc<TlsIdentity>>,
 }
 
 #[cfg(feature = "http")]
 impl HttpServeConfig {
     /// Creates a configuration with default options.
     pub fn new(address: SocketAddr) -> Self {
-        Self { address, options: HttpServerOptions::default(), limits: ListenerLimits::default() }
+        Self {
+            address,
+            options: HttpServerOptions::default(),
+            limits: ListenerLimits::default(),
+            #[cfg(feature = "http-tls")]
+            tls: None,
+        }
     }
 
     /// Sets path, accept policy, authentication, and the limits of requests, sessions and streams.
@@ -140,6 +159,14 @@ impl HttpServeConfig {
     #[must_use]
     pub fn limits(mut self, limits: ListenerLimits) -> Self {
         self.limits = limits;
+        self
+    }
+
+    /// Serves encrypted connections only, with this certificate.
+    #[cfg(feature = "http-tls")]
+    #[must_use]
+    pub fn tls(mut self, identity: impl Into<Arc<TlsIdentity>>) -> Self {
+        self.tls = Some(identity.into());
         self
     }
 }

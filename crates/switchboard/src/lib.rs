@@ -165,7 +165,8 @@
 //! | `client` | [`client`] |
 //! | `server` | [`mod@server`], [`serve_stdio`] |
 //! | `http-client`, `http-server` | [`Http`], [`HttpListener`](server::HttpListener) |
-//! | `oauth` | [`auth`]: logging in to servers |
+//! | `http-tls` | [`TlsIdentity`](server::TlsIdentity): TLS of the HTTP server |
+//! | `oauth` | [`auth`]: logging in to servers; with `host` also [`login`]: stored logins for the servers of a host |
 //! | `host` | [`host`] |
 //! | `gateway` | [`gateway`] |
 //! | `service`, `service-client`, `service-rpc`, `service-validate` | [`mod@service`], its typed client, its plain JSON-RPC endpoint, checks of `pattern` and `format` |
@@ -189,6 +190,8 @@ pub use switchboard_gateway as gateway;
 #[cfg(feature = "host")]
 #[doc(inline)]
 pub use switchboard_host as host;
+#[cfg(all(feature = "host", feature = "oauth"))]
+pub mod login;
 #[doc(inline)]
 pub use switchboard_protocol as protocol;
 #[cfg(feature = "server")]
@@ -225,7 +228,7 @@ mod documents {
     struct Readme;
     #[doc = include_str!("../../../docs/services.md")]
     struct Services;
-    #[cfg(feature = "oauth")]
+    #[cfg(all(feature = "host", feature = "oauth"))]
     #[doc = include_str!("../../../docs/login.md")]
     struct Login;
 }

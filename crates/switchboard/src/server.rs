@@ -48,10 +48,12 @@ pub use switchboard_session::server::{
 pub use switchboard_session::{OpeningPolicy, RevisionList, StateKeys, VersionPolicy};
 #[cfg(feature = "http-server")]
 pub use switchboard_transport::http::server::{
-    AcceptPolicy, AuthRejection, Authenticate, HttpListener, HttpServerOptions, HttpService, LegacySse,
-    ListenerLimits, MemoryStore, PresentedToken, ProtectedResource, RequestHead, SessionStore,
-    ShutdownHandle, VerifiedCaller, Verifier, VerifyError,
+    AcceptPolicy, AuthRejection, Authenticate, DpopSupport, HttpListener, HttpServerOptions, HttpService,
+    LegacySse, ListenerLimits, MemoryStore, PresentedToken, ProtectedResource, RequestHead, SessionStore,
+    ShutdownHandle, TokenScheme, VerifiedCaller, Verifier, VerifyError,
 };
+#[cfg(feature = "http-tls")]
+pub use switchboard_transport::http::server::{TlsError, TlsIdentity};
 use switchboard_transport::stdio::take_stdio;
 
 /// Serves on stdin and stdout of this process until the client closes them.

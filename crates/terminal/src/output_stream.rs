@@ -54,6 +54,11 @@ impl OutputStream {
         Self { width, is_terminal: false, has_color: false }
     }
 
+    /// Creates a terminal of this width without color.
+    pub fn terminal(width: usize) -> Self {
+        Self { is_terminal: true, ..Self::plain(width) }
+    }
+
     /// Returns the stream with fewer columns, for indented text.
     pub fn narrower(&self, columns: usize) -> Self {
         Self { width: self.width.saturating_sub(columns), ..self.clone() }
@@ -92,6 +97,16 @@ impl OutputStream {
     /// Returns the text in cyan.
     pub fn cyan(&self, text: &str) -> String {
         self.paint("36", text)
+    }
+
+    /// Returns whether text is written in color.
+    pub fn has_color(&self) -> bool {
+        self.has_color
+    }
+
+    /// Returns the text in black on white, whatever the colors of the terminal are.
+    pub fn black_on_white(&self, text: &str) -> String {
+        self.paint("38;5;16;48;5;231", text)
     }
 
     fn paint(&self, color: &str, text: &str) -> String {

@@ -1,4 +1,4 @@
-//! Figures of a host with many servers, from dedicated programs.
+//! Figures of a host with many servers and of the verification of tokens, from dedicated programs.
 
 use std::collections::HashMap;
 
@@ -23,9 +23,20 @@ pub(super) enum HostFigure {
     Changed,
     /// Startup of 45 healthy servers among five failing ones, in milliseconds beyond the slowest alone.
     Crowd,
+    /// Microseconds to verify a token that is cached.
+    CachedToken,
+    /// To verify an ES256 token that is not.
+    UncachedToken,
+    /// To verify its signature with *ring* alone.
+    BareSignature,
 }
 
 impl HostFigure {
+    /// Returns whether it is about tokens, and not about a host.
+    pub(super) fn is_about_tokens(self) -> bool {
+        self.source().0 == Program::Verify
+    }
+
     /// Returns the program that measures it, and its name there.
     fn source(self) -> (Program, &'static str) {
         match self {
@@ -35,6 +46,9 @@ impl HostFigure {
             Self::Status => (Program::Catalog, "status_us"),
             Self::Changed => (Program::Catalog, "changed_us"),
             Self::Crowd => (Program::Crowd, "over_ms"),
+            Self::CachedToken => (Program::Verify, "cached_us"),
+            Self::UncachedToken => (Program::Verify, "uncached_us"),
+            Self::BareSignature => (Program::Verify, "bare_us"),
         }
     }
 }
@@ -43,12 +57,14 @@ impl HostFigure {
 enum Program {
     Catalog,
     Crowd,
+    Verify,
 }
 
 impl Program {
     fn line(self, programs: &Programs) -> Line {
         match self {
             Self::Catalog => vec![programs.release.join("host-catalog").into()],
+            Self::Verify => vec![programs.release.join("auth-verify").into()],
             Self::Crowd => {
                 ["host-crowd", "switchboard-service"].map(|name| programs.release.join(name).into()).into()
             }
@@ -67,13 +83,13 @@ pub(super) fn measure(
     wanted: &[HostFigure],
 ) -> Result<HostFigures, TaskError> {
     let mut found = HostFigures::new();
-    for program in [Program::Catalog, Program::Crowd] {
+    for program in [Program::Catalog, Program::Crowd, Program::Verify] {
         let wanted: Vec<HostFigure> =
             wanted.iter().copied().filter(|figure| figure.source().0 == program).collect();
         if wanted.is_empty() {
             continue;
         }
-        progress.step(&format!("{program:?} of a host, {rounds} times"));
+        progress.step(&format!("program {program:?}, {rounds} times"));
         for _ in 0..rounds {
             let printed = process::finish(&program.line(programs), TimeLimit::Usual)?;
             let odd = || TaskError::new(format!("{program:?}: these are no figures: {}", printed.trim()));

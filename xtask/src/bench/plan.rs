@@ -94,12 +94,20 @@ impl Plan {
     /// Returns the implementations to build.
     pub(super) fn makes(&self) -> Vec<Make> {
         let used = |make: Make| self.timed.iter().chain(&self.counted).any(|setup| setup.make == make);
-        let mut makes = vec![Make::Floor, Make::Switchboard];
-        if used(Make::Host) || !self.hosted.is_empty() {
+        let mut makes = vec![Make::Floor];
+        let (tokens, hosts): (Vec<HostFigure>, Vec<HostFigure>) =
+            self.hosted.iter().partition(|figure| figure.is_about_tokens());
+        if used(Make::Switchboard) || !hosts.is_empty() {
+            makes.push(Make::Switchboard);
+        }
+        if used(Make::Host) || !hosts.is_empty() {
             makes.push(Make::Host);
         }
         if used(Make::Service) {
             makes.push(Make::Service);
+        }
+        if used(Make::Auth) || !tokens.is_empty() {
+            makes.push(Make::Auth);
         }
         if used(Make::Rmcp) {
             makes.push(Make::Rmcp);
@@ -220,6 +228,13 @@ mod tests {
         let plan = Plan::new(&wanted("--only P16* --quick"));
         assert_eq!((plan.counted.len(), plan.timed.len()), (4, 0));
         assert_eq!(plan.makes(), [Make::Floor, Make::Switchboard]);
+    }
+
+    #[test]
+    fn targets_about_tokens_need_their_own_programs_only() {
+        let plan = Plan::new(&wanted("--only A* --quick"));
+        assert_eq!((plan.targets.len(), plan.counted.len(), plan.hosted.len()), (4, 4, 3));
+        assert_eq!(plan.makes(), [Make::Floor, Make::Auth]);
     }
 
     #[test]

@@ -82,6 +82,9 @@ impl Programs {
             option(&mut line, "--sessions", setup.sessions);
         }
         shared(&mut line, setup, measured);
+        if setup.form == Form::Protected {
+            option(&mut line, "--token", "1kB");
+        }
         // With this it lists the tools first, which is nothing to a server that is only called.
         if measured || matches!(setup.work, Work::List | Work::Connect) {
             option(&mut line, "--tools", setup.tools);
@@ -115,7 +118,7 @@ impl Programs {
     fn program(&self, make: Make, side: Side) -> Result<Line, TaskError> {
         let missing = || TaskError::new(format!("the programs of {make} are not installed"));
         match make {
-            Make::Floor | Make::Switchboard | Make::Host | Make::Service | Make::Rmcp => {
+            Make::Floor | Make::Switchboard | Make::Host | Make::Service | Make::Auth | Make::Rmcp => {
                 let name = format!("{make}-{side}{}", std::env::consts::EXE_SUFFIX);
                 Ok(vec![self.release.join(name).into()])
             }

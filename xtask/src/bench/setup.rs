@@ -16,6 +16,8 @@ pub(super) enum Make {
     Host,
     /// Switchboard, with a service as its server.
     Service,
+    /// Switchboard, as a server that may verify tokens.
+    Auth,
     Rmcp,
     TypeScript,
     Python,
@@ -60,6 +62,8 @@ pub(super) enum Form {
     Pair,
     Kept,
     Initialize,
+    /// Every request has a token, which the server verifies.
+    Protected,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -247,7 +251,7 @@ macro_rules! words {
 }
 
 words! {
-    Make { Floor => "floor", Switchboard => "switchboard", Host => "host", Service => "service", Rmcp => "rmcp", TypeScript => "ts", Python => "python" }
+    Make { Floor => "floor", Switchboard => "switchboard", Host => "host", Service => "service", Auth => "auth", Rmcp => "rmcp", TypeScript => "ts", Python => "python" }
     Side { Client => "client", Server => "server", Inside => "inside" }
     Road { Stdio => "stdio", Http => "HTTP" }
     Era { Legacy => "legacy", Modern => "modern" }
@@ -261,6 +265,7 @@ words! {
         Pair => "pair",
         Kept => "kept",
         Initialize => "initialize",
+        Protected => "protected",
     }
     Threads { One => "one", Many => "many" }
 }

@@ -1,4 +1,4 @@
-//! Table of the targets: P1 to P18, host, services and safety checks.
+//! Table of the targets: P1 to P18, host, services, tokens and safety checks.
 //!
 //! Each target is a ratio within one run with the same kind of runtime. The measurements of a run follow from this table.
 
@@ -10,9 +10,10 @@ use super::setup::Form::{Initialize, Json, Pipes, Pool, Wide};
 use super::setup::Side::{Client, Inside, Server};
 use super::setup::{Make, Road, Setup, Threads, Work};
 use super::target::{Clause, Limit, Measure, Quantity, Target};
+use super::token_targets;
 
 /// Creates an upper limit.
-fn most(limit: f64, unit: &'static str, measure: Measure) -> Clause {
+pub(super) fn most(limit: f64, unit: &'static str, measure: Measure) -> Clause {
     Clause { limit: Limit::AtMost(limit), unit, measure }
 }
 
@@ -20,7 +21,7 @@ fn least(limit: f64, unit: &'static str, measure: Measure) -> Clause {
     Clause { limit: Limit::AtLeast(limit), unit, measure }
 }
 
-fn target(name: &str, what: &str, must: Clause, aim: Option<Clause>) -> Target {
+pub(super) fn target(name: &str, what: &str, must: Clause, aim: Option<Clause>) -> Target {
     Target { name: name.into(), what: what.into(), must, aim, slack: 0.0, decides: true }
 }
 
@@ -37,7 +38,7 @@ fn cpu(of: Setup, to: Setup) -> Measure {
     over(Cpu, of, to)
 }
 
-fn instructions(of: Setup, to: Setup) -> Measure {
+pub(super) fn instructions(of: Setup, to: Setup) -> Measure {
     Measure::Ratio(Quantity::Instructions(of), Quantity::Instructions(to))
 }
 
@@ -51,6 +52,7 @@ pub(super) fn all(quick: bool, build: bool) -> Vec<Target> {
     targets.extend(footprint(build));
     targets.extend(host());
     targets.extend(service(build));
+    targets.extend(token_targets::all());
     for axis in growth::AXES {
         targets.extend(axis.targets(quick));
     }

@@ -11,8 +11,18 @@ use crate::project::Project;
 
 const OLDEST_NODE: u32 = 20;
 const FILES: [&str; 3] = ["package.json", "package-lock.json", ".npmrc"];
-const PROGRAMS: [&str; 5] =
-    ["assistant-client.mjs", "loopback.mjs", "progress-client.mjs", "ts-client.mjs", "ts-server.mjs"];
+const PROGRAMS: [&str; 10] = [
+    "assistant-client.mjs",
+    "authorization-server.mjs",
+    "chromium-login.mjs",
+    "document-server.mjs",
+    "login-client.mjs",
+    "login-form.mjs",
+    "loopback.mjs",
+    "progress-client.mjs",
+    "ts-client.mjs",
+    "ts-server.mjs",
+];
 
 /// Installs the packages and returns the folder that contains `node_modules`.
 pub(super) fn install(project: &Project, place: &Path) -> Result<PathBuf, TaskError> {

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use super::debian;
 use super::stamp::Stamp;
 use crate::command::{self, TaskError};
 use crate::project::Project;
@@ -49,14 +50,7 @@ fn have_venv() -> Result<(), TaskError> {
         return Ok(());
     }
     let ask = "python3 cannot make virtual environments; install the package python3-venv";
-    let root = command::output(Command::new("id").arg("-u")).is_ok_and(|id| id.trim() == "0");
-    if !root || !command::succeeds(Command::new("apt-get").arg("--version")) {
-        return Err(TaskError::new(ask));
-    }
-    command::run_to_stderr(Command::new("apt-get").args(["update", "--quiet"]))?;
-    let mut install = Command::new("apt-get");
-    install.args(["install", "--yes", "--quiet", "--no-install-recommends", "python3-venv"]);
-    command::run_to_stderr(install.env("DEBIAN_FRONTEND", "noninteractive"))?;
+    debian::install("python3-venv", ask)?;
     match complete() {
         true => Ok(()),
         false => Err(TaskError::new(format!("{ask} that belongs to the python3 found first in PATH"))),

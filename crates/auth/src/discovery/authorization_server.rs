@@ -21,7 +21,9 @@ pub(super) async fn find(
     issuer: &str,
     attempts: &mut Vec<DiscoveryAttempt>,
 ) -> Result<ServerMetadata, AuthError> {
-    let address = fetcher.check("authorization server", issuer)?;
+    let address = fetcher.check("authorization server", issuer).inspect_err(|error| {
+        attempts.push(DiscoveryAttempt::failed(DocumentKind::AuthorizationServer, printable(issuer), error));
+    })?;
     let mut mismatch = None;
     for url in candidates(&address) {
         let found = match fetch(fetcher, &url).await {
@@ -33,11 +35,7 @@ pub(super) async fn find(
         };
         if is_same_issuer(issuer, &found.issuer) {
             if issuer != found.issuer {
-                tracing::warn!(
-                    listed = issuer,
-                    document = found.issuer,
-                    "issuers differ by a trailing slash"
-                );
+                fetcher.warn_about_slash(issuer, &found.issuer);
             }
             attempts.push(DiscoveryAttempt::found(DocumentKind::AuthorizationServer, url));
             return Ok(found);
@@ -48,12 +46,13 @@ pub(super) async fn find(
             expected: issuer.to_owned(),
             found: printable(&found.issuer),
             url,
+            attempts: Vec::new(),
         });
     }
     Err(mismatch.unwrap_or_else(|| AuthError::Discovery {
         what: "no metadata of an authorization server",
         url: issuer.to_owned(),
-        attempts: attempts.clone(),
+        attempts: Vec::new(),
     }))
 }
 
@@ -62,7 +61,8 @@ pub(super) async fn find(
 /// # Errors
 /// As [`find`].
 pub(crate) async fn find_issuer(fetcher: &Fetcher, issuer: &str) -> Result<ServerMetadata, AuthError> {
-    find(fetcher, issuer, &mut Vec::new()).await
+    let mut attempts = Vec::new();
+    find(fetcher, issuer, &mut attempts).await.map_err(|error| error.with_attempts(&attempts))
 }
 
 /// Returns the metadata at a configured URL, whatever its issuer.
@@ -81,7 +81,7 @@ pub(super) async fn at(
             Err(AuthError::Discovery {
                 what: "no metadata of an authorization server",
                 url: url.to_owned(),
-                attempts: attempts.clone(),
+                attempts: Vec::new(),
             })
         }
     }
@@ -122,7 +122,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn row_1_an_issuer_without_a_path_may_differ_by_its_slash() {
+    fn b01_an_issuer_without_a_path_may_differ_by_its_slash() {
         for (expected, found, is_same) in [
             ("https://a.example", "https://a.example", true),
             ("https://a.example/", "https://a.example", true),

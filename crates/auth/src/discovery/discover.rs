@@ -37,7 +37,8 @@ pub(crate) struct DiscoveryOverrides {
 /// Finds the authorization server of an MCP server.
 ///
 /// # Errors
-/// See [`AuthError::Discovery`], [`AuthError::ResourceMismatch`], [`AuthError::IssuerMismatch`].
+/// See [`AuthError::Discovery`], [`AuthError::ResourceMismatch`], [`AuthError::IssuerMismatch`]. Each has the URLs that were
+/// tried.
 pub(crate) async fn discover(
     fetcher: &Fetcher,
     server: &Address,
@@ -45,7 +46,20 @@ pub(crate) async fn discover(
     overrides: &DiscoveryOverrides,
 ) -> Result<Discovery, AuthError> {
     let mut attempts = Vec::new();
-    let resource_metadata = protected_resource::find(fetcher, server, challenges, &mut attempts).await?;
+    match try_steps(fetcher, server, challenges, overrides, &mut attempts).await {
+        Ok(discovery) => Ok(Discovery { attempts, ..discovery }),
+        Err(error) => Err(error.with_attempts(&attempts)),
+    }
+}
+
+async fn try_steps(
+    fetcher: &Fetcher,
+    server: &Address,
+    challenges: &[Challenge],
+    overrides: &DiscoveryOverrides,
+    attempts: &mut Vec<DiscoveryAttempt>,
+) -> Result<Discovery, AuthError> {
+    let resource_metadata = protected_resource::find(fetcher, server, challenges, attempts).await?;
     let resource = match &resource_metadata {
         Some(metadata) => metadata.resource.clone(),
         None => canonical_resource(server),
@@ -53,12 +67,12 @@ pub(crate) async fn discover(
     let mut is_assumed = false;
     let listed = resource_metadata.as_ref().map_or(&[][..], |metadata| &metadata.authorization_servers);
     let metadata = match (&overrides.server_metadata_url, listed) {
-        (Some(url), _) => authorization_server::at(fetcher, url, &mut attempts).await?,
-        (None, [_, ..]) => first_usable(fetcher, listed, &mut attempts).await?,
+        (Some(url), _) => authorization_server::at(fetcher, url, attempts).await?,
+        (None, [_, ..]) => first_usable(fetcher, listed, attempts).await?,
         // Revision 2025-03-26: the MCP server's origin is the issuer, and its endpoints have default paths.
         (None, []) => {
             let origin = server.origin().to_string();
-            match authorization_server::find(fetcher, &origin, &mut attempts).await {
+            match authorization_server::find(fetcher, &origin, attempts).await {
                 Ok(found) => found,
                 Err(AuthError::Discovery { .. }) if resource_metadata.is_none() => {
                     is_assumed = true;
@@ -68,7 +82,7 @@ pub(crate) async fn discover(
             }
         }
     };
-    Ok(Discovery { resource, resource_metadata, server: metadata, is_assumed, attempts })
+    Ok(Discovery { resource, resource_metadata, server: metadata, is_assumed, attempts: Vec::new() })
 }
 
 /// Returns the metadata of the first listed authorization server that has some.

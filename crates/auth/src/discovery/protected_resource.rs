@@ -9,6 +9,7 @@ use crate::attempt::{DiscoveryAttempt, DocumentKind};
 use crate::error::{AuthError, printable};
 use crate::fetch::{Fetcher, canonical_resource, resolve};
 use crate::metadata::ResourceMetadata;
+use crate::sizes::{MAX_URL, check_size};
 
 const WELL_KNOWN: &str = "/.well-known/oauth-protected-resource";
 
@@ -22,9 +23,15 @@ pub(super) async fn find(
     for url in candidates(server, challenges, attempts) {
         match fetcher.get_metadata::<ResourceMetadata>("resource metadata", &url).await {
             Ok(found) => {
-                attempts.push(DiscoveryAttempt::found(DocumentKind::ProtectedResource, &url));
-                check_resource(server, &found.resource, &url)?;
-                return Ok(Some(found));
+                let checked = check_resource(server, &found.resource, &url);
+                attempts.push(match &checked {
+                    Ok(()) => DiscoveryAttempt::found(DocumentKind::ProtectedResource, &url),
+                    Err(_) => {
+                        let why = format!("it is about {:?}", printable(&found.resource));
+                        DiscoveryAttempt::failed(DocumentKind::ProtectedResource, &url, why)
+                    }
+                });
+                return checked.map(|()| Some(found));
             }
             Err(why) => {
                 attempts.push(DiscoveryAttempt::failed(DocumentKind::ProtectedResource, url, why));
@@ -63,6 +70,7 @@ fn candidates(
 
 /// Checks that a document is about this server: same origin, and its path is the server's or a parent of it.
 fn check_resource(server: &Address, resource: &str, url: &str) -> Result<(), AuthError> {
+    check_size("resource identifier", resource, MAX_URL)?;
     let described = Address::parse(resource.split('#').next().unwrap_or_default(), PlainHttp::Allowed);
     let covers = |described: &Address| {
         let parent = described.uri().path().trim_end_matches('/');
@@ -76,6 +84,7 @@ fn check_resource(server: &Address, resource: &str, url: &str) -> Result<(), Aut
             expected: canonical_resource(server),
             found: printable(resource),
             url: url.to_owned(),
+            attempts: Vec::new(),
         }),
     }
 }
@@ -116,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn row_8_a_relative_metadata_url_is_resolved_at_the_same_origin() {
+    fn b08_a_relative_metadata_url_is_resolved_at_the_same_origin() {
         let server = server("https://h.example/public/mcp");
         let mut attempts = Vec::new();
         let found = candidates(&server, &challenge("/meta?x=1"), &mut attempts);
@@ -127,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn row_9_a_resource_must_cover_the_server() {
+    fn b09_a_resource_must_cover_the_server() {
         let server = server("https://h.example/a/mcp");
         for fits in [
             "https://h.example",

@@ -13,6 +13,7 @@ use ring::signature::{
 use serde::Deserialize;
 
 use crate::jws::signing_key::SignatureAlgorithm;
+use crate::random::sha256;
 
 /// The most keys of one set.
 const MAX_KEYS: usize = 100;
@@ -83,7 +84,7 @@ impl JwkSet {
 
 impl Jwk {
     /// Returns the key of a JWK, or `None` if it cannot verify tokens.
-    fn from_value(value: serde_json::Value) -> Option<Self> {
+    pub(crate) fn from_value(value: serde_json::Value) -> Option<Self> {
         let fields: JwkFields = serde_json::from_value(value).ok()?;
         let is_for_signatures = fields.usage.as_deref().is_none_or(|usage| usage == "sig")
             && fields.operations.as_ref().is_none_or(|list| list.iter().any(|one| one == "verify"));
@@ -129,6 +130,11 @@ impl Jwk {
         };
         outcome.is_ok() && self.fits(algorithm)
     }
+
+    /// Returns the SHA-256 thumbprint (RFC 7638).
+    pub(crate) fn thumbprint(&self) -> String {
+        sha256(&self.public.required_members())
+    }
 }
 
 /// The members of a JWK that are read.
@@ -155,6 +161,23 @@ struct JwkFields {
 }
 
 impl PublicKey {
+    /// Returns the members that identify the key, in the order of RFC 7638.
+    fn required_members(&self) -> String {
+        let encode = |bytes: &[u8]| URL_SAFE_NO_PAD.encode(bytes);
+        let ec = |curve: &str, point: &[u8]| {
+            let (x, y) = point[1..].split_at(point.len() / 2);
+            format!(r#"{{"crv":"{curve}","kty":"EC","x":"{}","y":"{}"}}"#, encode(x), encode(y))
+        };
+        match self {
+            Self::P256(point) => ec("P-256", point),
+            Self::P384(point) => ec("P-384", point),
+            Self::Ed25519(key) => format!(r#"{{"crv":"Ed25519","kty":"OKP","x":"{}"}}"#, encode(key)),
+            Self::Rsa { modulus, exponent } => {
+                format!(r#"{{"e":"{}","kty":"RSA","n":"{}"}}"#, encode(exponent), encode(modulus))
+            }
+        }
+    }
+
     fn from_fields(fields: &JwkFields) -> Option<Self> {
         match (fields.kind.as_str(), fields.curve.as_deref()) {
             ("EC", Some("P-256")) => Some(Self::P256(uncompressed_point(fields, 32)?)),

@@ -18,4 +18,4 @@ mod verify;
 pub(crate) use jwk::JwkSet;
 pub(crate) use signing_key::{EcJwk, JwtHeader, unix_now};
 pub use signing_key::{SignatureAlgorithm, SigningKey};
-pub(crate) use verify::{JwsError, MAX_TOKEN, has_jws_header, verify};
+pub(crate) use verify::{JwsError, MAX_TOKEN, has_jws_header, verify, verify_with_own_key};

@@ -1,7 +1,8 @@
 //! Verification of signed tokens in the compact form of JWS (RFC 7515).
 //!
 //! Invariants: the algorithm comes from the caller's list and must fit the type of the key; keys come from the caller's
-//! set, never from the header (`jwk`, `jku`, `x5u` are ignored). Base64url is strict: no padding, no other characters,
+//! set, never from the header (`jwk`, `jku`, `x5u` are ignored), except for proofs of possession, whose key the caller
+//! compares with the one it expects. Base64url is strict: no padding, no other characters,
 //! no unused bits, so that no two texts are the same token.
 
 use base64::Engine;
@@ -13,6 +14,9 @@ use crate::jws::signing_key::SignatureAlgorithm;
 
 /// The longest token that is read.
 pub(crate) const MAX_TOKEN: usize = 16 * 1024;
+
+/// The members of private and symmetric keys.
+const PRIVATE_MEMBERS: [&str; 8] = ["d", "p", "q", "dp", "dq", "qi", "oth", "k"];
 
 /// How many keys are tried for a token without a key id.
 const MAX_TRIALS: usize = 10;
@@ -44,6 +48,12 @@ pub(crate) enum JwsError {
     /// No key of the issuer has the key id of the token.
     #[error("the token is signed with an unknown key")]
     UnknownKey,
+    /// The header has no public key that fits the algorithm.
+    #[error("its header has no usable public key")]
+    NoKey,
+    /// The header has a private key.
+    #[error("its header has a private key, which is no longer secret")]
+    PrivateKey,
     /// The signature does not fit the token.
     #[error("the signature of the token is not valid")]
     Signature,
@@ -58,23 +68,73 @@ pub(crate) fn verify(
     keys: &JwkSet,
     allowed: &[SignatureAlgorithm],
 ) -> Result<VerifiedJwt, JwsError> {
-    if token.len() > MAX_TOKEN {
-        return Err(JwsError::TooLong);
+    let parts = TokenParts::split(token)?;
+    let header = read_header(parts.header)?;
+    let algorithm = header.allowed_algorithm(allowed)?;
+    let signature = decode(parts.signature, "the signature is not base64url")?;
+    check_signature(&header, algorithm, keys, parts.message.as_bytes(), &signature)?;
+    Ok(VerifiedJwt { kind: header.kind, claims: parts.claims()? })
+}
+
+/// A token that was verified with the key in its own header: it proves that its sender has this key.
+pub(crate) struct SelfSignedJwt {
+    /// The type in the header.
+    pub(crate) kind: Option<String>,
+    /// The claims as JSON text.
+    pub(crate) claims: String,
+    /// The thumbprint of the key.
+    pub(crate) thumbprint: String,
+}
+
+/// Verifies the signature of a token with the public key in its own header.
+///
+/// # Errors
+/// See [`JwsError`].
+pub(crate) fn verify_with_own_key(
+    token: &str,
+    allowed: &[SignatureAlgorithm],
+) -> Result<SelfSignedJwt, JwsError> {
+    let parts = TokenParts::split(token)?;
+    let header = read_header(parts.header)?;
+    let algorithm = header.allowed_algorithm(allowed)?;
+    let key = header.key.as_ref().ok_or(JwsError::NoKey)?;
+    if PRIVATE_MEMBERS.iter().any(|member| key.get(member).is_some()) {
+        return Err(JwsError::PrivateKey);
     }
-    let (message, signature) = token.rsplit_once('.').ok_or(JwsError::Malformed("it has one part"))?;
-    let (header, claims) = message.split_once('.').ok_or(JwsError::Malformed("it has two parts"))?;
-    if claims.contains('.') {
-        return Err(JwsError::Malformed("it has more than three parts"));
+    let key = Jwk::from_value(key.clone()).filter(|key| key.fits(algorithm)).ok_or(JwsError::NoKey)?;
+    let signature = decode(parts.signature, "the signature is not base64url")?;
+    if !key.verifies(algorithm, parts.message.as_bytes(), &signature) {
+        return Err(JwsError::Signature);
     }
-    let header = read_header(header)?;
-    let algorithm = SignatureAlgorithm::from_name(&header.algorithm)
-        .filter(|algorithm| allowed.contains(algorithm))
-        .ok_or(JwsError::Algorithm)?;
-    let signature = decode(signature, "the signature is not base64url")?;
-    check_signature(&header, algorithm, keys, message.as_bytes(), &signature)?;
-    let claims = decode(claims, "the claims are not base64url")?;
-    let claims = String::from_utf8(claims).map_err(|_| JwsError::Malformed("the claims are not UTF-8"))?;
-    Ok(VerifiedJwt { kind: header.kind, claims })
+    Ok(SelfSignedJwt { thumbprint: key.thumbprint(), claims: parts.claims()?, kind: header.kind })
+}
+
+/// The parts of a token in the compact form.
+struct TokenParts<'a> {
+    /// Header and claims, which are signed.
+    message: &'a str,
+    header: &'a str,
+    claims: &'a str,
+    signature: &'a str,
+}
+
+impl<'a> TokenParts<'a> {
+    fn split(token: &'a str) -> Result<Self, JwsError> {
+        if token.len() > MAX_TOKEN {
+            return Err(JwsError::TooLong);
+        }
+        let (message, signature) = token.rsplit_once('.').ok_or(JwsError::Malformed("it has one part"))?;
+        let (header, claims) = message.split_once('.').ok_or(JwsError::Malformed("it has two parts"))?;
+        match claims.contains('.') {
+            true => Err(JwsError::Malformed("it has more than three parts")),
+            false => Ok(Self { message, header, claims, signature }),
+        }
+    }
+
+    fn claims(&self) -> Result<String, JwsError> {
+        let claims = decode(self.claims, "the claims are not base64url")?;
+        String::from_utf8(claims).map_err(|_| JwsError::Malformed("the claims are not UTF-8"))
+    }
 }
 
 /// Returns whether a token has three parts and the header of a JWS: it is signed, not opaque.
@@ -98,6 +158,17 @@ struct Header {
     kind: Option<String>,
     #[serde(rename = "crit", default, deserialize_with = "is_present")]
     is_critical: bool,
+    /// The key of a proof of possession.
+    #[serde(rename = "jwk")]
+    key: Option<serde_json::Value>,
+}
+
+impl Header {
+    fn allowed_algorithm(&self, allowed: &[SignatureAlgorithm]) -> Result<SignatureAlgorithm, JwsError> {
+        SignatureAlgorithm::from_name(&self.algorithm)
+            .filter(|algorithm| allowed.contains(algorithm))
+            .ok_or(JwsError::Algorithm)
+    }
 }
 
 /// Returns `true` for any value, also `null`.

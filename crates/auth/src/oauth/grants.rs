@@ -52,10 +52,16 @@ pub(super) async fn identity_assertion(
     resource: &str,
     scopes: &Scopes,
 ) -> Result<TokenResponse, AuthError> {
-    let provider =
-        ServerMetadata { token_endpoint: Some(idp.token_endpoint.clone()), ..ServerMetadata::default() };
+    let provider = ServerMetadata {
+        // The audience of assertions: the issuer, or else the endpoint (RFC 7523, section 3).
+        issuer: idp.issuer.clone().unwrap_or_else(|| idp.token_endpoint.clone()),
+        token_endpoint: Some(idp.token_endpoint.clone()),
+        ..ServerMetadata::default()
+    };
     let client: &OAuthClient = &idp.client;
-    let endpoint = TokenEndpoint { fetcher, server: &provider, client, dpop: None };
+    let fetcher = fetcher.for_configured(&idp.token_endpoint);
+    let endpoint =
+        TokenEndpoint { fetcher: &fetcher, server: &provider, client, dpop: None, is_dpop_required: false };
     let mut form = Form::default();
     form.add("grant_type", TOKEN_EXCHANGE);
     form.add("requested_token_type", ID_JAG);
@@ -63,7 +69,7 @@ pub(super) async fn identity_assertion(
     form.add("subject_token_type", ID_TOKEN);
     form.add("audience", issuer);
     add_target(&mut form, scopes, Some(resource));
-    let response = endpoint.request(form).await.map_err(denied)?;
+    let response = endpoint.exchange(form).await.map_err(denied)?;
     match response.issued_token_type.as_deref() {
         None | Some(ID_JAG) => Ok(response),
         Some(other) => Err(AuthError::Endpoint {
@@ -73,12 +79,29 @@ pub(super) async fn identity_assertion(
     }
 }
 
-/// Turns the denial of an identity provider into an error that no login follows.
+/// Turns the denial of an identity provider into an error that no login follows. Outages and mistakes stay what they are.
 pub(super) fn denied(error: AuthError) -> AuthError {
     match error {
-        AuthError::Endpoint { error, .. } => AuthError::BlockedByAdmin(error),
+        AuthError::Endpoint { error, .. } if is_denial(&error.code) => AuthError::BlockedByAdmin(error),
         other => other,
     }
+}
+
+/// Returns whether a code says that a policy forbids the access (RFC 6749, 8693, 9470, and OpenID Connect).
+fn is_denial(code: &str) -> bool {
+    matches!(
+        code,
+        "access_denied"
+            | "invalid_grant"
+            | "invalid_target"
+            | "unauthorized_client"
+            | "consent_required"
+            | "interaction_required"
+            | "login_required"
+            | "account_selection_required"
+            | "insufficient_user_authentication"
+            | "unmet_authentication_requirements"
+    )
 }
 
 fn add_target(form: &mut Form, scopes: &Scopes, resource: Option<&str>) {

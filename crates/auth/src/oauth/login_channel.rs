@@ -14,6 +14,16 @@ pub trait LoginChannel: Send + Sync + fmt::Debug {
     /// # Errors
     /// When nothing can receive a callback.
     fn begin(&self) -> BoxFuture<'_, Result<Box<dyn PendingCallback>, AuthError>>;
+
+    /// Prepares for one login whose callback arrives at [`FIXED_CALLBACK_PORT`](crate::FIXED_CALLBACK_PORT): some authorization
+    /// servers compare the port of a loopback redirect URI with that of the client's metadata document. Returns `None`, as by
+    /// default, if the channel has no port of its own.
+    ///
+    /// # Errors
+    /// When the port is taken.
+    fn begin_at_fixed_port(&self) -> BoxFuture<'_, Result<Option<Box<dyn PendingCallback>>, AuthError>> {
+        Box::pin(std::future::ready(Ok(None)))
+    }
 }
 
 /// One login whose callback is awaited. Dropping it abandons the login.

@@ -8,18 +8,21 @@ use switchboard_http::{Address, Challenge, Secret};
 
 use crate::authorization::{AuthorizationParameters, AuthorizationRequest};
 use crate::client_auth::OAuthClient;
+use crate::device::DEVICE_CODE;
 use crate::discovery::{Discovery, DiscoveryOverrides, discover};
-use crate::dpop::DpopKey;
+use crate::dpop::{DpopBinding, DpopKey};
 use crate::error::{AuthError, CallbackError};
 use crate::fetch::Fetcher;
 use crate::form::Form;
+use crate::oauth::demand::{DemandKind, TokenDemand};
 use crate::oauth::grants;
 use crate::oauth::login_channel::LoginChannel;
 use crate::oauth::options::{DpopPolicy, GrantMethod, OAuthOptions, PkcePolicy, ResourceParameter};
-use crate::registration::{self, Registration, RegistrationRequest};
-use crate::scope::{self, Scopes};
+use crate::registration::{self, NO_REDIRECT, Registration, RegistrationRequest};
+use crate::scope::{self, ScopeChoices, Scopes};
+use crate::sizes::{MAX_SCOPES, check_size};
 use crate::store::{Grant, GrantKey, GrantState, ServerAccount, StoredClient, TokenStore};
-use crate::token::{TokenEndpoint, TokenResponse};
+use crate::token::{TokenEndpoint, TokenKind, TokenResponse};
 
 /// What obtaining a grant needs.
 pub(super) struct Obtainer<'a> {
@@ -31,18 +34,23 @@ pub(super) struct Obtainer<'a> {
     pub(super) channel: Option<&'a dyn LoginChannel>,
 }
 
-/// A response that a token is obtained for.
-#[derive(Debug, Clone, Default)]
-pub(super) struct TokenDemand {
-    pub(super) challenges: Vec<Challenge>,
-    /// The scopes that were requested before, to which a step-up adds.
-    pub(super) previous_scopes: Option<Scopes>,
+/// A client, and where it comes from.
+pub(super) struct ChosenClient {
+    pub(super) client: OAuthClient,
+    pub(super) source: ClientSource,
 }
 
-/// A client, and whether it comes from the store and may be outdated.
-struct ChosenClient {
-    client: OAuthClient,
-    is_stored: bool,
+/// Where a client comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum ClientSource {
+    /// The configuration.
+    Configured,
+    /// A metadata document, whose URL is its id.
+    Document,
+    /// The store: the server may have forgotten it.
+    Stored,
+    /// A registration just now.
+    Registered,
 }
 
 impl Obtainer<'_> {
@@ -57,26 +65,23 @@ impl Obtainer<'_> {
         let channel = self.login_channel()?;
         let discovery = self.discover(&demand.challenges).await?;
         self.check_preset_issuer(&discovery).await?;
-        let scopes = self.scopes(&discovery, demand);
-        let dpop = self.needs_dpop(&discovery, &demand.challenges).then(DpopKey::generate);
-        let Some(channel) = channel else {
-            let (client, response) = self.request_without_user(&discovery, &scopes, dpop.as_ref()).await?;
-            return Ok(self.grant(&discovery, client, scopes, dpop.as_ref(), response));
-        };
-        match self.log_in(&discovery, &scopes, dpop.as_ref(), channel).await {
-            // Servers that list scopes they do not grant: first those of the challenge, then none.
-            Err(error) if error.code() == Some("invalid_scope") && self.options.scopes.is_none() => {
-                let challenged = scope::challenged_scopes(&demand.challenges).unwrap_or_default();
-                let fewer = if challenged == scopes { Scopes::default() } else { challenged };
-                self.log_in(&discovery, &fewer, dpop.as_ref(), channel).await
+        let mut choices = self.scope_choices(&discovery, demand)?;
+        let dpop = self.dpop_binding(&discovery, demand);
+        loop {
+            let scopes = &choices.current;
+            let outcome = match channel {
+                Some(channel) => self.log_in(&discovery, scopes, dpop.as_ref(), channel).await,
+                None => self.obtain_without_user(&discovery, scopes, dpop.as_ref()).await,
+            };
+            if !choices.advance_after(&outcome) {
+                return outcome;
             }
-            other => other,
         }
     }
 
     /// Refuses to use a client that was registered by hand at another issuer than that of its first grant: its secret, or
     /// the token of a workload, must not go to whichever issuer a server names.
-    async fn check_preset_issuer(&self, discovery: &Discovery) -> Result<(), AuthError> {
+    pub(super) async fn check_preset_issuer(&self, discovery: &Discovery) -> Result<(), AuthError> {
         let Registration::Preset(client) = &self.options.registration else { return Ok(()) };
         let pinned = match &self.options.issuer {
             Some(issuer) => Some(issuer.clone()),
@@ -102,7 +107,12 @@ impl Obtainer<'_> {
         }
     }
 
-    fn scopes(&self, discovery: &Discovery, demand: &TokenDemand) -> Scopes {
+    /// Returns the scopes to request, and those to fall back to.
+    pub(super) fn scope_choices(
+        &self,
+        discovery: &Discovery,
+        demand: &TokenDemand,
+    ) -> Result<ScopeChoices, AuthError> {
         let challenged = scope::challenged_scopes(&demand.challenges);
         let chosen = scope::choose(
             self.options.scopes.as_ref(),
@@ -110,27 +120,38 @@ impl Obtainer<'_> {
             discovery.resource_metadata.as_ref(),
             &discovery.server,
         );
-        match &demand.previous_scopes {
-            Some(previous) => previous.union(&challenged.unwrap_or_default()).union(&chosen),
-            None => chosen,
-        }
+        let previous = demand.previous_scopes.union(&challenged.clone().unwrap_or_default());
+        let first = match demand.kind {
+            DemandKind::Login => chosen,
+            DemandKind::StepUp => previous.union(&chosen),
+            // Not what is listed now: the grant is to stay what it is.
+            DemandKind::Renewal => previous,
+        };
+        check_size("list of scopes", &first.to_string(), MAX_SCOPES)?;
+        Ok(match &self.options.scopes {
+            // What the user has configured is not replaced.
+            Some(_) => ScopeChoices::only(first),
+            None => ScopeChoices::new(first, challenged),
+        })
     }
 
-    fn needs_dpop(&self, discovery: &Discovery, challenges: &[Challenge]) -> bool {
-        let is_asked = challenges.iter().any(|challenge| challenge.scheme.eq_ignore_ascii_case("dpop"))
-            || discovery
-                .resource_metadata
-                .as_ref()
-                .is_some_and(|metadata| metadata.dpop_bound_access_tokens_required);
-        match self.options.dpop {
-            DpopPolicy::WhenRequired => is_asked,
-            DpopPolicy::Always => true,
-            DpopPolicy::Never => false,
-        }
+    /// Returns the key for new tokens, if they are to be bound to one.
+    pub(super) fn dpop_binding(&self, discovery: &Discovery, demand: &TokenDemand) -> Option<DpopBinding> {
+        let metadata = discovery.resource_metadata.as_ref();
+        let has = |scheme: &str| {
+            demand.challenges.iter().any(|challenge| challenge.scheme.eq_ignore_ascii_case(scheme))
+        };
+        let is_required = self.options.dpop == DpopPolicy::Always
+            || demand.had_key
+            || metadata.is_some_and(|metadata| metadata.dpop_bound_access_tokens_required)
+            || (has("dpop") && !has("bearer"));
+        let is_wanted = is_required || has("dpop");
+        (is_wanted && self.options.dpop != DpopPolicy::Never)
+            .then(|| DpopBinding { key: DpopKey::generate(), is_required })
     }
 
     /// Returns the value of `resource` in requests.
-    fn resource<'a>(&'a self, discovery: &'a Discovery) -> Option<&'a str> {
+    pub(super) fn resource<'a>(&'a self, discovery: &'a Discovery) -> Option<&'a str> {
         match &self.options.resource {
             ResourceParameter::Discovered => Some(&discovery.resource),
             ResourceParameter::Omit => None,
@@ -138,22 +159,23 @@ impl Obtainer<'_> {
         }
     }
 
-    /// Runs the authorization code flow. A stored client that the server no longer knows is registered anew, once.
+    /// Runs the authorization code flow, and once more where that helps: a stored client that the server no longer knows is
+    /// registered anew; for a client with a metadata document whose redirect URI is refused the port is the fixed one.
     async fn log_in(
         &self,
         discovery: &Discovery,
         scopes: &Scopes,
-        dpop: Option<&DpopKey>,
+        dpop: Option<&DpopBinding>,
         channel: &dyn LoginChannel,
     ) -> Result<(GrantKey, Grant), AuthError> {
         if !discovery.server.supports_s256() && self.options.pkce == PkcePolicy::Require {
             return Err(AuthError::PkceUnsupported { issuer: discovery.server.issuer.clone() });
         }
-        let mut retried = false;
+        let mut callback = channel.begin().await?;
+        let mut is_retry = false;
         loop {
-            let callback = channel.begin().await?;
             let redirect_uri = callback.redirect_uri().to_owned();
-            let chosen = self.client(discovery, &redirect_uri, scopes).await?;
+            let chosen = self.client(discovery, Some(&redirect_uri), scopes).await?;
             let request =
                 self.authorization_request(discovery, &chosen.client, &redirect_uri, scopes, dpop)?;
             let outcome = async {
@@ -165,12 +187,19 @@ impl Obtainer<'_> {
                 Ok(response) => {
                     return Ok(self.grant(discovery, chosen.client, scopes.clone(), dpop, response));
                 }
-                Err(error) if chosen.is_stored && !retried && is_unknown_client(&error) => {
+                Err(error) if is_retry => return Err(error),
+                Err(error) if chosen.source == ClientSource::Stored && is_unknown_client(&error) => {
                     self.store.set_client(&discovery.server.issuer, &redirect_uri, None).await?;
-                    retried = true;
+                    callback = channel.begin().await?;
+                }
+                Err(error)
+                    if chosen.source == ClientSource::Document && error.code() == Some("invalid_request") =>
+                {
+                    callback = channel.begin_at_fixed_port().await?.ok_or(error)?;
                 }
                 Err(error) => return Err(error),
             }
+            is_retry = true;
         }
     }
 
@@ -180,7 +209,7 @@ impl Obtainer<'_> {
         client: &OAuthClient,
         redirect_uri: &str,
         scopes: &Scopes,
-        dpop: Option<&DpopKey>,
+        dpop: Option<&DpopBinding>,
     ) -> Result<AuthorizationRequest, AuthError> {
         let server = &discovery.server;
         let endpoint = server.authorization_endpoint.as_deref().ok_or_else(|| AuthError::NoEndpoint {
@@ -189,7 +218,7 @@ impl Obtainer<'_> {
         })?;
         // A browser opens it, so it must not be a script or a file either.
         self.fetcher.check("authorization endpoint", endpoint)?;
-        let thumbprint = dpop.map(DpopKey::thumbprint);
+        let thumbprint = dpop.map(|binding| binding.key.thumbprint());
         let parameters = AuthorizationParameters {
             client_id: &client.id,
             redirect_uri,
@@ -209,7 +238,7 @@ impl Obtainer<'_> {
         request: &AuthorizationRequest,
         code: &Secret,
         scopes: &Scopes,
-        dpop: Option<&DpopKey>,
+        dpop: Option<&DpopBinding>,
     ) -> Result<TokenResponse, AuthError> {
         let mut form = Form::default();
         form.add("grant_type", "authorization_code");
@@ -221,18 +250,23 @@ impl Obtainer<'_> {
         self.endpoint(discovery, client, dpop).request(form).await
     }
 
-    /// Requests a token with a grant that needs no user.
-    async fn request_without_user(
+    /// Obtains a grant that needs no user.
+    async fn obtain_without_user(
         &self,
         discovery: &Discovery,
         scopes: &Scopes,
-        dpop: Option<&DpopKey>,
-    ) -> Result<(OAuthClient, TokenResponse), AuthError> {
-        let Registration::Preset(client) = &self.options.registration else {
-            return Err(AuthError::NeedsClientRegistration {
-                issuer: discovery.server.issuer.clone(),
-                redirect_uri: "(none)".to_owned(),
-            });
+        dpop: Option<&DpopBinding>,
+    ) -> Result<(GrantKey, Grant), AuthError> {
+        let anonymous = OAuthClient::anonymous();
+        let client = match (&self.options.registration, &self.options.grant) {
+            (Registration::Preset(client), _) => client,
+            (Registration::Automatic { .. }, GrantMethod::JwtBearer(_)) => &anonymous,
+            (Registration::Automatic { .. }, _) => {
+                return Err(AuthError::NeedsClientRegistration {
+                    issuer: discovery.server.issuer.clone(),
+                    redirect_uri: NO_REDIRECT.to_owned(),
+                });
+            }
         };
         let endpoint = self.endpoint(discovery, client, dpop);
         let resource = self.resource(discovery);
@@ -251,56 +285,70 @@ impl Obtainer<'_> {
                     .map_err(grants::denied)?
             }
         };
-        Ok((client.clone(), response))
+        Ok(self.grant(discovery, client.clone(), scopes.clone(), dpop, response))
     }
 
-    fn endpoint<'a>(
+    pub(super) fn endpoint<'a>(
         &'a self,
         discovery: &'a Discovery,
         client: &'a OAuthClient,
-        dpop: Option<&'a DpopKey>,
+        dpop: Option<&'a DpopBinding>,
     ) -> TokenEndpoint<'a> {
-        TokenEndpoint { fetcher: self.fetcher, server: &discovery.server, client, dpop }
+        TokenEndpoint {
+            fetcher: self.fetcher,
+            server: &discovery.server,
+            client,
+            dpop: dpop.map(|binding| &binding.key),
+            is_dpop_required: dpop.is_some_and(|binding| binding.is_required),
+        }
     }
 
     /// Chooses the client: configured, by metadata document, stored, or registered now.
-    async fn client(
+    pub(super) async fn client(
         &self,
         discovery: &Discovery,
-        redirect_uri: &str,
+        redirect_uri: Option<&str>,
         scopes: &Scopes,
     ) -> Result<ChosenClient, AuthError> {
         let server = &discovery.server;
         let (metadata_document, client_name) = match &self.options.registration {
             Registration::Preset(client) => {
-                return Ok(ChosenClient { client: client.clone(), is_stored: false });
+                return Ok(ChosenClient { client: client.clone(), source: ClientSource::Configured });
             }
             Registration::Automatic { metadata_document, client_name } => (metadata_document, client_name),
         };
         if let Some(url) = metadata_document
             && registration::accepts_metadata_document(server, Some(url))
         {
-            return Ok(ChosenClient { client: OAuthClient::public(url), is_stored: false });
+            return Ok(ChosenClient { client: OAuthClient::public(url), source: ClientSource::Document });
         }
         let rejected = self.store.find(self.account).await?.filter(|stored| stored.grant.needs_login());
         let is_rejected = |id: &str| rejected.as_ref().is_some_and(|grant| grant.key.client_id == id);
-        if let Some(stored) = self.store.client(&server.issuer, redirect_uri).await?
-            && !is_rejected(&stored.id)
-        {
-            return Ok(ChosenClient { client: stored.to_client(), is_stored: true });
-        }
-        let request = RegistrationRequest { client_name, redirect_uri, scopes, uses_device_grant: false };
+        // A client for the device grant is kept under the name of the grant.
+        let kept_under = redirect_uri.unwrap_or(DEVICE_CODE);
+        let stored = self.store.client(&server.issuer, kept_under).await?;
+        let registered_for = match stored {
+            Some(stored) if is_rejected(&stored.id) => scopes.clone(),
+            Some(stored) if stored.allows(scopes) => {
+                return Ok(ChosenClient { client: stored.to_client(), source: ClientSource::Stored });
+            }
+            Some(stored) => stored.scopes.union(scopes),
+            None => scopes.clone(),
+        };
+        let request = RegistrationRequest { client_name, redirect_uri, scopes: &registered_for };
         let client = registration::register(self.fetcher, server, &request).await?;
-        self.store.set_client(&server.issuer, redirect_uri, StoredClient::of(&client)).await?;
-        Ok(ChosenClient { client, is_stored: false })
+        let stored =
+            StoredClient::of(&client).map(|stored| StoredClient { scopes: registered_for, ..stored });
+        self.store.set_client(&server.issuer, kept_under, stored).await?;
+        Ok(ChosenClient { client, source: ClientSource::Registered })
     }
 
-    fn grant(
+    pub(super) fn grant(
         &self,
         discovery: &Discovery,
         client: OAuthClient,
         scopes: Scopes,
-        dpop: Option<&DpopKey>,
+        dpop: Option<&DpopBinding>,
         response: TokenResponse,
     ) -> (GrantKey, Grant) {
         let key = GrantKey {
@@ -313,7 +361,10 @@ impl Obtainer<'_> {
             id: client.id.clone(),
             secret: None,
             placement: None,
+            scopes: Scopes::default(),
         });
+        // A bearer token is sent without proofs.
+        let dpop_key = dpop.map(|binding| &binding.key).filter(|_| response.kind == TokenKind::Dpop);
         let grant = Grant {
             server: self.server.as_str().to_owned(),
             access_token: response.access_token,
@@ -328,7 +379,7 @@ impl Obtainer<'_> {
             token_endpoint: discovery.server.token_endpoint.clone().unwrap_or_default(),
             revocation_endpoint: discovery.server.revocation_endpoint.clone(),
             auth_methods: discovery.server.token_endpoint_auth_methods_supported.clone(),
-            dpop_key: dpop.map(|key| Secret::new(STANDARD.encode(key.pkcs8()))),
+            dpop_key: dpop_key.map(|key| Secret::new(STANDARD.encode(key.pkcs8()))),
             state: GrantState::Active,
         };
         (key, grant)
@@ -336,7 +387,7 @@ impl Obtainer<'_> {
 }
 
 /// Returns whether the server does not know the client, by its error at either endpoint.
-fn is_unknown_client(error: &AuthError) -> bool {
+pub(super) fn is_unknown_client(error: &AuthError) -> bool {
     let code = match error {
         AuthError::Endpoint { error, .. } => &error.code,
         AuthError::Callback(CallbackError::Denied(error)) => &error.code,

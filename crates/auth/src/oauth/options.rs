@@ -1,14 +1,18 @@
 //! Settings of an OAuth client for one MCP server.
 
 use std::fmt;
+use std::fs::File;
+use std::io::Read;
 use std::path::PathBuf;
 
 use switchboard_http::Secret;
+use zeroize::Zeroizing;
 
 use crate::client_auth::OAuthClient;
 use crate::error::AuthError;
 use crate::registration::Registration;
 use crate::scope::Scopes;
+use crate::sizes::{MAX_ACCESS_TOKEN, check_size};
 use crate::store::ServerAccount;
 
 /// Settings of an OAuth client for one MCP server. The defaults suit a server that follows the specification.
@@ -47,10 +51,17 @@ pub enum GrantMethod {
     AuthorizationCode,
     /// The client itself is the user.
     ClientCredentials,
-    /// A workload presents the JWT of its platform (RFC 7523).
+    /// A workload presents the JWT of its platform (RFC 7523). It needs no client: a `client_id` is sent only if one is
+    /// configured.
     JwtBearer(AssertionSource),
     /// The identity provider of an enterprise decides (ID-JAG). A denial never falls back to a login.
     EnterpriseManaged(EnterpriseManaged),
+}
+
+impl GrantMethod {
+    pub(crate) fn is_without_user(&self) -> bool {
+        !matches!(self, Self::AuthorizationCode)
+    }
 }
 
 /// The settings of enterprise-managed authorization.
@@ -63,12 +74,22 @@ pub struct EnterpriseManaged {
     pub client: OAuthClient,
     /// The identity token of the user.
     pub id_token: Secret,
+    /// The issuer of the identity provider, to which assertions of the client (`private_key_jwt`) are addressed; the token
+    /// endpoint if there is none.
+    pub issuer: Option<String>,
 }
 
 impl EnterpriseManaged {
     /// Returns the settings of an identity provider.
     pub fn new(token_endpoint: impl Into<String>, client: OAuthClient, id_token: Secret) -> Self {
-        Self { token_endpoint: token_endpoint.into(), client, id_token }
+        Self { token_endpoint: token_endpoint.into(), client, id_token, issuer: None }
+    }
+
+    /// Addresses assertions of the client to this issuer instead of the token endpoint.
+    #[must_use]
+    pub fn with_issuer(mut self, issuer: impl Into<String>) -> Self {
+        self.issuer = Some(issuer.into());
+        self
     }
 }
 
@@ -87,13 +108,21 @@ impl AssertionSource {
     pub(crate) fn read(&self) -> Result<Secret, AuthError> {
         match self {
             Self::Fixed(assertion) => Ok(assertion.clone()),
-            Self::File(path) => match std::fs::read_to_string(path) {
-                Ok(text) => Ok(Secret::new(text.trim())),
-                Err(error) => {
-                    let reason = format!("{}: {error}", path.display());
-                    Err(AuthError::Key { what: "the workload token", reason })
+            Self::File(path) => {
+                let mut text = Zeroizing::new(String::new());
+                let limit = MAX_ACCESS_TOKEN as u64 + 1;
+                let read = File::open(path).and_then(|file| file.take(limit).read_to_string(&mut text));
+                match read {
+                    Ok(_) => {
+                        check_size("workload token", &text, MAX_ACCESS_TOKEN)?;
+                        Ok(Secret::new(text.trim()))
+                    }
+                    Err(error) => {
+                        let reason = format!("{}: {error}", path.display());
+                        Err(AuthError::Key { what: "the workload token", reason })
+                    }
                 }
-            },
+            }
         }
     }
 }

@@ -17,7 +17,7 @@ use crate::fetch::Fetcher;
 use crate::form::Form;
 use crate::metadata::ServerMetadata;
 use crate::store::{Generation, Grant, GrantState, ServerAccount, StoredGrant, SwapOutcome, TokenStore};
-use crate::token::{TokenEndpoint, TokenResponse};
+use crate::token::{TokenEndpoint, TokenKind, TokenResponse};
 
 /// How long a token of unknown state is left alone, so that a server that is slow can finish.
 const UNKNOWN_BACKOFF: Duration = Duration::from_secs(5);
@@ -89,11 +89,12 @@ impl Refresher<'_> {
         error: AuthError,
     ) -> Result<RefreshOutcome, AuthError> {
         let state = match &error {
-            // The grant was revoked, or the server no longer knows the client that it was issued to.
+            // The grant was revoked (the last code is GitHub's), or the server no longer knows the client that it was
+            // issued to.
             AuthError::Endpoint { error, .. }
                 if matches!(
                     error.code.as_str(),
-                    "invalid_grant" | "invalid_client" | "unauthorized_client"
+                    "invalid_grant" | "invalid_client" | "unauthorized_client" | "bad_refresh_token"
                 ) =>
             {
                 GrantState::NeedsLogin { reason: error.to_string() }
@@ -112,17 +113,15 @@ impl Refresher<'_> {
         let next = Grant { state, ..current.grant.clone() };
         match self.write(current, generation, next).await? {
             Err(winner) => Ok(RefreshOutcome::Adopted(winner)),
-            Ok(_) if needs_login => self.replacement().await,
+            Ok(_) if needs_login => self.replacement().await.map(RefreshOutcome::Adopted),
             Ok(_) => Err(error),
         }
     }
 
-    /// Returns the grant of a login with another client that was made meanwhile, after the old grant was rejected.
-    async fn replacement(&self) -> Result<RefreshOutcome, AuthError> {
-        match self.store.find(self.account).await? {
-            Some(found) if !found.grant.needs_login() => Ok(RefreshOutcome::Adopted(found)),
-            _ => Err(AuthError::NeedsLogin),
-        }
+    /// Returns the grant of a login with another client that was made meanwhile, after the old grant was rejected or removed.
+    async fn replacement(&self) -> Result<StoredGrant, AuthError> {
+        let found = self.store.find(self.account).await?;
+        found.filter(|found| !found.grant.needs_login()).ok_or(AuthError::NeedsLogin)
     }
 
     /// Writes a grant if nobody else did; otherwise returns the grant of the winner.
@@ -135,8 +134,8 @@ impl Refresher<'_> {
         match self.store.compare_and_set(&current.key, Some(expected), Some(grant)).await? {
             SwapOutcome::Written(generation) => Ok(Ok(generation)),
             SwapOutcome::Conflict(Some(winner)) => Ok(Err(*winner)),
-            // Logged out meanwhile.
-            SwapOutcome::Conflict(None) => Err(AuthError::NeedsLogin),
+            // Logged out meanwhile, or replaced by a login with another client.
+            SwapOutcome::Conflict(None) => self.replacement().await.map(Err),
         }
     }
 
@@ -150,7 +149,15 @@ impl Refresher<'_> {
         };
         let stored = grant.client.to_client();
         let client = self.client.filter(|client| client.id == stored.id).unwrap_or(&stored);
-        TokenEndpoint { fetcher: self.fetcher, server: &server, client, dpop: self.dpop }.request(form).await
+        let is_dpop_required = grant.kind == TokenKind::Dpop;
+        let endpoint = TokenEndpoint {
+            fetcher: self.fetcher,
+            server: &server,
+            client,
+            dpop: self.dpop,
+            is_dpop_required,
+        };
+        endpoint.request(form).await
     }
 }
 

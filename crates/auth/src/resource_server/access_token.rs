@@ -12,6 +12,8 @@ pub(crate) struct AccessTokenVerifier {
     pub(crate) keys: JwksCache,
     pub(crate) algorithms: Vec<SignatureAlgorithm>,
     pub(crate) expected: ExpectedClaims,
+    /// Whether only the type `at+jwt` is accepted.
+    pub(crate) is_strict: bool,
 }
 
 impl AccessTokenVerifier {
@@ -30,19 +32,27 @@ impl AccessTokenVerifier {
             outcome => outcome,
         };
         let jwt = outcome.map_err(|error| VerifyError::invalid(error.to_string()))?;
-        if !is_access_token(jwt.kind.as_deref()) {
-            return Err(VerifyError::invalid("it is not an access token"));
-        }
-        self.expected.check(&jwt.claims, ClaimsSource::Jwt, unix_now())
+        let source = match claims_source(jwt.kind.as_deref()) {
+            Some(ClaimsSource::Jwt) if self.is_strict => {
+                return Err(VerifyError::invalid("its type is not `at+jwt`"));
+            }
+            Some(source) => source,
+            None => return Err(VerifyError::invalid("it is not an access token")),
+        };
+        self.expected.check(&jwt.claims, source, unix_now())
     }
 }
 
-/// Returns whether a `typ` may be that of an access token. Many issuers write `JWT` or nothing; other types are tokens for
-/// another purpose, like proofs and logout tokens.
-fn is_access_token(kind: Option<&str>) -> bool {
-    let Some(kind) = kind else { return true };
+/// Returns what a `typ` says about a token. Many issuers write `JWT` or nothing; other types are tokens for another
+/// purpose, like proofs and logout tokens.
+fn claims_source(kind: Option<&str>) -> Option<ClaimsSource> {
+    let Some(kind) = kind else { return Some(ClaimsSource::Jwt) };
     let kind = kind.to_ascii_lowercase();
-    matches!(kind.strip_prefix("application/").unwrap_or(&kind), "at+jwt" | "jwt")
+    match kind.strip_prefix("application/").unwrap_or(&kind) {
+        "at+jwt" => Some(ClaimsSource::AccessToken),
+        "jwt" => Some(ClaimsSource::Jwt),
+        _ => None,
+    }
 }
 
 #[cfg(test)]
@@ -51,13 +61,14 @@ mod tests {
 
     #[test]
     fn other_kinds_of_tokens_are_no_access_tokens() {
-        for kind in
-            [None, Some("at+jwt"), Some("AT+JWT"), Some("application/at+jwt"), Some("JWT"), Some("jwt")]
-        {
-            assert!(is_access_token(kind), "{kind:?}");
+        for kind in ["at+jwt", "AT+JWT", "application/at+jwt"] {
+            assert_eq!(claims_source(Some(kind)), Some(ClaimsSource::AccessToken), "{kind}");
+        }
+        for kind in [None, Some("JWT"), Some("jwt")] {
+            assert_eq!(claims_source(kind), Some(ClaimsSource::Jwt), "{kind:?}");
         }
         for kind in ["dpop+jwt", "logout+jwt", "token-introspection+jwt", "", "at+jwt2", "JOSE"] {
-            assert!(!is_access_token(Some(kind)), "{kind}");
+            assert_eq!(claims_source(Some(kind)), None, "{kind}");
         }
     }
 }

@@ -76,6 +76,9 @@ struct ApiKeyDocument {
 }
 
 impl ApiKeys {
+    /// The largest file of API keys that is read.
+    pub const MAX_FILE_BYTES: u64 = 16 * 1024 * 1024;
+
     /// Parses the text of a file.
     ///
     /// # Errors
@@ -141,6 +144,11 @@ impl ApiKeys {
 }
 
 impl ApiKeyEntry {
+    /// Returns how the key begins: enough to recognize it, useless without the rest.
+    pub fn prefix(&self) -> String {
+        format!("{PREFIX}{}", self.id)
+    }
+
     /// Returns the caller that the key stands for. It has no issuer, so it is never mistaken for a user of one.
     pub(crate) fn caller(&self) -> VerifiedCaller {
         let claims = serde_json::json!({ "api_key": { "id": self.id, "name": self.name } });

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::io::ErrorKind;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -14,8 +15,6 @@ use crate::resource_server::error::ResourceServerError;
 
 /// How often the file is looked at.
 const CHECK_INTERVAL: Duration = Duration::from_secs(1);
-/// The largest file that is read.
-const MAX_FILE: u64 = 16 * 1024 * 1024;
 
 /// Where API keys come from.
 pub(crate) enum ApiKeySource {
@@ -41,6 +40,8 @@ struct LoadedKeys {
 struct FileVersion {
     modified: Option<SystemTime>,
     length: u64,
+    /// A file that is replaced is another one.
+    inode: u64,
 }
 
 impl ApiKeySource {
@@ -102,14 +103,14 @@ impl ApiKeyFile {
 impl FileVersion {
     fn of(path: &Path) -> std::io::Result<Self> {
         let metadata = std::fs::metadata(path)?;
-        Ok(Self { modified: metadata.modified().ok(), length: metadata.len() })
+        Ok(Self { modified: metadata.modified().ok(), length: metadata.len(), inode: metadata.ino() })
     }
 }
 
 fn read(path: &Path) -> Result<ApiKeys, String> {
     let length = std::fs::metadata(path).map_err(|error| error.to_string())?.len();
-    if length > MAX_FILE {
-        return Err(format!("it has {length} bytes; at most {MAX_FILE} are read"));
+    if length > ApiKeys::MAX_FILE_BYTES {
+        return Err(format!("it has {length} bytes; at most {} are read", ApiKeys::MAX_FILE_BYTES));
     }
     ApiKeys::parse(&std::fs::read_to_string(path).map_err(|error| error.to_string())?)
 }

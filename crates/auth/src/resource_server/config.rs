@@ -2,8 +2,9 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
-use switchboard_http::{Address, HttpClient, HttpClientOptions, PlainHttp, ProtectedResource};
+use switchboard_http::{Address, DpopSupport, HttpClient, HttpClientOptions, PlainHttp, ProtectedResource};
 
 use crate::client_auth::OAuthClient;
 use crate::fetch::{Fetcher, canonical_resource};
@@ -13,16 +14,22 @@ use crate::resource_server::access_token::AccessTokenVerifier;
 use crate::resource_server::api_key::ApiKeys;
 use crate::resource_server::api_key_file::{ApiKeyFile, ApiKeySource};
 use crate::resource_server::claims::ExpectedClaims;
+use crate::resource_server::dpop_proof::{DpopVerification, ProofVerifier};
 use crate::resource_server::error::ResourceServerError;
 use crate::resource_server::introspection::IntrospectionVerifier;
 use crate::resource_server::jwks_cache::JwksCache;
 use crate::resource_server::jwks_source::JwksSource;
 use crate::resource_server::token_cache::TokenCache;
+use crate::resource_server::token_digest::TokenHasher;
 use crate::resource_server::verifier::ResourceVerifier;
 
 const WELL_KNOWN: &str = "/.well-known/oauth-protected-resource";
-/// How many verified tokens are cached.
+/// How many verified tokens are cached, and for how long: a revocation takes effect at the latest then.
 const CACHED_TOKENS: usize = 10_000;
+const MAX_CACHED: Duration = Duration::from_secs(60);
+/// How many opaque tokens that the authorization server rejected are cached, and for how long.
+const REJECTED_TOKENS: usize = 10_000;
+const MAX_REJECTED: Duration = Duration::from_secs(5);
 
 /// The settings of a server whose requests carry tokens: its public URL, and who issues the tokens.
 ///
@@ -49,6 +56,10 @@ pub struct ResourceServer {
     scopes: Vec<String>,
     audiences: Vec<String>,
     algorithms: Vec<SignatureAlgorithm>,
+    is_strict: bool,
+    subject_claim: Option<String>,
+    scope_claims: Vec<String>,
+    dpop: Option<DpopVerification>,
     introspection: Option<(String, OAuthClient)>,
     api_keys: Option<ApiKeys>,
     api_key_file: Option<PathBuf>,
@@ -66,6 +77,10 @@ impl ResourceServer {
             scopes: Vec::new(),
             audiences: Vec::new(),
             algorithms: SignatureAlgorithm::ALL.to_vec(),
+            is_strict: false,
+            subject_claim: None,
+            scope_claims: Vec::new(),
+            dpop: None,
             introspection: None,
             api_keys: None,
             api_key_file: None,
@@ -96,6 +111,33 @@ impl ResourceServer {
     /// Accepts tokens for this audience, too: another name of this server, for issuers that do not use URLs.
     pub fn audience(mut self, audience: impl Into<String>) -> Self {
         self.audiences.push(audience.into());
+        self
+    }
+
+    /// Takes the subject of callers from this claim instead of `sub`, like `oid` of Entra. It must be unique per issuer;
+    /// tokens without it are rejected.
+    pub fn subject_claim(mut self, name: impl Into<String>) -> Self {
+        self.subject_claim = Some(name.into());
+        self
+    }
+
+    /// Counts the values of this claim as scopes, too, besides `scope` or `scp`: `permissions` of Auth0, `roles` of Entra,
+    /// `realm_access.roles` of Keycloak. A text has scopes separated by blanks, an array one in each element.
+    pub fn scope_claim(mut self, name: impl Into<String>) -> Self {
+        self.scope_claims.push(name.into());
+        self
+    }
+
+    /// Accepts only signed tokens of the type `at+jwt` (RFC 9068). Without it, tokens of the general type `JWT`, as Entra,
+    /// Okta, Auth0 and Keycloak issue them, are accepted unless they look like ID tokens.
+    pub fn require_at_jwt(mut self) -> Self {
+        self.is_strict = true;
+        self
+    }
+
+    /// Accepts tokens that are bound to a key (DPoP), or only such. Without it, they are rejected.
+    pub fn dpop(mut self, dpop: DpopVerification) -> Self {
+        self.dpop = Some(dpop);
         self
     }
 
@@ -148,52 +190,89 @@ impl ResourceServer {
             let reason = "it has a query".to_owned();
             return Err(ResourceServerError::Url { what: "public URL", url: self.public_url, reason });
         }
-        if self.algorithms.is_empty() {
+        let proofs = self.dpop.clone().map(|dpop| dpop.into_verifier(public.clone()));
+        let has_no_proof = proofs.as_ref().is_some_and(|proofs| proofs.algorithm_names().is_empty());
+        if self.algorithms.is_empty() || has_no_proof {
             return Err(ResourceServerError::NoAlgorithm);
         }
         let resource = canonical_resource(&public);
-        let mut metadata = ResourceMetadata::new(&resource);
-        metadata.authorization_servers = self.issuer.iter().cloned().collect();
-        metadata.scopes_supported.clone_from(&self.scopes);
-        metadata.bearer_methods_supported = vec!["header".to_owned()];
-        metadata.resource_name = self.name;
-        let protected_resource = describe(&public, &metadata, &self.scopes);
-
-        let http = match self.http {
-            Some(http) => http,
-            None => HttpClient::new(HttpClientOptions::from_environment())?,
-        };
+        let metadata = self.metadata(&resource, proofs.as_ref());
+        let mut protected_resource = describe(&public, &metadata, &self.scopes);
+        protected_resource.dpop =
+            proofs.as_ref().map(|proofs| DpopSupport::new(proofs.algorithm_names(), proofs.is_required));
+        let (signed, opaque) = self.token_verifiers(resource)?;
         let api_keys = match (self.api_keys, self.api_key_file) {
             (_, Some(path)) => Some(ApiKeySource::File(ApiKeyFile::open(path)?)),
             (Some(keys), None) => Some(ApiKeySource::Fixed(Arc::new(keys))),
             (None, None) => None,
         };
-        let (mut signed, mut opaque) = (None, None);
-        match self.issuer {
-            Some(issuer) => {
-                let issuer_address = parse_url("issuer", &issuer)?;
-                let audiences = std::iter::once(resource).chain(self.audiences).collect();
-                let expected = ExpectedClaims { issuer: issuer.clone(), audiences };
-                if let Some((endpoint, client)) = self.introspection {
-                    let endpoint = parse_url("introspection endpoint", &endpoint)?;
-                    let fetcher = Fetcher::new(http.clone(), &endpoint);
-                    opaque = Some(IntrospectionVerifier::new(fetcher, endpoint, client, expected.clone()));
-                }
-                let jwks_url = self.jwks_url.map(|url| parse_url("key set", &url)).transpose()?;
-                let fetcher = Fetcher::new(http, jwks_url.as_ref().unwrap_or(&issuer_address));
-                let keys = JwksCache::new(JwksSource::new(fetcher, issuer, jwks_url));
-                signed = Some(AccessTokenVerifier { keys, algorithms: self.algorithms, expected });
-            }
-            None if self.introspection.is_some() || self.jwks_url.is_some() => {
-                return Err(ResourceServerError::NoIssuer);
-            }
-            None if api_keys.is_none() => return Err(ResourceServerError::NoTokens),
-            None => {}
+        if signed.is_none() && api_keys.is_none() {
+            return Err(ResourceServerError::NoTokens);
         }
-        let cache = TokenCache::new(CACHED_TOKENS);
-        Ok(ResourceVerifier { signed, opaque, api_keys, cache, metadata, protected_resource })
+        Ok(ResourceVerifier {
+            signed,
+            opaque,
+            api_keys,
+            proofs,
+            hasher: TokenHasher::new(),
+            cache: TokenCache::new(CACHED_TOKENS, MAX_CACHED),
+            rejected: TokenCache::new(REJECTED_TOKENS, MAX_REJECTED),
+            metadata,
+            protected_resource,
+        })
+    }
+
+    fn metadata(&self, resource: &str, proofs: Option<&ProofVerifier>) -> ResourceMetadata {
+        let mut metadata = ResourceMetadata::new(resource);
+        metadata.authorization_servers = self.issuer.iter().cloned().collect();
+        metadata.scopes_supported.clone_from(&self.scopes);
+        metadata.bearer_methods_supported = vec!["header".to_owned()];
+        metadata.resource_name.clone_from(&self.name);
+        if let Some(proofs) = proofs {
+            metadata.dpop_signing_alg_values_supported = proofs.algorithm_names();
+            metadata.dpop_bound_access_tokens_required = proofs.is_required;
+        }
+        metadata
+    }
+
+    /// Returns the verifiers of signed and of opaque tokens.
+    fn token_verifiers(&self, resource: String) -> Result<TokenVerifiers, ResourceServerError> {
+        let Some(issuer) = self.issuer.clone() else {
+            let needs_issuer = self.introspection.is_some() || self.jwks_url.is_some();
+            return if needs_issuer { Err(ResourceServerError::NoIssuer) } else { Ok((None, None)) };
+        };
+        let http = match &self.http {
+            Some(http) => http.clone(),
+            None => HttpClient::new(HttpClientOptions::from_environment())?,
+        };
+        let issuer_address = parse_url("issuer", &issuer)?;
+        let expected = ExpectedClaims {
+            issuer: issuer.clone(),
+            resource,
+            audiences: self.audiences.clone(),
+            subject_claim: self.subject_claim.clone(),
+            scope_claims: self.scope_claims.clone(),
+        };
+        let mut opaque = None;
+        if let Some((endpoint, client)) = &self.introspection {
+            let endpoint = parse_url("introspection endpoint", endpoint)?;
+            let fetcher = Fetcher::new(http.clone(), &endpoint);
+            opaque = Some(IntrospectionVerifier::new(fetcher, endpoint, client.clone(), expected.clone()));
+        }
+        let jwks_url = self.jwks_url.as_ref().map(|url| parse_url("key set", url)).transpose()?;
+        let fetcher = Fetcher::new(http, jwks_url.as_ref().unwrap_or(&issuer_address));
+        let signed = AccessTokenVerifier {
+            keys: JwksCache::new(JwksSource::new(fetcher, issuer, jwks_url)),
+            algorithms: self.algorithms.clone(),
+            expected,
+            is_strict: self.is_strict,
+        };
+        Ok((Some(signed), opaque))
     }
 }
+
+/// The verifiers of signed and of opaque tokens.
+type TokenVerifiers = (Option<AccessTokenVerifier>, Option<IntrospectionVerifier>);
 
 fn parse_url(what: &'static str, url: &str) -> Result<Address, ResourceServerError> {
     Address::parse(url, PlainHttp::LoopbackOnly).map_err(|error| ResourceServerError::url(what, url, &error))
@@ -254,6 +333,10 @@ mod tests {
             (server().issuer("http://a.example"), "issuer"),
             (server().issuer("not a url"), "issuer"),
             (server().issuer("https://a.example").algorithms([]), "algorithm"),
+            (
+                server().issuer("https://a.example").dpop(DpopVerification::optional().with_algorithms([])),
+                "algorithm",
+            ),
             (ResourceServer::new("http://h.example/mcp").issuer("https://a.example"), "public URL"),
             (ResourceServer::new("https://h.example/mcp?x=1").issuer("https://a.example"), "query"),
             (server().api_key_file("/does/not/exist"), "API keys"),

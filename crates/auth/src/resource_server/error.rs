@@ -26,7 +26,9 @@ pub enum ResourceServerError {
     #[error("no signature algorithm is allowed: leave out `algorithms` to allow all that are secure")]
     NoAlgorithm,
     /// The file of API keys cannot be read.
-    #[error("the API keys in {path} cannot be read: {reason}")]
+    #[error(
+        "the API keys in {path} cannot be read: {reason}\ncreate the file with `switchboard key create NAME --file {path}`"
+    )]
     ApiKeys {
         /// The file.
         path: String,

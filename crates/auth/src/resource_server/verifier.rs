@@ -1,16 +1,23 @@
 //! The verifier of a resource server: finds out what kind of token a request carries, and who its caller is.
 
+use std::future::ready;
 use std::sync::Arc;
 
-use switchboard_http::{BoxFuture, PresentedToken, ProtectedResource, VerifiedCaller, Verifier, VerifyError};
+use switchboard_http::{
+    BoxFuture, PresentedToken, ProtectedResource, TokenScheme, VerifiedCaller, Verifier, VerifyError,
+};
 
 use crate::jws::{MAX_TOKEN, has_jws_header, unix_now};
 use crate::metadata::ResourceMetadata;
 use crate::resource_server::access_token::AccessTokenVerifier;
 use crate::resource_server::api_key::ApiKeys;
 use crate::resource_server::api_key_file::ApiKeySource;
+use crate::resource_server::claims::CheckedClaims;
+use crate::resource_server::dpop_proof::ProofVerifier;
 use crate::resource_server::introspection::IntrospectionVerifier;
-use crate::resource_server::token_cache::{TokenCache, TokenDigest};
+use crate::resource_server::key_binding::KeyBinding;
+use crate::resource_server::token_cache::TokenCache;
+use crate::resource_server::token_digest::{TokenDigest, TokenHasher};
 
 /// Verifies the tokens of one resource server. Made by [`ResourceServer::build`](crate::ResourceServer::build).
 #[derive(Debug)]
@@ -20,9 +27,21 @@ pub struct ResourceVerifier {
     /// Verifies opaque tokens.
     pub(crate) opaque: Option<IntrospectionVerifier>,
     pub(crate) api_keys: Option<ApiKeySource>,
-    pub(crate) cache: TokenCache,
+    /// Verifies the proofs of tokens that are bound to a key.
+    pub(crate) proofs: Option<ProofVerifier>,
+    pub(crate) hasher: TokenHasher,
+    pub(crate) cache: TokenCache<Arc<VerifiedToken>>,
+    /// Opaque tokens that the authorization server rejected.
+    pub(crate) rejected: TokenCache<VerifyError>,
     pub(crate) metadata: ResourceMetadata,
     pub(crate) protected_resource: ProtectedResource,
+}
+
+/// A token that was verified: its caller, and the key that it is bound to.
+#[derive(Debug)]
+pub(crate) struct VerifiedToken {
+    caller: Arc<VerifiedCaller>,
+    binding: Option<KeyBinding>,
 }
 
 impl ResourceVerifier {
@@ -31,7 +50,55 @@ impl ResourceVerifier {
         &self.metadata
     }
 
-    async fn verify_token(&self, token: &str) -> Result<Arc<VerifiedCaller>, VerifyError> {
+    async fn verify_request(
+        &self,
+        presented: PresentedToken<'_>,
+    ) -> Result<Arc<VerifiedCaller>, VerifyError> {
+        let verified = self.verify_token(presented.token).await?;
+        self.check_possession(presented, &verified)?;
+        Ok(Arc::clone(&verified.caller))
+    }
+
+    /// Verifies a token that is cached; `None` for any other.
+    fn verify_cached(
+        &self,
+        presented: PresentedToken<'_>,
+    ) -> Option<Result<Arc<VerifiedCaller>, VerifyError>> {
+        let is_api_key = self.api_keys.is_some() && ApiKeys::is_api_key(presented.token);
+        if presented.token.len() > MAX_TOKEN || is_api_key {
+            return None;
+        }
+        let verified = self.cache.get(self.hasher.digest(presented.token))?;
+        Some(self.check_possession(presented, &verified).map(|()| Arc::clone(&verified.caller)))
+    }
+
+    /// Checks that a token was sent in the way that its binding demands.
+    fn check_possession(
+        &self,
+        presented: PresentedToken<'_>,
+        verified: &VerifiedToken,
+    ) -> Result<(), VerifyError> {
+        let is_required = self.proofs.as_ref().is_some_and(|proofs| proofs.is_required);
+        match (&verified.binding, presented.scheme, &self.proofs) {
+            (None, TokenScheme::Bearer, _) if is_required && !ApiKeys::is_api_key(presented.token) => {
+                Err(VerifyError::invalid("it is not bound to a key, which this server demands (DPoP)"))
+            }
+            (None, TokenScheme::Bearer, _) => Ok(()),
+            (None, ..) => Err(VerifyError::invalid("it is not bound to a key: send it as a bearer token")),
+            (Some(KeyBinding::Dpop(thumbprint)), TokenScheme::Dpop, Some(proofs)) => {
+                proofs.check(presented, thumbprint, unix_now())
+            }
+            // Without a proof, a bound token is a stolen one (RFC 9449, 7.1).
+            (Some(KeyBinding::Dpop(_)), ..) => {
+                Err(VerifyError::invalid("it is bound to a key and was sent as a bearer token"))
+            }
+            (Some(KeyBinding::Unsupported), ..) => {
+                Err(VerifyError::invalid("it is bound to a certificate, or in another unsupported way"))
+            }
+        }
+    }
+
+    async fn verify_token(&self, token: &str) -> Result<Arc<VerifiedToken>, VerifyError> {
         if token.len() > MAX_TOKEN {
             return Err(VerifyError::invalid("it is too long"));
         }
@@ -41,20 +108,35 @@ impl ResourceVerifier {
             let keys = api_keys.keys();
             let entry = keys.find(token, unix_now());
             let entry = entry.ok_or_else(|| VerifyError::invalid("the API key is unknown or has expired"))?;
-            return Ok(Arc::new(entry.caller()));
+            let caller = Arc::new(entry.caller());
+            return Ok(Arc::new(VerifiedToken { caller, binding: None }));
         }
-        let digest = TokenDigest::of(token);
-        if let Some(caller) = self.cache.get(digest) {
-            return Ok(caller);
-        }
+        let digest = self.hasher.digest(token);
         let checked = match (&self.signed, &self.opaque) {
-            (_, Some(opaque)) if !has_jws_header(token) => opaque.verify(token).await?,
+            (_, Some(opaque)) if !has_jws_header(token) => self.introspect(opaque, token, digest).await?,
             (Some(signed), _) => signed.verify(token).await?,
             _ => return Err(VerifyError::invalid("it is not an API key")),
         };
-        let caller = Arc::new(checked.caller);
-        self.cache.insert(digest, Arc::clone(&caller), checked.remaining);
-        Ok(caller)
+        let verified = Arc::new(VerifiedToken { caller: Arc::new(checked.caller), binding: checked.binding });
+        self.cache.insert(digest, Arc::clone(&verified), checked.remaining);
+        Ok(verified)
+    }
+
+    /// Asks the authorization server, unless it rejected the token a moment ago.
+    async fn introspect(
+        &self,
+        opaque: &IntrospectionVerifier,
+        token: &str,
+        digest: TokenDigest,
+    ) -> Result<CheckedClaims, VerifyError> {
+        if let Some(rejection) = self.rejected.get(digest) {
+            return Err(rejection);
+        }
+        let outcome = opaque.verify(token).await;
+        if let Err(rejection @ VerifyError::InvalidToken { .. }) = &outcome {
+            self.rejected.insert(digest, rejection.clone(), None);
+        }
+        outcome
     }
 }
 
@@ -63,7 +145,11 @@ impl Verifier for ResourceVerifier {
         &'a self,
         presented: PresentedToken<'a>,
     ) -> BoxFuture<'a, Result<Arc<VerifiedCaller>, VerifyError>> {
-        Box::pin(self.verify_token(presented.token))
+        // The common case needs no large future.
+        match self.verify_cached(presented) {
+            Some(outcome) => Box::pin(ready(outcome)),
+            None => Box::pin(self.verify_request(presented)),
+        }
     }
 
     fn protected_resource(&self) -> Option<&ProtectedResource> {

@@ -1,7 +1,7 @@
 //! The contents of a store: grants and registered clients, and their form as JSON.
 //!
 //! Invariants: every write has a higher generation than all before it, also after a removal; a document of another version
-//! is rejected; top-level members that this version does not know are kept.
+//! is rejected; top-level members that this version does not know are kept; the numbers of grants and clients are bounded.
 
 use std::collections::BTreeMap;
 
@@ -9,11 +9,17 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use zeroize::Zeroizing;
 
+use crate::error::StoreError;
 use crate::store::grant::{Grant, GrantKey, ServerAccount, StoredClient};
 use crate::store::token_store::{Generation, StoredGrant, SwapOutcome};
 
 /// The version of the document that this program reads and writes.
 const VERSION: u32 = 1;
+
+/// The most grants.
+pub(super) const MAX_GRANTS: usize = 1000;
+/// The most registered clients. Beyond it one without a grant is forgotten: it can be registered again.
+const MAX_CLIENTS: usize = 1000;
 
 /// Grants and registered clients.
 #[derive(Clone, Default)]
@@ -49,22 +55,28 @@ impl Contents {
     }
 
     /// Replaces or removes a grant if its generation is the expected one.
+    ///
+    /// # Errors
+    /// [`StoreError::Full`] if it would be one grant too many.
     pub(super) fn compare_and_set(
         &mut self,
         key: &GrantKey,
         expected: Option<Generation>,
         grant: Option<Grant>,
-    ) -> SwapOutcome {
+    ) -> Result<SwapOutcome, StoreError> {
         let current = self.grants.get(key);
         if current.map(|(generation, _)| *generation) != expected {
-            return SwapOutcome::Conflict(current.map(|current| Box::new(stored((key, current)))));
+            return Ok(SwapOutcome::Conflict(current.map(|current| Box::new(stored((key, current))))));
+        }
+        if current.is_none() && grant.is_some() && self.grants.len() >= MAX_GRANTS {
+            return Err(StoreError::Full { what: "grants", limit: MAX_GRANTS });
         }
         self.last = self.last.next();
         match grant {
             Some(grant) => _ = self.grants.insert(key.clone(), (self.last, grant)),
             None => _ = self.grants.remove(key),
         }
-        SwapOutcome::Written(self.last)
+        Ok(SwapOutcome::Written(self.last))
     }
 
     /// Returns the client that was registered at an issuer for a redirect URI.
@@ -76,8 +88,24 @@ impl Contents {
     pub(super) fn set_client(&mut self, issuer: &str, redirect_uri: &str, client: Option<StoredClient>) {
         let key = (issuer.to_owned(), redirect_uri.to_owned());
         match client {
-            Some(client) => _ = self.clients.insert(key, client),
+            Some(client) => {
+                if self.clients.len() >= MAX_CLIENTS && !self.clients.contains_key(&key) {
+                    self.forget_a_client();
+                }
+                self.clients.insert(key, client);
+            }
             None => _ = self.clients.remove(&key),
+        }
+    }
+
+    /// Forgets a client, one without a grant if there is any.
+    fn forget_a_client(&mut self) {
+        let is_used = |issuer: &str, id: &str| {
+            self.grants.keys().any(|grant| grant.issuer == issuer && grant.client_id == id)
+        };
+        let unused = self.clients.iter().find(|((issuer, _), client)| !is_used(issuer, &client.id));
+        if let Some(key) = unused.map(|(key, _)| key).or(self.clients.keys().next()).cloned() {
+            self.clients.remove(&key);
         }
     }
 
@@ -179,6 +207,7 @@ fn position(error: &serde_json::Error) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::client_auth::OAuthClient;
 
     #[test]
     fn members_of_a_later_program_are_kept_and_other_versions_rejected() {
@@ -190,6 +219,44 @@ mod tests {
         assert_eq!(written["last_generation"], 7);
         let newer = Contents::from_json(br#"{"version":2,"grants":"other"}"#).err().unwrap();
         assert_eq!(newer, "it has version 2, and this program knows 1");
+    }
+
+    #[test]
+    fn the_numbers_of_grants_and_clients_are_bounded() {
+        let grant: Grant = serde_json::from_value(serde_json::json!({
+            "server": "https://h.example/mcp", "access_token": "a", "kind": "Bearer",
+            "obtained_at": {"secs_since_epoch": 0, "nanos_since_epoch": 0}, "requested_scopes": "",
+            "client": {"id": "c0"}, "token_endpoint": "https://as.example/token",
+        }))
+        .unwrap();
+        let key = |number: usize| GrantKey {
+            issuer: "https://as.example".to_owned(),
+            resource: String::new(),
+            client_id: "c0".to_owned(),
+            account: number.to_string(),
+        };
+        let mut contents = Contents::default();
+        for number in 0..MAX_GRANTS {
+            contents.compare_and_set(&key(number), None, Some(grant.clone())).unwrap();
+        }
+        let full = contents.compare_and_set(&key(MAX_GRANTS), None, Some(grant.clone()));
+        assert!(matches!(full, Err(StoreError::Full { limit: MAX_GRANTS, .. })), "{full:?}");
+        // A grant that is there can be replaced and removed.
+        let Some(SwapOutcome::Written(next)) =
+            contents.compare_and_set(&key(0), Some(Generation(1)), Some(grant.clone())).ok()
+        else {
+            panic!("a full store takes no replacement")
+        };
+        contents.compare_and_set(&key(0), Some(next), None).unwrap();
+        contents.compare_and_set(&key(MAX_GRANTS), None, Some(grant)).unwrap();
+
+        for number in 0..=MAX_CLIENTS {
+            let client = StoredClient::of(&OAuthClient::public(format!("c{number}")));
+            contents.set_client("https://as.example", &format!("{number:04}"), client);
+        }
+        assert_eq!(contents.clients.len(), MAX_CLIENTS);
+        assert!(contents.client("https://as.example", "0000").is_some(), "it has grants");
+        assert!(contents.client("https://as.example", "0001").is_none());
     }
 
     #[test]

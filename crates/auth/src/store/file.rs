@@ -163,7 +163,8 @@ impl SharedStore {
         if is_changed {
             let text = contents.to_json();
             if text.len() as u64 > MAX_BYTES {
-                return Err(StoreError::Other(format!("the token store would exceed {MAX_BYTES} bytes")));
+                let limit = usize::try_from(MAX_BYTES).unwrap_or(usize::MAX);
+                return Err(StoreError::Full { what: "bytes", limit });
             }
             directory.replace(GRANTS, &text)?;
         }
@@ -216,9 +217,9 @@ impl TokenStore for FileStore {
         Box::pin(run_blocking(move || {
             shared.update(|contents| {
                 let outcome = contents.compare_and_set(&key, expected, grant);
-                let is_changed = matches!(outcome, SwapOutcome::Written(_));
+                let is_changed = matches!(outcome, Ok(SwapOutcome::Written(_)));
                 (outcome, is_changed)
-            })
+            })?
         }))
     }
 

@@ -122,6 +122,9 @@ pub struct StoredClient {
     /// Where the secret is sent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub placement: Option<SecretPlacement>,
+    /// The scopes that its registration named, to which some servers restrict it.
+    #[serde(default, skip_serializing_if = "Scopes::is_empty")]
+    pub scopes: Scopes,
 }
 
 impl Grant {
@@ -168,15 +171,17 @@ impl Grant {
 impl StoredClient {
     /// Returns the stored form of a client; `None` for a client with a key, which its configuration holds.
     pub(crate) fn of(client: &OAuthClient) -> Option<Self> {
-        match &client.authentication {
-            ClientAuthentication::Public => {
-                Some(Self { id: client.id.clone(), secret: None, placement: None })
-            }
-            ClientAuthentication::Secret { secret, placement } => {
-                Some(Self { id: client.id.clone(), secret: Some(secret.clone()), placement: *placement })
-            }
-            ClientAuthentication::PrivateKey(_) => None,
-        }
+        let (secret, placement) = match &client.authentication {
+            ClientAuthentication::Public => (None, None),
+            ClientAuthentication::Secret { secret, placement } => (Some(secret.clone()), *placement),
+            ClientAuthentication::PrivateKey(_) => return None,
+        };
+        Some(Self { id: client.id.clone(), secret, placement, scopes: Scopes::default() })
+    }
+
+    /// Returns whether a login may ask for these scopes with this client.
+    pub(crate) fn allows(&self, scopes: &Scopes) -> bool {
+        self.scopes.is_empty() || self.scopes.contains_all(scopes)
     }
 
     /// Returns the client.
@@ -238,5 +243,24 @@ mod exposed_option {
         deserializer: D,
     ) -> Result<Option<Secret>, D::Error> {
         Ok(Option::<String>::deserialize(deserializer)?.map(Secret::new))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_client_allows_the_scopes_of_its_registration_or_all() {
+        let unrestricted = StoredClient::of(&OAuthClient::public("c")).unwrap();
+        assert!(unrestricted.allows(&Scopes::parse("a b")));
+        let restricted = StoredClient { scopes: Scopes::parse("a b"), ..unrestricted };
+        assert!(restricted.allows(&Scopes::parse("b")) && restricted.allows(&Scopes::default()));
+        assert!(!restricted.allows(&Scopes::parse("b c")));
+        // A store that was written before has no scopes.
+        let old: StoredClient = serde_json::from_str(r#"{"id":"c"}"#).unwrap();
+        assert!(old.allows(&Scopes::parse("a")));
+        let text = serde_json::to_string(&restricted).unwrap();
+        assert_eq!(text, r#"{"id":"c","scopes":"a b"}"#);
     }
 }

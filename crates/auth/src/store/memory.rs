@@ -46,7 +46,7 @@ impl TokenStore for MemoryStore {
         expected: Option<Generation>,
         grant: Option<Grant>,
     ) -> BoxFuture<'a, Result<SwapOutcome, StoreError>> {
-        Box::pin(ready(Ok(self.contents.lock().compare_and_set(key, expected, grant))))
+        Box::pin(ready(self.contents.lock().compare_and_set(key, expected, grant)))
     }
 
     fn lock<'a>(&'a self, key: &'a GrantKey) -> BoxFuture<'a, Result<StoreLock, StoreError>> {

@@ -1,47 +1,42 @@
 //! A hostile authorization server, and the MCP server that accepts its tokens, on one loopback port.
 //!
-//! Refresh tokens rotate, and a reused one revokes its family. Each token request is answered by the next behavior that the
-//! test queued; without one the server rotates.
+//! Without faults it follows the specification: codes are bound to client, redirect URI and PKCE challenge; refresh tokens
+//! rotate, and a reused one revokes its family. A test lists the [`Fault`]s it wants, and queues a [`TokenBehavior`] for
+//! each refresh that should go wrong.
+
+mod code_flow;
+mod families;
+mod fault;
+mod received;
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard};
 
-use serde_json::json;
+use serde_json::{Value, json};
 use switchboard_http::{Address, PlainHttp};
 use switchboard_testkit::{HttpScript, http_response, read_request, wait_until};
 use tokio::io::AsyncWriteExt;
 use tokio::net::TcpStream;
 use tokio::sync::watch;
 
-const JSON: &str = "content-type: application/json";
+use self::code_flow::IssuedCode;
+use self::families::Family;
 
-/// How a refresh is answered.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum TokenBehavior {
-    /// The refresh token stays valid and is not repeated.
-    WithoutRefreshToken,
-    WithoutExpiry,
-    /// Waits for [`AuthorizationServer::release`], rotates, and issues an access token that the MCP server refuses.
-    StallAndIssueUnusable,
-    /// Waits for [`AuthorizationServer::release`], and rotates then.
-    StallBeforeRotation,
-    /// Rotates, and waits for [`AuthorizationServer::release`] to answer.
-    StallAfterRotation,
-    /// Waits for [`AuthorizationServer::release`], and rejects the token then.
-    StallAndReject,
-    /// Rejects the token.
-    Reject,
-    /// Does not rotate, and answers with a page.
-    Page(&'static str),
-    /// Does not rotate, and answers with an OAuth error.
-    Error(&'static str),
-    /// Rotates, and answers with bytes that are no JSON.
-    UnreadableAnswer,
-}
+pub(crate) use self::families::TokenBehavior;
+pub(crate) use self::fault::{Answer, Fault};
+pub(crate) use self::received::Received;
+
+pub(crate) const RESOURCE_METADATA: &str = "/.well-known/oauth-protected-resource/mcp";
+pub(crate) const SERVER_METADATA: &str = "/.well-known/oauth-authorization-server";
+const JSON: &str = "content-type: application/json";
 
 #[derive(Default)]
 struct State {
+    faults: Vec<Fault>,
     families: Vec<Family>,
+    codes: Vec<IssuedCode>,
+    /// How many clients have registered.
+    clients: usize,
     behaviors: VecDeque<TokenBehavior>,
     /// The refresh tokens that were presented, in order.
     presented: Vec<String>,
@@ -57,15 +52,11 @@ impl State {
     fn expire(&mut self) {
         self.families.iter_mut().for_each(|family| family.is_access_expired = true);
     }
-}
 
-/// The tokens of one login: `a0-3` and `r0-3` are those of login 0 after 3 refreshes.
-#[derive(Default)]
-struct Family {
-    refresh_serial: usize,
-    access_serial: usize,
-    is_revoked: bool,
-    is_access_expired: bool,
+    /// Returns what the first fault of a kind says.
+    fn fault<T>(&self, find: impl Fn(&Fault) -> Option<T>) -> Option<T> {
+        self.faults.iter().find_map(find)
+    }
 }
 
 pub(crate) struct AuthorizationServer {
@@ -83,8 +74,13 @@ struct Shared {
 
 impl AuthorizationServer {
     pub(crate) async fn start() -> Self {
+        Self::with_faults([]).await
+    }
+
+    pub(crate) async fn with_faults(faults: impl IntoIterator<Item = Fault>) -> Self {
+        let state = State { faults: faults.into_iter().collect(), ..State::default() };
         let shared = Arc::new(Shared {
-            state: Mutex::default(),
+            state: Mutex::new(state),
             stalled: watch::Sender::new(0),
             released: watch::Sender::new(0),
         });
@@ -97,6 +93,16 @@ impl AuthorizationServer {
         Self { script, shared }
     }
 
+    /// Replaces the faults from now on.
+    pub(crate) fn set_faults(&self, faults: impl IntoIterator<Item = Fault>) {
+        self.state().faults = faults.into_iter().collect();
+    }
+
+    /// Returns the URL of a path.
+    pub(crate) fn url(&self, path: &str) -> String {
+        self.script.url(path)
+    }
+
     /// Returns the URL of the MCP server.
     pub(crate) fn mcp_url(&self) -> String {
         self.script.url("/mcp")
@@ -104,6 +110,21 @@ impl AuthorizationServer {
 
     pub(crate) fn mcp_address(&self) -> Address {
         Address::parse(&self.mcp_url(), PlainHttp::LoopbackOnly).unwrap()
+    }
+
+    /// Returns the requests so far.
+    pub(crate) fn requests(&self) -> Vec<Received> {
+        self.script.log.requests().iter().map(|request| Received::parse(request)).collect()
+    }
+
+    /// Returns the requests for a path so far.
+    pub(crate) fn requests_for(&self, path: &str) -> Vec<Received> {
+        self.requests().into_iter().filter(|request| request.path == path).collect()
+    }
+
+    /// Returns a parameter of each request for a path so far.
+    pub(crate) fn sent(&self, path: &str, name: &str) -> Vec<Option<String>> {
+        self.requests_for(path).into_iter().map(|mut request| request.parameters.remove(name)).collect()
     }
 
     /// Answers the next refresh like this.
@@ -158,177 +179,99 @@ impl AuthorizationServer {
         self.shared.released.send_modify(|released| *released += 1);
     }
 
-    fn state(&self) -> std::sync::MutexGuard<'_, State> {
-        self.shared.state.lock().unwrap()
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.shared.state()
     }
 }
 
 impl Shared {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap()
+    }
+
     async fn serve(&self, mut stream: TcpStream, log: &switchboard_testkit::RequestLog) {
-        self.state.lock().unwrap().connections += 1;
+        self.state().connections += 1;
         while let Some(request) = read_request(&mut stream).await {
             log.add(&request);
-            let response = self.respond(&request).await;
+            let response = self.respond(&Received::parse(&request)).await;
             if stream.write_all(&response).await.is_err() {
                 break;
             }
         }
-        self.state.lock().unwrap().connections -= 1;
+        self.state().connections -= 1;
     }
 
-    async fn respond(&self, request: &str) -> Vec<u8> {
-        let origin = format!("http://{}", header(request, "host").unwrap_or_default());
-        let path = request.split(' ').nth(1).unwrap_or_default();
-        match path {
-            "/mcp" => self.respond_as_mcp_server(request, &origin),
-            "/.well-known/oauth-protected-resource/mcp" => {
-                let metadata =
-                    json!({"resource": format!("{origin}/mcp"), "authorization_servers": [origin]});
-                http_response("200 OK", &[JSON], metadata.to_string())
+    async fn respond(&self, request: &Received) -> Vec<u8> {
+        let scripted = self.state().fault(|fault| fault.answer_at(&request.path));
+        if let Some(answer) = scripted {
+            if matches!(answer, Answer::Stall) {
+                self.stall().await;
             }
-            "/.well-known/oauth-authorization-server" => {
-                self.state.lock().unwrap().discoveries += 1;
-                let metadata = json!({
-                    "issuer": origin,
-                    "authorization_endpoint": format!("{origin}/authorize"),
-                    "token_endpoint": format!("{origin}/token"),
-                    "code_challenge_methods_supported": ["S256"],
-                });
-                http_response("200 OK", &[JSON], metadata.to_string())
-            }
-            "/token" => self.respond_as_token_endpoint(request).await,
-            _ => http_response("404 Not Found", &[], ""),
+            return answer.encode(&request.origin);
+        }
+        match request.path.as_str() {
+            "/mcp" => self.respond_as_mcp_server(request),
+            "/register" => self.register(),
+            "/authorize" => self.authorize(request),
+            "/token" if request.parameter("grant_type") == "refresh_token" => self.refresh(request).await,
+            "/token" if request.parameters.contains_key("assertion") => self.accept_assertion(request),
+            "/token" => self.redeem(request),
+            "/revoke" => http_response("200 OK", &[], ""),
+            path => self.respond_with_metadata(path, &request.origin),
         }
     }
 
-    fn respond_as_mcp_server(&self, request: &str, origin: &str) -> Vec<u8> {
-        let sent = header(request, "authorization").unwrap_or_default();
-        let state = self.state.lock().unwrap();
+    fn respond_as_mcp_server(&self, request: &Received) -> Vec<u8> {
+        let state = self.state();
         let is_valid = state.families.iter().enumerate().any(|(number, family)| {
-            !family.is_revoked
-                && !family.is_access_expired
-                && sent == format!("Bearer {}", access_token(number, family))
+            let expected = format!("Bearer {}", family.access_token(number));
+            family.accepts_access() && request.header("authorization") == Some(&expected)
         });
         if is_valid {
             return http_response("200 OK", &[], "");
         }
-        let challenge = format!(
-            "www-authenticate: Bearer resource_metadata=\"{origin}/.well-known/oauth-protected-resource/mcp\""
-        );
-        http_response("401 Unauthorized", &[&challenge], "")
-    }
-
-    async fn respond_as_token_endpoint(&self, request: &str) -> Vec<u8> {
-        let body = request.split_once("\r\n\r\n").unwrap_or_default().1;
-        let form: Vec<(String, String)> = form_urlencoded::parse(body.as_bytes()).into_owned().collect();
-        let field = |name: &str| form.iter().find(|(key, _)| key == name).map(|(_, value)| value.clone());
-        if field("grant_type").as_deref() == Some("authorization_code") {
-            let mut state = self.state.lock().unwrap();
-            state.families.push(Family::default());
-            let number = state.families.len() - 1;
-            return token_answer(number, &state.families[number], true, true);
-        }
-        let token = field("refresh_token").unwrap_or_default();
-        let behavior = {
-            let mut state = self.state.lock().unwrap();
-            state.presented.push(token.clone());
-            state.behaviors.pop_front()
+        let challenge = match state.fault(Fault::challenge) {
+            None => format!("Bearer resource_metadata=\"{}{RESOURCE_METADATA}\"", request.origin),
+            Some(challenge) => challenge.replace("{origin}", &request.origin),
         };
-        match behavior {
-            None => self.rotate(&token),
-            Some(TokenBehavior::WithoutExpiry) => self.refresh(&token, true, false),
-            Some(TokenBehavior::WithoutRefreshToken) => self.refresh(&token, false, true),
-            Some(TokenBehavior::StallBeforeRotation) => {
-                self.stall().await;
-                self.rotate(&token)
-            }
-            Some(TokenBehavior::StallAndIssueUnusable) => {
-                self.stall().await;
-                let answer = self.rotate(&token);
-                self.state.lock().unwrap().expire();
-                answer
-            }
-            Some(TokenBehavior::StallAfterRotation) => {
-                let answer = self.rotate(&token);
-                self.stall().await;
-                answer
-            }
-            Some(TokenBehavior::StallAndReject) => {
-                self.stall().await;
-                rejection()
-            }
-            Some(TokenBehavior::Reject) => rejection(),
-            Some(TokenBehavior::Page(status)) => {
-                http_response(status, &["content-type: text/html"], "<html>sorry</html>")
-            }
-            Some(TokenBehavior::Error(code)) => {
-                http_response("400 Bad Request", &[JSON], json!({"error": code}).to_string())
-            }
-            Some(TokenBehavior::UnreadableAnswer) => {
-                self.rotate(&token);
-                http_response("200 OK", &[JSON], "<html>sorry</html>")
-            }
-        }
+        let header = format!("www-authenticate: {challenge}");
+        let headers = if challenge.is_empty() { vec![] } else { vec![header.as_str()] };
+        http_response("401 Unauthorized", &headers, "")
     }
 
-    async fn stall(&self) {
-        let mut released = self.released.subscribe();
-        let before = *released.borrow();
-        self.stalled.send_modify(|stalled| *stalled += 1);
-        released.wait_for(|released| *released > before).await.unwrap();
-    }
-
-    fn rotate(&self, token: &str) -> Vec<u8> {
-        self.refresh(token, true, true)
-    }
-
-    fn refresh(&self, token: &str, rotates: bool, has_expiry: bool) -> Vec<u8> {
-        let mut state = self.state.lock().unwrap();
-        let parsed = token.strip_prefix('r').and_then(|rest| rest.split_once('-'));
-        let parsed = parsed.and_then(|(number, serial)| Some((number.parse().ok()?, serial.parse().ok()?)));
-        let Some((number, serial)): Option<(usize, usize)> = parsed else { return rejection() };
-        let Some(family) = state.families.get_mut(number) else { return rejection() };
-        if family.refresh_serial != serial {
-            family.is_revoked = true;
-            state.reuses += 1;
-            return rejection();
+    fn respond_with_metadata(&self, path: &str, origin: &str) -> Vec<u8> {
+        let mut state = self.state();
+        if path == state.fault(Fault::resource_metadata_path).unwrap_or(RESOURCE_METADATA) {
+            let document = json!({ "resource": "{origin}/mcp", "authorization_servers": ["{origin}"] });
+            let document = fault::with_members(document, &state.faults, Fault::resource_member);
+            return json_response("200 OK", &document, origin);
         }
-        if family.is_revoked {
-            return rejection();
+        if path == state.fault(Fault::server_metadata_path).unwrap_or(SERVER_METADATA) {
+            state.discoveries += 1;
+            let document = json!({
+                "issuer": "{origin}",
+                "authorization_endpoint": "{origin}/authorize",
+                "token_endpoint": "{origin}/token",
+                "registration_endpoint": "{origin}/register",
+                "revocation_endpoint": "{origin}/revoke",
+                "code_challenge_methods_supported": ["S256"],
+            });
+            let document = fault::with_members(document, &state.faults, Fault::server_member);
+            return json_response("200 OK", &document, origin);
         }
-        family.access_serial += 1;
-        family.is_access_expired = false;
-        if rotates {
-            family.refresh_serial += 1;
-        }
-        state.refreshes += 1;
-        token_answer(number, &state.families[number], rotates, has_expiry)
+        http_response("404 Not Found", &[], "")
     }
 }
 
-fn access_token(number: usize, family: &Family) -> String {
-    format!("a{number}-{}", family.access_serial)
+/// Encodes a JSON response. `{origin}` in its strings stands for the origin of the server.
+fn json_response(status: &str, value: &Value, origin: &str) -> Vec<u8> {
+    http_response(status, &[JSON], value.to_string().replace("{origin}", origin))
 }
 
-fn token_answer(number: usize, family: &Family, has_refresh_token: bool, has_expiry: bool) -> Vec<u8> {
-    let mut answer = json!({"access_token": access_token(number, family), "token_type": "Bearer"});
-    if has_refresh_token {
-        answer["refresh_token"] = json!(format!("r{number}-{}", family.refresh_serial));
+fn error_response(code: &str, description: Option<&str>) -> Vec<u8> {
+    let mut body = json!({ "error": code });
+    if let Some(description) = description {
+        body["error_description"] = json!(description);
     }
-    if has_expiry {
-        answer["expires_in"] = json!(3600);
-    }
-    http_response("200 OK", &[JSON], answer.to_string())
-}
-
-fn rejection() -> Vec<u8> {
-    let body = json!({"error": "invalid_grant", "error_description": "the refresh token is not valid"});
-    http_response("400 Bad Request", &[JSON], body.to_string())
-}
-
-fn header<'a>(request: &'a str, name: &str) -> Option<&'a str> {
-    let head = request.split_once("\r\n\r\n").map_or(request, |(head, _)| head);
-    head.lines()
-        .filter_map(|line| line.split_once(':'))
-        .find_map(|(found, value)| found.eq_ignore_ascii_case(name).then_some(value.trim()))
+    json_response("400 Bad Request", &body, "")
 }

@@ -66,7 +66,7 @@ impl Reply {
 impl ProtectedService {
     async fn start(resource: ResourceServer) -> Self {
         let options = HttpServerOptions::default().with_verifier(Arc::new(resource.build().unwrap()));
-        let builder = NotesServer::builder(Store).reveal_scopes(true);
+        let builder = NotesServer::builder(Store);
         let listener = HttpListener::bind(([127, 0, 0, 1], 0).into()).await.unwrap();
         let base = format!("http://{}", listener.address().unwrap());
         let task = tokio::spawn(listener.serve(CombinedService::from_builder(&builder, options).unwrap()));
@@ -208,8 +208,63 @@ async fn a_token_with_too_little_scope_is_told_all_scopes_of_the_tool() {
     assert_eq!(service.call("clear", Some(&key.sign(&claims))).await.status, StatusCode::OK);
 }
 
+/// Sends a message of the legacy era, or of plain JSON-RPC.
+async fn post(
+    service: &ProtectedService,
+    path: &str,
+    token: &str,
+    session: Option<&str>,
+    body: Value,
+) -> Reply {
+    let authorization = format!("Bearer {token}");
+    let mut headers = vec![
+        ("content-type", "application/json"),
+        ("accept", "application/json, text/event-stream"),
+        ("authorization", authorization.as_str()),
+    ];
+    if let Some(session) = session {
+        headers.extend([("mcp-session-id", session), ("mcp-protocol-version", "2025-03-26")]);
+    }
+    service.send(Method::POST, path, &headers, Some(&body)).await
+}
+
 #[tokio::test]
-async fn the_metadata_names_the_public_url_whatever_host_is_asked() {
+async fn missing_scopes_are_a_challenge_in_sessions_batches_and_plain_rpc() {
+    let key = IssuerKey::new("k1");
+    let issuer = Issuer::start(&[&key]).await;
+    let service = ProtectedService::start(settings(&issuer)).await;
+    let token = key.sign(&issuer.claims());
+    let opening = json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
+        "protocolVersion": "2025-03-26", "capabilities": {}, "clientInfo": { "name": "t", "version": "1" } } });
+    let opened = post(&service, "/mcp", &token, None, opening).await;
+    let session = opened.headers["mcp-session-id"].to_str().unwrap().to_owned();
+    let session = Some(session.as_str());
+    let tool = |id: u32, name: &str| json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": { "name": name } });
+    let method = |id: u32, name: &str| json!({ "jsonrpc": "2.0", "id": id, "method": name });
+    let challenge = |scopes: &str| {
+        format!(r#"Bearer resource_metadata="{METADATA_URL}", error="insufficient_scope", scope="{scopes}""#)
+    };
+    let all = challenge("notes:read notes:delete");
+    for (path, session, body, status, expected) in [
+        ("/mcp", session, tool(1, "clear"), 403, Some(&all)),
+        ("/mcp", session, json!([tool(1, "clear"), tool(2, "clear")]), 403, Some(&all)),
+        // Something was executed: a client that repeated the request would execute it again.
+        ("/mcp", session, json!([tool(1, "clear"), tool(2, "whoami")]), 200, Some(&all)),
+        ("/mcp", session, json!([tool(1, "whoami")]), 200, None),
+        ("/rpc", None, method(1, "clear"), 403, Some(&all)),
+        ("/rpc", None, json!([method(1, "clear"), method(2, "clear")]), 403, Some(&all)),
+        ("/rpc", None, json!([method(1, "clear"), method(2, "whoami")]), 200, Some(&all)),
+        ("/rpc", None, method(1, "whoami"), 200, None),
+    ] {
+        let reply = post(&service, path, &token, session, body.clone()).await;
+        assert_eq!(reply.status.as_u16(), status, "{path} {body} {}", reply.body);
+        let found = reply.headers.get("www-authenticate").map(|value| value.to_str().unwrap());
+        assert_eq!(found, expected.map(String::as_str), "{path} {body}");
+    }
+}
+
+#[tokio::test]
+async fn b09_the_metadata_names_the_public_url_whatever_host_is_asked() {
     let key = IssuerKey::new("k1");
     let issuer = Issuer::start(&[&key]).await;
     let service = ProtectedService::start(settings(&issuer).name("Notes")).await;

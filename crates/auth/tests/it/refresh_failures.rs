@@ -105,7 +105,7 @@ async fn an_unreadable_answer_after_a_rotation_ends_in_an_explained_login() {
 }
 
 #[tokio::test]
-async fn row_12_an_answer_without_a_refresh_token_keeps_the_old_one() {
+async fn b12_an_answer_without_a_refresh_token_keeps_the_old_one() {
     let (server, folder) = (AuthorizationServer::start().await, tempfile::tempdir().unwrap());
     let store = open(&folder.path().join("auth"));
     log_in(&server, &store, "tester").await;
@@ -121,7 +121,7 @@ async fn row_12_an_answer_without_a_refresh_token_keeps_the_old_one() {
 }
 
 #[tokio::test]
-async fn row_12_a_token_without_an_expiry_is_used_until_it_is_refused() {
+async fn b12_a_token_without_an_expiry_is_used_until_it_is_refused() {
     let (server, folder) = (AuthorizationServer::start().await, tempfile::tempdir().unwrap());
     let store = open(&folder.path().join("auth"));
     log_in(&server, &store, "tester").await;
@@ -157,7 +157,7 @@ async fn a_dropped_caller_does_not_interrupt_the_refresh() {
 }
 
 #[tokio::test]
-async fn row_18_a_stalled_refresh_does_not_hold_up_requests_while_the_token_is_good() {
+async fn b18_a_stalled_refresh_does_not_hold_up_requests_while_the_token_is_good() {
     let (server, folder) = (AuthorizationServer::start().await, tempfile::tempdir().unwrap());
     let store = open(&folder.path().join("auth"));
     log_in(&server, &store, "tester").await;
@@ -182,7 +182,7 @@ async fn row_18_a_stalled_refresh_does_not_hold_up_requests_while_the_token_is_g
 }
 
 #[tokio::test]
-async fn row_18_a_failed_refresh_leaves_a_good_token_in_use() {
+async fn b18_a_failed_refresh_leaves_a_good_token_in_use() {
     let (server, folder) = (AuthorizationServer::start().await, tempfile::tempdir().unwrap());
     let store = open(&folder.path().join("auth"));
     log_in(&server, &store, "tester").await;

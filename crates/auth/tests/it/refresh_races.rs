@@ -38,7 +38,7 @@ async fn assert_logged_in(server: &AuthorizationServer, store: &FileStore, refre
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn row_14_authorizers_refresh_a_refused_token_once() {
+async fn b14_authorizers_refresh_a_refused_token_once() {
     let (server, folder) = (AuthorizationServer::start().await, tempfile::tempdir().unwrap());
     let store = open(&folder.path().join("auth"));
     log_in(&server, &store, "tester").await;
@@ -51,7 +51,7 @@ async fn row_14_authorizers_refresh_a_refused_token_once() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn row_18_authorizers_refresh_a_due_token_once() {
+async fn b18_authorizers_refresh_a_due_token_once() {
     let (server, folder) = (AuthorizationServer::start().await, tempfile::tempdir().unwrap());
     let store = open(&folder.path().join("auth"));
     log_in(&server, &store, "tester").await;
@@ -80,7 +80,7 @@ async fn a_shared_store_refreshes_once_for_all_authorizers() {
 }
 
 #[tokio::test]
-async fn row_14_t36_processes_refresh_once_for_each_expiry() {
+async fn b14_t36_processes_refresh_once_for_each_expiry() {
     let (processes, expiries) = counts();
     let (server, folder) = (AuthorizationServer::start().await, tempfile::tempdir().unwrap());
     let directory = folder.path().join("auth");

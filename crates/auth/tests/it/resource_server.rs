@@ -95,7 +95,22 @@ async fn tokens_of_others_and_for_others_are_rejected() {
     let narrow = settings(&issuer).algorithms([SignatureAlgorithm::EdDsa]).build().unwrap();
     assert!(rejection(&narrow, &valid).await.contains("algorithm"));
     let renamed = settings(&issuer).audience("api://notes").build().unwrap();
-    verify(&renamed, &key.sign(&with(claims, "aud", json!("api://notes")))).await.unwrap();
+    let renamed_claims = with(claims.clone(), "aud", json!("api://notes"));
+    verify(&renamed, &key.sign(&renamed_claims)).await.unwrap();
+
+    // ID tokens, and tokens whose type does not say what they are.
+    assert!(
+        rejection(&verifier, &key.sign(&with(claims.clone(), "nonce", json!("n"))))
+            .await
+            .contains("ID token")
+    );
+    let mut id_token = with(renamed_claims, "client_id", json!("api://notes"));
+    id_token.as_object_mut().unwrap().remove("scope");
+    assert!(rejection(&renamed, &key.sign(&id_token)).await.contains("ID token"));
+    let strict = settings(&issuer).require_at_jwt().build().unwrap();
+    assert!(rejection(&strict, &valid).await.contains("at+jwt"));
+    let typed = key.private.sign_claims("at+jwt", &claims).unwrap();
+    verify(&strict, typed.expose()).await.unwrap();
 }
 
 #[tokio::test]
@@ -221,6 +236,16 @@ async fn opaque_tokens_are_introspected_and_cached_for_a_minute() {
     advance(60).await;
     assert!(rejection(&verifier, "token-1").await.contains("not active"));
 
+    // The rejection is remembered for five seconds.
+    answer(active.clone());
+    let asked = issuer.count("/introspect");
+    for _ in 0..20 {
+        assert!(rejection(&verifier, "token-1").await.contains("not active"));
+    }
+    assert_eq!(issuer.count("/introspect"), asked);
+    advance(5).await;
+    verify(&verifier, "token-1").await.unwrap();
+
     for (introspected, reason) in [
         (with(active.clone(), "aud", json!("https://other.example.org")), "audience"),
         (json!({ "active": true, "sub": "ada" }), "audience"),
@@ -228,13 +253,16 @@ async fn opaque_tokens_are_introspected_and_cached_for_a_minute() {
         (with(active.clone(), "iss", json!("https://evil.example.org")), "issuer"),
     ] {
         answer(introspected);
-        let found = rejection(&verifier, "token-2").await;
+        let found = rejection(&verifier, &format!("token-{reason}")).await;
         assert!(found.contains(reason), "{reason}: {found}");
     }
     for broken in [Some(json!({})), Some(json!("x")), None] {
         issuer.answers.lock().unwrap().introspection = broken;
         assert!(matches!(verify(&verifier, "token-2").await, Err(VerifyError::Unavailable { .. })));
     }
+    // An outage is not remembered.
+    answer(active.clone());
+    verify(&verifier, "token-2").await.unwrap();
     // Signed tokens do not need the endpoint.
     verify(&verifier, &key.sign(&issuer.claims())).await.unwrap();
 }

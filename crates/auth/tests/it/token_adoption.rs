@@ -8,7 +8,7 @@ use crate::client::{TestClient, log_in, needs_login, only_grant, open};
 use crate::worker::{NEEDS_LOGIN, Worker};
 
 #[tokio::test]
-async fn row_16_a_running_process_uses_the_login_of_another() {
+async fn b16_a_running_process_uses_the_login_of_another() {
     let (server, folder) = (AuthorizationServer::start().await, tempfile::tempdir().unwrap());
     let directory = folder.path().join("auth");
     let mut worker = Worker::start(&server, &directory);
@@ -25,7 +25,7 @@ async fn row_16_a_running_process_uses_the_login_of_another() {
 }
 
 #[tokio::test]
-async fn row_16_a_refused_token_is_replaced_by_the_stored_one_before_a_refresh() {
+async fn b16_a_refused_token_is_replaced_by_the_stored_one_before_a_refresh() {
     let (server, folder) = (AuthorizationServer::start().await, tempfile::tempdir().unwrap());
     let directory = folder.path().join("auth");
     let store = open(&directory);
@@ -79,7 +79,7 @@ async fn a_token_that_another_process_refreshed_meanwhile_is_refreshed_again_whe
 }
 
 #[tokio::test]
-async fn row_15_a_losing_process_keeps_the_tokens_of_the_winner() {
+async fn b15_a_losing_process_keeps_the_tokens_of_the_winner() {
     for client_id in ["tester", "another-client"] {
         let (server, folder) = (AuthorizationServer::start().await, tempfile::tempdir().unwrap());
         let directory = folder.path().join("auth");

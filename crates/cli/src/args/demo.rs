@@ -1,6 +1,7 @@
 //! Arguments of `demo` and `demo-server`.
 
 use std::net::SocketAddr;
+use std::path::PathBuf;
 
 use switchboard::protocol::Revision;
 
@@ -28,6 +29,9 @@ pub(crate) struct DemoServerArgs {
     /// Serve over HTTP at /mcp on this address, like 127.0.0.1:8080; port 0 chooses a free port
     #[arg(long, value_name = "ADDR", value_parser = socket)]
     pub(crate) http: Option<SocketAddr>,
+    /// Accept only requests with an API key of this file, which `switchboard key` manages
+    #[arg(long, value_name = "FILE", requires = "http", conflicts_with = "allow_remote")]
+    pub(crate) api_keys: Option<PathBuf>,
     /// Also serve the HTTP+SSE transport of 2024, at /sse
     #[arg(long, requires = "http")]
     pub(crate) sse: bool,

@@ -100,6 +100,9 @@ pub(crate) struct AddArgs {
     /// Replace a server of the same name
     #[arg(long)]
     pub(crate) replace: bool,
+    /// Do not ask the server whether it wants a login
+    #[arg(long)]
+    pub(crate) no_probe: bool,
     /// Its program and arguments, after `--`
     #[arg(last = true, value_name = "CMD ARGS", conflicts_with_all = ["url", "entry"])]
     pub(crate) command: Vec<OsString>,
@@ -204,6 +207,9 @@ pub(crate) struct StatusArgs {
     /// Keep running and show every change, including changes of the configuration files
     #[arg(long)]
     pub(crate) watch: bool,
+    /// Use this account, if you are logged in to a server with several
+    #[arg(long, value_name = "NAME")]
+    pub(crate) account: Option<String>,
     /// Startup timeout of each server
     #[arg(long, value_name = "SECS", value_parser = seconds)]
     pub(crate) timeout: Option<Duration>,
@@ -216,6 +222,9 @@ pub(crate) struct ReconnectArgs {
     /// Print its status as JSON
     #[arg(long)]
     pub(crate) json: bool,
+    /// Use this account, if you are logged in to a server with several
+    #[arg(long, value_name = "NAME")]
+    pub(crate) account: Option<String>,
     /// Startup timeout
     #[arg(long, value_name = "SECS", value_parser = seconds)]
     pub(crate) timeout: Option<Duration>,
@@ -223,11 +232,15 @@ pub(crate) struct ReconnectArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct WhyArgs {
-    /// The tool: its name, `server/tool`, or `mcp__server__tool`
+    /// The tool: its name, `server/tool`, or `mcp__server__tool`; or a server at a URL, to explain its login
+    #[arg(value_name = "TOOL|SERVER|URL")]
     pub(crate) tool: String,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
+    /// Use this account, if you are logged in to a server with several
+    #[arg(long, value_name = "NAME")]
+    pub(crate) account: Option<String>,
     /// Startup timeout of each server
     #[arg(long, value_name = "SECS", value_parser = seconds)]
     pub(crate) timeout: Option<Duration>,
@@ -269,6 +282,9 @@ pub(crate) struct DoctorArgs {
     /// The server: a program and its arguments, after `--`
     #[arg(last = true, value_name = "CMD ARGS")]
     pub(crate) command: Vec<OsString>,
+    /// Use this account, if you are logged in to the server with several
+    #[arg(long, value_name = "NAME", conflicts_with = "command")]
+    pub(crate) account: Option<String>,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,

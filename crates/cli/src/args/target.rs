@@ -122,6 +122,9 @@ pub(crate) struct SessionOptions {
     /// Answer the server's questions from this JSON object, keyed by field name, instead of asking
     #[arg(long, value_name = "FILE.json|JSON")]
     pub(crate) answers: Option<String>,
+    /// Use this account, if you are logged in to the server with several; see `switchboard accounts`
+    #[arg(long, value_name = "NAME")]
+    pub(crate) account: Option<String>,
     /// Print more: the handshake, log messages, details of lists
     #[arg(short, long, action = ArgAction::Count)]
     pub(crate) verbose: u8,

@@ -2,20 +2,22 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
+use std::sync::Arc;
 
 use serde_json::json;
 use switchboard::host::config::{Approvals, Binding, Scope, ServerConfig, TransportConfig};
 
 use crate::args::{self, AddArgs, RemoveArgs};
+use crate::command::added_login;
 use crate::command::list::server_json;
-use crate::configured_servers::{ConfigFiles, command_or_url, shell_quote};
+use crate::configured_servers::{ConfigFiles, command_or_url};
 use crate::environment::variable;
 use crate::error::CommandError;
 use crate::output::{OutputStream, Screen, encode, print_json};
 use crate::sanitize::one_line;
 
-pub(crate) fn add(args: &AddArgs) -> Result<(), CommandError> {
-    let (files, screen) = (ConfigFiles::read()?, Screen::with_json_warnings(args.json));
+pub(crate) async fn add(args: &AddArgs) -> Result<(), CommandError> {
+    let (files, screen) = (ConfigFiles::read()?, Arc::new(Screen::with_json_warnings(args.json)));
     check_name(&args.name)?;
     let mut entry = entry(args)?;
     let scope = args.scope.scope();
@@ -45,6 +47,32 @@ pub(crate) fn add(args: &AddArgs) -> Result<(), CommandError> {
             screen.warn("its values are now in a shared file; write ${NAME} for secret values");
         }
     }
+    warn_about(&entry, scope, &screen);
+    if let Some(winner) = files.resolved.server(&args.name).filter(|server| server.scope < scope) {
+        screen.warn(&format!("it is shadowed by a server of the same name in the scope {}", winner.scope));
+    }
+    let now = ConfigFiles::read()?;
+    if args.json {
+        let mut report = server_json(&now, now.server(&args.name)?);
+        let need = added_login::probe_login(args, &now).await;
+        if let Some(is_needed) = need.is_needed() {
+            report["needsLogin"] = json!(is_needed);
+        }
+        return print_json(&OutputStream::stdout(), &encode(&report)?);
+    }
+    let name = one_line(&args.name);
+    let text = format!(
+        "added {name} ({scope}): {}\n{}\n",
+        command_or_url(&entry),
+        one_line(&file.path().to_string_lossy())
+    );
+    OutputStream::stdout().print(&text)?;
+    let need = added_login::probe_login(args, &now).await;
+    added_login::offer_login(&args.name, need, screen).await
+}
+
+/// Warns about risks of an entry, and about variables that are not set.
+fn warn_about(entry: &ServerConfig, scope: Scope, screen: &Screen) {
     for caution in entry.risk_warnings(scope) {
         screen.warn(&one_line(&caution.to_string()));
     }
@@ -64,22 +92,6 @@ pub(crate) fn add(args: &AddArgs) -> Result<(), CommandError> {
     if !missing.is_empty() {
         screen.warn(&format!("not set in this environment: {}", missing.join(", ")));
     }
-    if let Some(winner) = files.resolved.server(&args.name).filter(|server| server.scope < scope) {
-        screen.warn(&format!("it is shadowed by a server of the same name in the scope {}", winner.scope));
-    }
-    if args.json {
-        let now = ConfigFiles::read()?;
-        return print_json(&OutputStream::stdout(), &encode(&server_json(&now, now.server(&args.name)?))?);
-    }
-    let name = one_line(&args.name);
-    let text = format!(
-        "added {name} ({scope}): {}\n{}\n",
-        command_or_url(&entry),
-        one_line(&file.path().to_string_lossy())
-    );
-    OutputStream::stdout().print(&text)?;
-    screen.say(&screen.out.dim(&format!("next: switchboard doctor {}", shell_quote(&name))));
-    Ok(())
 }
 
 pub(crate) fn remove(args: &RemoveArgs) -> Result<(), CommandError> {

@@ -5,11 +5,12 @@ use switchboard::host::config::{Approval, Approvals, ConfiguredServer, ServerCon
 use switchboard_terminal::confirm;
 
 use crate::args::ApproveArgs;
-use crate::configured_servers::{ConfigFiles, render_consent, shell_quote};
+use crate::configured_servers::{ConfigFiles, render_consent};
 use crate::elicitation::StdinLines;
 use crate::error::CommandError;
 use crate::output::{OutputStream, Screen, encode, print_json};
 use crate::sanitize::one_line;
+use crate::shell_quote::shell_quote;
 
 pub(crate) async fn run(args: &ApproveArgs) -> Result<(), CommandError> {
     let (files, screen, out) =

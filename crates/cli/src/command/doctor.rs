@@ -3,21 +3,26 @@
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
+use http::header::AUTHORIZATION;
 use switchboard::client::ClientSession;
 use switchboard::host::Transport;
-use switchboard::host::config::DEFAULT_STARTUP_TIMEOUT;
+use switchboard::host::config::{DEFAULT_STARTUP_TIMEOUT, OAuthConfig};
 use switchboard::transport::Tap;
+use switchboard::transport::http::client::HeaderHelper;
+use switchboard::transport::http_client::{Address, Authorizer};
 use switchboard::{Http, Stdio};
 
 use crate::args::{DoctorArgs, SessionOptions};
+use crate::command::login_target::LoginTarget;
 use crate::configured_servers::ConfigFiles;
 use crate::connect::{CLOSE_TIMEOUT, apply_options, record_stray_line};
 use crate::doctor::{
-    DoctorReport, DoctorTransport, FirstMessage, StepError, StepFailed, check_address, check_entry,
-    check_program, open_session,
+    DoctorReport, DoctorTransport, FirstMessage, LoginSubject, StepError, StepFailed, check_address,
+    check_entry, check_headers, check_login, check_program, open_session,
 };
 use crate::error::{CommandError, ExitKind};
 use crate::expand::Expander;
+use crate::login::{AccountSelector, http_client};
 use crate::output::OutputStream;
 use crate::remote;
 use crate::signals::Signals;
@@ -47,11 +52,16 @@ async fn examine(report: &mut DoctorReport, args: &DoctorArgs) -> Result<(), Com
     let session = match (&args.name, &args.remote.url, args.command.split_first()) {
         (Some(name), ..) => {
             let files = ConfigFiles::read()?;
-            examine_configured(report, &files, name, args.timeout).await
+            examine_configured(report, &files, name, args).await
         }
         (None, Some(url), _) => {
-            let endpoint = remote::resolve_endpoint(&args.remote, url, None).await?;
-            examine_remote(report, endpoint.http, timeout).await
+            let endpoint = remote::resolve_endpoint(&args.remote, url, &SessionOptions::default()).await?;
+            let login = match endpoint.uses_login {
+                true => Some(login_subject(args, url, endpoint.address, None)?),
+                false => None,
+            };
+            let subject = RemoteSubject { http: endpoint.http, helper: None, login };
+            examine_remote(report, subject, timeout).await
         }
         (None, None, Some((program, rest))) => {
             let expander = Expander::default();
@@ -79,19 +89,50 @@ async fn examine_configured(
     report: &mut DoctorReport,
     files: &ConfigFiles,
     name: &str,
-    timeout: Option<Duration>,
+    args: &DoctorArgs,
 ) -> Result<ClientSession, StepFailed> {
     let spec = check_entry(report, files, name)?;
-    let timeout = timeout.unwrap_or(spec.startup_timeout);
+    let timeout = args.timeout.unwrap_or(spec.startup_timeout);
     match spec.transport {
         Transport::Stdio(stdio) => examine_program(report, *stdio, timeout).await,
-        Transport::Http(http) => examine_remote(report, *http, timeout).await,
+        Transport::Http(http) => {
+            let has_own = http.headers().iter().any(|(name, _)| name.eq_ignore_ascii_case("authorization"));
+            let address = http.check().ok().filter(|_| !has_own);
+            // An HTTP client that cannot be created fails at the connection, too.
+            let login = address.and_then(|address| login_subject(args, name, address, spec.oauth).ok());
+            let helper = spec.header_helper.map(|helper| {
+                // As the host does.
+                helper
+                    .with_default_env("CLAUDE_CODE_MCP_SERVER_NAME", name)
+                    .with_default_env("CLAUDE_CODE_MCP_SERVER_URL", http.url())
+            });
+            let subject = RemoteSubject { http: *http, helper, login };
+            examine_remote(report, subject, timeout).await
+        }
         _ => {
             let message = "only its own application can connect to it";
             let error = StepError::new(ExitKind::Other, message, "check it in that application");
             Err(report.failed("reach", Instant::now(), error))
         }
     }
+}
+
+/// Returns the login to examine: that of the named account, or the one that other commands would use.
+fn login_subject(
+    args: &DoctorArgs,
+    name: &str,
+    address: Address,
+    oauth: Option<Arc<OAuthConfig>>,
+) -> Result<LoginSubject, CommandError> {
+    let target = LoginTarget { name: name.to_owned(), address, oauth };
+    Ok(LoginSubject {
+        http: http_client()?,
+        login_command: target.login_command(args.account.as_deref()),
+        selector: AccountSelector::new(target.account(args.account.as_deref()), true),
+        options: target.options()?,
+        client_id: target.oauth.as_ref().and_then(|oauth| oauth.client_id.clone()),
+        address: target.address,
+    })
 }
 
 async fn examine_program(
@@ -115,11 +156,36 @@ async fn examine_program(
     .await
 }
 
+/// A server at a URL, with the sources of its credentials.
+struct RemoteSubject {
+    http: Http,
+    helper: Option<HeaderHelper>,
+    /// Its login, if it has no credentials of its own.
+    login: Option<LoginSubject>,
+}
+
 async fn examine_remote(
     report: &mut DoctorReport,
-    http: Http,
+    subject: RemoteSubject,
     timeout: Duration,
 ) -> Result<ClientSession, StepFailed> {
-    check_address(report, &http, timeout.min(CONNECT_TIMEOUT)).await?;
+    let RemoteSubject { mut http, helper, login } = subject;
+    let connect_timeout = timeout.min(CONNECT_TIMEOUT);
+    check_address(report, &http, connect_timeout).await?;
+    let printed = match &helper {
+        Some(helper) => check_headers(report, helper).await?,
+        None => Vec::new(),
+    };
+    let mut authorizer: Option<Arc<dyn Authorizer>> = None;
+    if let Some(login) = login.filter(|_| !printed.iter().any(|(name, _)| *name == AUTHORIZATION)) {
+        let checked = check_login(report, &login, connect_timeout).await?;
+        authorizer = checked.map(|checked| -> Arc<dyn Authorizer> { Arc::new(checked) });
+    }
+    if let Some(helper) = helper {
+        authorizer = Some(Arc::new(helper.authorizer(authorizer).with_headers(printed)));
+    }
+    if let Some(authorizer) = authorizer {
+        http = http.authorizer(authorizer);
+    }
     open_session(report, Arc::new(http), &DoctorTransport::Http, timeout).await
 }

@@ -18,7 +18,7 @@ use crate::command::policy::{self, LoadedPolicy};
 use crate::configured_servers::{ConfigFiles, NO_SERVERS_HINT, pins};
 use crate::connect::CLOSE_TIMEOUT;
 use crate::error::CommandError;
-use crate::login::StoredLogins;
+use crate::login::open_logins;
 use crate::output::Screen;
 use crate::sanitize::one_line;
 use crate::signals::Signals;
@@ -97,7 +97,7 @@ fn build_host(files: &ConfigFiles, screen: &Screen) -> Host {
     gate.set_servers_from_config(&files.resolved);
     let pinned = pins::open(&files.locations).map(|file| file.pins().clone()).unwrap_or_default();
     let mut builder = Gateway::host_builder().permissions(gate).with_pins(pinned, DriftPolicy::Report);
-    if let Some(logins) = StoredLogins::open(screen) {
+    if let Some(logins) = open_logins(screen) {
         builder = builder.with_credentials(Arc::new(logins));
     }
     builder.build()

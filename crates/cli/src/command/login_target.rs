@@ -1,14 +1,18 @@
 //! The server to log in to: a configured one, or a URL.
 
-use http::header::{ACCEPT, CONTENT_TYPE, HeaderValue};
-use http::{Method, StatusCode};
-use switchboard::host::{ServerSpec, Transport};
-use switchboard::protocol::Revision;
-use switchboard::transport::http_client::{Address, Challenge, HttpClient, PlainHttp, Request};
+use std::sync::Arc;
+
+use switchboard::auth::{OAuthOptions, ServerAccount};
+use switchboard::host::config::{OAuthConfig, OffReason, StartPolicy};
+use switchboard::host::{ServerSpec, Status, Transport};
+use switchboard::login::oauth_options;
+use switchboard::transport::http_client::{Address, Challenge, HttpClient, PlainHttp};
 
 use crate::configured_servers::ConfigFiles;
-use crate::error::{CommandError, ExitKind};
+use crate::error::{CommandError, ExitKind, with_account};
+use crate::login::probe;
 use crate::sanitize::one_line;
+use crate::shell_quote::shell_quote;
 
 /// The server to log in to.
 #[derive(Debug)]
@@ -16,6 +20,8 @@ pub(crate) struct LoginTarget {
     /// The name by which the user knows it.
     pub(crate) name: String,
     pub(crate) address: Address,
+    /// The `oauth` block of its entry.
+    pub(crate) oauth: Option<Arc<OAuthConfig>>,
 }
 
 impl LoginTarget {
@@ -27,45 +33,62 @@ impl LoginTarget {
         if typed.contains("://") {
             let address = Address::parse(typed, PlainHttp::LoopbackOnly)
                 .map_err(|error| CommandError::usage(error.to_string()))?;
-            return Ok(Self { name: typed.to_owned(), address });
+            return Ok(Self { name: typed.to_owned(), address, oauth: None });
         }
         let files = ConfigFiles::read()?;
         let spec = ServerSpec::from_configured(files.server(typed)?)?;
-        let Transport::Http(http) = &spec.transport else {
-            let message =
-                format!("{} is not a server at a URL, so there is nothing to log in to", one_line(typed));
-            return Err(CommandError::new(ExitKind::Usage, "usage", message)
-                .hint("a program gets its credentials from its environment: see `env` in its entry"));
+        // Others chose the URL, and where secrets go.
+        if spec.start == StartPolicy::Off(OffReason::Unapproved) {
+            return Err(CommandError::not_ready(typed, Status::AwaitingApproval));
+        }
+        let address = match &spec.transport {
+            Transport::Http(http) => http.check().map_err(|error| CommandError::usage(error.to_string()))?,
+            Transport::Proxy { url, .. } => Address::parse(url, PlainHttp::LoopbackOnly)
+                .map_err(|error| CommandError::usage(error.to_string()))?,
+            _ => {
+                let message =
+                    format!("{} is not a server at a URL, so there is nothing to log in to", one_line(typed));
+                return Err(CommandError::new(ExitKind::Usage, "usage", message)
+                    .hint("a program gets its credentials from its environment: see `env` in its entry"));
+            }
         };
-        let address = http.check().map_err(|error| CommandError::usage(error.to_string()))?;
-        Ok(Self { name: typed.to_owned(), address })
+        Ok(Self { name: typed.to_owned(), address, oauth: spec.oauth })
     }
 
-    /// Sends a request without credentials and returns the challenges of the server; none if it does not refuse.
+    /// Returns the settings of logins to it: those of its entry.
+    ///
+    /// # Errors
+    /// Returns an error if a file that they name cannot be read.
+    pub(crate) fn options(&self) -> Result<OAuthOptions, CommandError> {
+        Ok(self.oauth.as_deref().map(oauth_options).transpose()?.unwrap_or_default())
+    }
+
+    /// Returns the account that the command line names, else the one of its entry.
+    pub(crate) fn account<'a>(&'a self, named: Option<&'a str>) -> Option<&'a str> {
+        named.or_else(|| self.oauth.as_ref()?.account.as_deref())
+    }
+
+    /// Returns the challenges of the server; none if it does not refuse a request without credentials.
     ///
     /// # Errors
     /// Returns an error if the server cannot be reached.
     pub(crate) async fn challenges(&self, http: &HttpClient) -> Result<Vec<Challenge>, CommandError> {
-        let body = serde_json::json!({
-            "jsonrpc": "2.0",
-            "id": 1,
-            "method": "initialize",
-            "params": {
-                "protocolVersion": Revision::LATEST_LEGACY.as_str(),
-                "capabilities": {},
-                "clientInfo": { "name": "switchboard", "version": env!("CARGO_PKG_VERSION") },
-            },
-        });
-        let request = Request::new(Method::POST, self.address.clone())
-            .with_header(ACCEPT, HeaderValue::from_static("application/json, text/event-stream"))
-            .with_header(CONTENT_TYPE, HeaderValue::from_static("application/json"))
-            .with_body(body.to_string());
-        let response = http.send(request).await.map_err(switchboard::auth::AuthError::from)?;
-        match response.status {
-            StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => {
-                Ok(Challenge::from_headers(&response.headers))
-            }
-            _ => Ok(Vec::new()),
+        let answer = probe(http, &self.address).await?;
+        Ok(if answer.is_refused() { answer.challenges } else { Vec::new() })
+    }
+
+    /// Returns the name of the server, with the account unless that is the default one.
+    pub(crate) fn with_account(&self, account: &str) -> String {
+        let name = one_line(&self.name);
+        match account {
+            ServerAccount::DEFAULT => name,
+            account => format!("{name} (account {})", one_line(account)),
         }
+    }
+
+    /// Returns the command that logs in to this server.
+    pub(crate) fn login_command(&self, account: Option<&str>) -> String {
+        let command = format!("switchboard login {}", shell_quote(&one_line(&self.name)));
+        account.map_or(command.clone(), |account| with_account(&command, account))
     }
 }

@@ -1,6 +1,8 @@
 //! One file per command: sends requests to the session or host, and prints the results.
 
+mod accounts;
 mod add;
+mod added_login;
 mod approve;
 mod call;
 mod catalog;
@@ -14,6 +16,7 @@ mod forget;
 mod gateway;
 mod import;
 mod info;
+mod key;
 mod list;
 mod list_pages;
 mod listen;
@@ -30,8 +33,10 @@ mod resources;
 mod route;
 mod run;
 mod status;
+mod status_logins;
 mod status_watch;
 mod tools;
 mod why;
+mod why_login;
 
 pub(crate) use run::run;

@@ -8,13 +8,12 @@ use switchboard::protocol::{OrderedMap, Raw};
 
 use crate::args::{CallArgs, CompleteArgs, PromptArgs, ReadArgs, ServerTarget};
 use crate::command::{call, complete, prompt, read};
-use crate::configured_servers::{
-    ConfigFiles, HostRequest, HostedServers, shell_quote, split_server, with_host,
-};
+use crate::configured_servers::{ConfigFiles, HostRequest, HostedServers, split_server, with_host};
 use crate::connect::{CommandSession, no_server, with_connection};
 use crate::error::CommandError;
 use crate::output::encode;
 use crate::sanitize::one_line;
+use crate::shell_quote::shell_quote;
 use crate::tool_arguments::{ArgumentPair, ArgumentSchema, apply_pairs};
 
 /// Calls a tool with the permission of the gate.

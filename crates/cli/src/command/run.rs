@@ -1,9 +1,11 @@
 //! Dispatches the subcommands.
 
+use std::sync::Arc;
+
 use crate::args::Command;
 use crate::command::{
-    add, approve, call, completions, demo, design, doctor, forget, gateway, import, info, list, listen,
-    login, new, policy, prompts, ps, quickstart, resources, route, status, tools, why,
+    accounts, add, approve, call, completions, demo, design, doctor, forget, gateway, import, info, key,
+    list, listen, login, new, policy, prompts, ps, quickstart, resources, route, status, tools, why,
 };
 use crate::demo::serve;
 use crate::error::CommandError;
@@ -26,7 +28,7 @@ pub(crate) async fn run(command: Command) -> Result<(), CommandError> {
             let run = async |connection: &_| listen::run(connection, &args).await;
             route::with_session(&args.target, run).await
         }
-        Command::Add(args) => add::add(&args),
+        Command::Add(args) => add::add(&args).await,
         Command::Remove(args) => add::remove(&args),
         Command::List(args) => list::list(&args),
         Command::Get(args) => list::get(&args),
@@ -37,9 +39,10 @@ pub(crate) async fn run(command: Command) -> Result<(), CommandError> {
         Command::Import(args) => import::run(&args).await,
         Command::Status(args) => status::run(&args).await,
         Command::Reconnect(args) => status::reconnect(&args).await,
-        Command::Login(args) => login::login(&args).await,
-        Command::Logout(args) => login::logout(&args).await,
-        Command::Accounts(args) => login::accounts(&args).await,
+        Command::Login(args) => login::run(&args, Arc::default()).await,
+        Command::Logout(args) => accounts::logout(&args).await,
+        Command::Accounts(args) => accounts::list(&args).await,
+        Command::Key(args) => key::run(&args),
         Command::Gateway(args) => gateway::run(&args).await,
         Command::Policy(args) => policy::run(&args),
         Command::Why(args) => why::run(&args).await,

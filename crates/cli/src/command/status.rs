@@ -4,14 +4,21 @@ use switchboard::host::config::ResolvedConfig;
 use switchboard::host::{ServerStatus, Status, StatusKind};
 
 use crate::args::{ReconnectArgs, SessionOptions, StatusArgs};
+use crate::command::status_logins::StatusLogins;
 use crate::command::status_watch;
-use crate::configured_servers::{HostRequest, HostedServers, NO_SERVERS_HINT, shell_quote, with_host};
-use crate::error::CommandError;
+use crate::configured_servers::{HostRequest, HostedServers, NO_SERVERS_HINT, with_host};
+use crate::error::{CommandError, login_step, with_account};
 use crate::output::{OutputStream, RowNotes, TextTable, encode, pluralize, print_json};
 use crate::sanitize::one_line;
+use crate::shell_quote::shell_quote;
 
 pub(crate) async fn run(args: &StatusArgs) -> Result<(), CommandError> {
-    let options = SessionOptions { json: args.json, timeout: args.timeout, ..SessionOptions::default() };
+    let options = SessionOptions {
+        json: args.json,
+        timeout: args.timeout,
+        account: args.account.clone(),
+        ..SessionOptions::default()
+    };
     if args.watch {
         let wanted = HostRequest { keeps_running: true, ..HostRequest::new(None, options) };
         return with_host(wanted, status_watch::run).await;
@@ -19,20 +26,29 @@ pub(crate) async fn run(args: &StatusArgs) -> Result<(), CommandError> {
     with_host(HostRequest::new(None, options), async |hosted| {
         hosted.start().await;
         let files = &hosted.files.resolved;
+        let logins = StatusLogins::read(files, &hosted.account_selector()).await;
         if hosted.json {
-            return print_json(&hosted.out, &encode(&hosted.statuses(files))?);
+            let statuses = hosted.statuses(files);
+            let all =
+                statuses.iter().map(|status| logins.status_json(status)).collect::<Result<Vec<_>, _>>()?;
+            return print_json(&hosted.out, &encode(&all)?);
         }
         if files.servers.is_empty() {
             hosted.screen.say(&format!("no servers are configured; {NO_SERVERS_HINT}"));
             return Ok(());
         }
-        Ok(hosted.out.print(&render_table(hosted, files, &hosted.out))?)
+        Ok(hosted.out.print(&render_table(hosted, files, &logins, &hosted.out))?)
     })
     .await
 }
 
 pub(crate) async fn reconnect(args: &ReconnectArgs) -> Result<(), CommandError> {
-    let options = SessionOptions { json: args.json, timeout: args.timeout, ..SessionOptions::default() };
+    let options = SessionOptions {
+        json: args.json,
+        timeout: args.timeout,
+        account: args.account.clone(),
+        ..SessionOptions::default()
+    };
     with_host(HostRequest::new(Some(args.name.clone()), options), async |hosted| {
         let began = tokio::time::Instant::now();
         hosted.start().await;
@@ -40,7 +56,8 @@ pub(crate) async fn reconnect(args: &ReconnectArgs) -> Result<(), CommandError> 
         let status =
             hosted.statuses(&hosted.files.resolved).into_iter().find(|status| status.name == args.name);
         if let Some(status) = status.filter(|_| hosted.json) {
-            print_json(&hosted.out, &encode(&status)?)?;
+            let logins = StatusLogins::read(&hosted.files.resolved, &hosted.account_selector()).await;
+            print_json(&hosted.out, &logins.status_json(&status)?)?;
         }
         hosted.check_usable(&args.name)?;
         let status = hosted.host.server_status(&args.name)?;
@@ -53,8 +70,13 @@ pub(crate) async fn reconnect(args: &ReconnectArgs) -> Result<(), CommandError> 
 }
 
 /// Renders the status of all servers as a table.
-pub(crate) fn render_table(hosted: &HostedServers, files: &ResolvedConfig, out: &OutputStream) -> String {
-    let mut table = TextTable::new(&["NAME", "STATUS", "SCOPE", "TOOLS", "VERSION"]);
+pub(crate) fn render_table(
+    hosted: &HostedServers,
+    files: &ResolvedConfig,
+    logins: &StatusLogins,
+    out: &OutputStream,
+) -> String {
+    let mut table = TextTable::new(&["NAME", "STATUS", "SCOPE", "TOOLS", "VERSION", "LOGIN"]);
     let mut notes = RowNotes::default();
     for status in hosted.statuses(files) {
         let tools = status.tools.as_ref().map_or(0, |tools| tools.len());
@@ -65,6 +87,7 @@ pub(crate) fn render_table(hosted: &HostedServers, files: &ResolvedConfig, out: 
             status.scope.clone().unwrap_or_default(),
             if is_connected { tools.to_string() } else { String::new() },
             status.server_info.as_ref().map(|info| one_line(&info.version)).unwrap_or_default(),
+            logins.text(&status.name).unwrap_or_default(),
         ]);
         notes.add(&status.name, status.error.clone(), next_step(hosted, &status));
     }
@@ -95,7 +118,11 @@ fn next_step(hosted: &HostedServers, status: &ServerStatus) -> Option<String> {
         Ok(Status::Ready(_)) => None,
         Ok(Status::AwaitingApproval) => Some(format!("switchboard approve {name}")),
         Ok(Status::Disabled) => Some(format!("switchboard enable {name}")),
-        Ok(Status::NeedsAuth(_)) => Some(format!("switchboard login {name}")),
+        Ok(Status::NeedsAuth(challenge)) => {
+            let step = login_step(&status.name, &challenge.requirement);
+            let step = step.trim_start_matches("log in: ");
+            Some(hosted.account().map_or_else(|| step.to_owned(), |account| with_account(step, account)))
+        }
         Ok(Status::Failed(failure)) => Some(format!("{}: switchboard doctor {name}", failure.next_step())),
         Ok(other) => Some(other.next_step().to_owned()),
     }

@@ -12,6 +12,7 @@ use switchboard::host::config::{ConfigWatcher, ResolvedConfig};
 use tokio::task::JoinSet;
 
 use crate::command::status::{render_table, status_line};
+use crate::command::status_logins::StatusLogins;
 use crate::configured_servers::HostedServers;
 use crate::environment::variable;
 use crate::error::CommandError;
@@ -36,7 +37,8 @@ pub(crate) async fn run(hosted: &HostedServers) -> Result<(), CommandError> {
     let mut changes = JoinSet::new();
     apply(hosted, files.current(), &mut changes);
     loop {
-        view.show(hosted, files.current())?;
+        let logins = StatusLogins::read(files.current(), &hosted.account_selector()).await;
+        view.show(hosted, files.current(), &logins)?;
         tokio::select! {
             event = events.next() => {
                 if event.is_none() {
@@ -46,7 +48,7 @@ pub(crate) async fn run(hosted: &HostedServers) -> Result<(), CommandError> {
                     let Ok(Some(event)) = tokio::time::timeout(BATCH_WINDOW, events.next()).await else { break };
                     // Each change of status gets its own line, even if the next follows immediately.
                     if let HostEvent::Status { .. } = event {
-                        view.show(hosted, files.current())?;
+                        view.show(hosted, files.current(), &logins)?;
                     }
                 }
             }
@@ -73,14 +75,19 @@ struct StatusView {
 }
 
 impl StatusView {
-    fn show(&mut self, hosted: &HostedServers, files: &ResolvedConfig) -> Result<(), CommandError> {
+    fn show(
+        &mut self,
+        hosted: &HostedServers,
+        files: &ResolvedConfig,
+        logins: &StatusLogins,
+    ) -> Result<(), CommandError> {
         if hosted.out.is_terminal && !hosted.json {
-            return self.redraw(&render_table(hosted, files, &hosted.out));
+            return self.redraw(&render_table(hosted, files, logins, &hosted.out));
         }
         let mut now = HashMap::new();
         for status in hosted.statuses(files) {
             let text = match hosted.json {
-                true => sanitize::json(encode(&status)?.as_str()).into_owned(),
+                true => sanitize::json(logins.status_json(&status)?.as_str()).into_owned(),
                 false => status_line(&status),
             };
             now.insert(status.name, text);

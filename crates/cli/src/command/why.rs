@@ -1,17 +1,26 @@
-//! `switchboard why`: explains why a tool is missing or refused.
+//! `switchboard why`: explains why a tool is missing or refused, or why a server refuses a login.
 
 use serde_json::json;
-use switchboard::host::ToolExplanation;
 use switchboard::host::name::{NameLimit, QualifiedName};
+use switchboard::host::{Status, ToolExplanation};
 
 use crate::args::{SessionOptions, WhyArgs};
-use crate::configured_servers::{HostRequest, split_server, with_host};
+use crate::command::why_login::{check_login, explain_login, server_target};
+use crate::configured_servers::{HostRequest, HostedServers, split_server, with_host};
 use crate::error::CommandError;
 use crate::output::{encode, print_json};
 use crate::sanitize::one_line;
 
 pub(crate) async fn run(args: &WhyArgs) -> Result<(), CommandError> {
-    let options = SessionOptions { json: args.json, timeout: args.timeout, ..SessionOptions::default() };
+    if let Some(target) = server_target(&args.tool)? {
+        return explain_login(args, &target).await;
+    }
+    let options = SessionOptions {
+        json: args.json,
+        timeout: args.timeout,
+        account: args.account.clone(),
+        ..SessionOptions::default()
+    };
     with_host(HostRequest::new(None, options), async |hosted| {
         let done = hosted.start().await;
         let names = hosted.files.resolved.servers.iter().map(|server| server.name.as_str());
@@ -21,13 +30,7 @@ pub(crate) async fn run(args: &WhyArgs) -> Result<(), CommandError> {
             None => args.tool.clone(),
         };
         let why = hosted.host.explain_tool(&qualified);
-        let mut explanation = why.to_string();
-        // Only the named server matters.
-        if let (Some((server, tool)), ToolExplanation::Unknown { .. }) = (named, &why) {
-            let (missing, near) = hosted.explain_missing(server, tool);
-            let near = near.map(|near| format!("; did you mean {}/{}?", one_line(server), one_line(&near)));
-            explanation = missing + &near.unwrap_or_default();
-        }
+        let explanation = explain(args, hosted, named, &why).await?;
         let permission =
             hosted.host.find_tool(&qualified).map(|found| hosted.decide(&found.tool).to_string());
         let others = hosted.host.find_tool(&qualified).map(|found| found.others).unwrap_or_default();
@@ -64,4 +67,33 @@ pub(crate) async fn run(args: &WhyArgs) -> Result<(), CommandError> {
         Ok(hosted.out.print(&text)?)
     })
     .await
+}
+
+/// Returns why a tool is missing or refused.
+async fn explain(
+    args: &WhyArgs,
+    hosted: &HostedServers,
+    named: Option<(&str, &str)>,
+    why: &ToolExplanation,
+) -> Result<String, CommandError> {
+    let Some((server, tool)) = named else {
+        return Ok(match hosted.host.state(&args.tool) {
+            Ok(status) => format!("{} is a server: {status}; its tools are {}/…", args.tool, args.tool),
+            Err(_) => why.to_string(),
+        });
+    };
+    let mut explanation = why.to_string();
+    if let ToolExplanation::Unknown { .. } = why {
+        // Only the named server matters.
+        let (missing, near) = hosted.explain_missing(server, tool);
+        let near = near.map(|near| format!("; did you mean {}/{}?", one_line(server), one_line(&near)));
+        explanation = missing + &near.unwrap_or_default();
+    }
+    // A server that refuses its token has no tools to explain.
+    if matches!(hosted.host.state(server), Ok(Status::NeedsAuth(_)))
+        && let Some(target) = server_target(server)?
+    {
+        explanation += &format!("; {}", check_login(args, &target).await?.reason);
+    }
+    Ok(explanation)
 }

@@ -8,6 +8,7 @@ use switchboard::host::config::{
 };
 
 use crate::sanitize::one_line;
+use crate::shell_quote::shell_quote;
 
 /// Returns the command line or URL of an entry on one line: `npx -y server@1`, `https://example.com/mcp`.
 pub(crate) fn command_or_url(entry: &ServerConfig) -> String {
@@ -22,15 +23,6 @@ pub(crate) fn command_or_url(entry: &ServerConfig) -> String {
         (None, None) => format!("{} {}", entry.transport.type_name(), text("name").unwrap_or_default()),
     };
     one_line(&line)
-}
-
-/// Quotes a word for a shell, if necessary.
-pub(crate) fn shell_quote(word: &str) -> String {
-    let is_plain = |char: char| char.is_alphanumeric() || "-_./:=@%+,~•".contains(char);
-    match !word.is_empty() && word.chars().all(is_plain) {
-        true => word.to_owned(),
-        false => format!("'{}'", word.replace('\'', r"'\''")),
-    }
 }
 
 /// Whether a configured server is started, or why not.

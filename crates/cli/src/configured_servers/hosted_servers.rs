@@ -21,7 +21,6 @@ use crate::args::SessionOptions;
 use crate::configured_servers::approver::{DeclinedFlag, TerminalApprover};
 use crate::configured_servers::call_permission::{self, ApprovalFlags};
 use crate::configured_servers::consent::render_changed_definition;
-use crate::configured_servers::entry_summary::shell_quote;
 use crate::configured_servers::files::{ConfigFiles, NO_SERVERS_HINT};
 use crate::configured_servers::pins;
 use crate::connect::{
@@ -30,10 +29,11 @@ use crate::connect::{
 use crate::elicitation::{self, RefusalReason, StdinLines};
 use crate::error::CommandError;
 use crate::expand::Expander;
-use crate::login::StoredLogins;
+use crate::login::{AccountSelector, open_logins};
 use crate::nearest::nearest;
 use crate::output::{OutputStream, Screen};
 use crate::sanitize::one_line;
+use crate::shell_quote::shell_quote;
 use crate::signals::Signals;
 use crate::tapped_link::{TapScope, TappedDialer};
 use crate::trace::Trace;
@@ -196,6 +196,16 @@ impl HostedServers {
         files.servers.iter().filter_map(status).collect()
     }
 
+    /// Returns which of several accounts at a server is used.
+    pub(crate) fn account_selector(&self) -> AccountSelector {
+        AccountSelector::new(self.account(), self.request.server.is_some())
+    }
+
+    /// Returns the account that the command line names.
+    pub(crate) fn account(&self) -> Option<&str> {
+        self.request.options.account.as_deref()
+    }
+
     /// Returns the permission decision for a call of a tool.
     pub(crate) fn decide(&self, tool: &CatalogTool) -> Decision {
         self.gate.decide(&self.gate.subject(tool.server(), tool.tool()))
@@ -323,7 +333,7 @@ impl HostedServers {
         let status = self.host.state(name)?;
         match status.session_info() {
             Some(_) => Ok(()),
-            None => Err(CommandError::not_ready(name, status)),
+            None => Err(CommandError::not_ready(name, status).with_login_account(self.account())),
         }
     }
 
@@ -454,8 +464,9 @@ fn build(mut request: HostRequest) -> Result<HostedServers, CommandError> {
     if let Some(revision) = options.revision {
         builder = builder.with_revisions(RevisionPolicy::Only(revision));
     }
-    if let Some(logins) = StoredLogins::open(&screen) {
-        builder = builder.with_credentials(Arc::new(logins));
+    if let Some(logins) = open_logins(&screen) {
+        let account = AccountSelector::new(options.account.as_deref(), request.server.is_some());
+        builder = builder.with_credentials(Arc::new(logins.with_account(account)));
     }
     let host = builder
         .with_name("switchboard-cli", env!("CARGO_PKG_VERSION"))

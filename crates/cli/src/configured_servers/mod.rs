@@ -11,6 +11,6 @@ mod hosted_servers;
 pub(crate) mod pins;
 
 pub(crate) use consent::render_consent;
-pub(crate) use entry_summary::{EntryState, command_or_url, shell_quote};
+pub(crate) use entry_summary::{EntryState, command_or_url};
 pub(crate) use files::{ConfigFiles, NO_SERVERS_HINT, split_server};
 pub(crate) use hosted_servers::{HostRequest, HostedServers, with_host};

@@ -36,7 +36,7 @@ impl TargetServer {
         check_options(target)?;
         match (&target.remote.url, target.command.split_first()) {
             (Some(url), None) => Ok(Self::Remote(Box::new(
-                remote::resolve_endpoint(&target.remote, url, target.options.max_message).await?,
+                remote::resolve_endpoint(&target.remote, url, &target.options).await?,
             ))),
             (None, Some((program, args))) => {
                 let name = one_line(&program.to_string_lossy());
@@ -136,6 +136,7 @@ fn check_options(target: &ServerTarget) -> Result<(), CommandError> {
         (remote.bearer_env.is_some(), "--bearer-env"),
         (remote.allow_http, "--allow-http"),
         (remote.transport != args::HttpTransport::Auto, "--transport"),
+        (options.account.is_some(), "--account"),
     ];
     let (options, what) = match is_remote {
         true => (&options.program_options()[..], "a program, but this server is a URL"),

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use switchboard::Server;
+use switchboard::auth::ResourceServer;
 use switchboard::server::{HttpListener, HttpServerOptions, HttpService, ListenerLimits};
 use switchboard::transport::http::server::LegacySse;
 
@@ -41,9 +42,10 @@ pub(crate) async fn serve(
     let mut limits = ListenerLimits::default();
     limits.drain = DRAIN;
     let listener = listener.with_limits(limits);
+    let options = options(args, listener.address()?)?;
     announce(listener.address()?, args);
     let stopper = listener.shutdown_handle();
-    let mut serving = std::pin::pin!(listener.serve(HttpService::new(server, options(args))));
+    let mut serving = std::pin::pin!(listener.serve(HttpService::new(server, options)));
     tokio::select! {
         () = &mut serving => return Ok(()),
         _ = signals.next() => stopper.stop(),
@@ -54,14 +56,17 @@ pub(crate) async fn serve(
     }
 }
 
-fn options(args: &DemoServerArgs) -> HttpServerOptions {
+fn options(args: &DemoServerArgs, address: SocketAddr) -> Result<HttpServerOptions, CommandError> {
     let mut options = HttpServerOptions::default();
     if !args.allow_host.is_empty() {
         options.allowed_hosts =
             LOOPBACK.map(str::to_owned).into_iter().chain(args.allow_host.clone()).collect();
     }
     options.legacy_sse = args.sse.then(LegacySse::default);
-    options
+    let Some(file) = &args.api_keys else { return Ok(options) };
+    let resource = ResourceServer::new(format!("http://{address}/mcp")).api_key_file(file);
+    let verifier = resource.build().map_err(|error| CommandError::other("api_keys", error.to_string()))?;
+    Ok(options.with_verifier(Arc::new(verifier)))
 }
 
 fn announce(address: SocketAddr, args: &DemoServerArgs) {

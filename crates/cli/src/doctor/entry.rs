@@ -7,11 +7,12 @@ use switchboard::host::config::{
     Approval, ConfigErrorKind, ConfiguredServer, OffReason, ServerConfig, StartPolicy,
 };
 
-use crate::configured_servers::{ConfigFiles, NO_SERVERS_HINT, command_or_url, shell_quote};
+use crate::configured_servers::{ConfigFiles, NO_SERVERS_HINT, command_or_url};
 use crate::doctor::report::{DoctorReport, StepError, StepFailed};
 use crate::environment::variable;
 use crate::error::ExitKind;
 use crate::sanitize::one_line;
+use crate::shell_quote::shell_quote;
 
 /// Checks the entry of a server and returns its spec.
 ///

@@ -162,6 +162,7 @@ fn explain(failure: CommandError, transport: &DoctorTransport) -> (&'static str,
         next: next.to_owned(),
         status: report.exit,
         stderr: report.stderr_tail,
+        tried: Vec::new(),
     };
     (step, error)
 }

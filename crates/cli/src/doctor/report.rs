@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use serde::Serialize;
 use switchboard::CallError;
+use switchboard::auth::DiscoveryAttempt;
 use switchboard::protocol::Raw;
 
 use crate::error::{CommandError, ExitKind};
@@ -34,6 +35,24 @@ struct Step {
     /// The last lines its program wrote to stderr.
     #[serde(skip_serializing_if = "Option::is_none")]
     stderr: Option<String>,
+    /// The URLs that were tried, in order.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    tried: Vec<TriedUrl>,
+}
+
+/// A URL that was tried during discovery, and what came of it.
+#[derive(Debug, Serialize)]
+pub(crate) struct TriedUrl {
+    document: &'static str,
+    url: String,
+    outcome: String,
+}
+
+impl From<&DiscoveryAttempt> for TriedUrl {
+    fn from(attempt: &DiscoveryAttempt) -> Self {
+        let outcome = attempt.failure.as_deref().unwrap_or("found");
+        Self { document: attempt.document.as_str(), url: attempt.url.clone(), outcome: outcome.to_owned() }
+    }
 }
 
 /// Marker: a step has failed and is in the report.
@@ -47,11 +66,12 @@ pub(crate) struct StepError {
     pub(crate) next: String,
     pub(crate) status: ExitKind,
     pub(crate) stderr: Option<String>,
+    pub(crate) tried: Vec<TriedUrl>,
 }
 
 impl StepError {
     pub(crate) fn new(status: ExitKind, message: impl Into<String>, next: impl Into<String>) -> Self {
-        Self { message: message.into(), next: next.into(), status, stderr: None }
+        Self { message: message.into(), next: next.into(), status, stderr: None, tried: Vec::new() }
     }
 }
 
@@ -62,14 +82,26 @@ impl DoctorReport {
 
     /// Adds a step that succeeded.
     pub(crate) fn passed(&mut self, step: &'static str, took: Duration, message: impl Into<String>) {
-        self.add(Step { step, ok: true, ms: millis(took), message: message.into(), stderr: None });
+        self.passed_after(step, took, message, &[]);
+    }
+
+    /// Adds a step that succeeded after these URLs were tried.
+    pub(crate) fn passed_after(
+        &mut self,
+        step: &'static str,
+        took: Duration,
+        message: impl Into<String>,
+        tried: &[DiscoveryAttempt],
+    ) {
+        let tried = tried.iter().map(TriedUrl::from).collect();
+        self.add(Step { step, ok: true, ms: millis(took), message: message.into(), stderr: None, tried });
     }
 
     /// Adds the step that failed, which is the last one.
     pub(crate) fn failed(&mut self, step: &'static str, began: Instant, error: StepError) -> StepFailed {
-        let StepError { message, next, status, stderr } = error;
+        let StepError { message, next, status, stderr, tried } = error;
         (self.ok, self.next, self.status) = (false, Some(next), Some(status));
-        self.add(Step { step, ok: false, ms: millis(began.elapsed()), message, stderr });
+        self.add(Step { step, ok: false, ms: millis(began.elapsed()), message, stderr, tried });
         StepFailed
     }
 
@@ -113,6 +145,10 @@ fn render_step(step: &Step, out: &OutputStream) -> String {
     let took = if step.ms > 0 { format!(" ({} ms)", step.ms) } else { String::new() };
     let body = indented(&format!("{}{took}", sanitize(&step.message)), INDENT, out.width);
     let mut text = format!("{mark} {:<14}{}", step.step, body.trim_start_matches(' '));
+    for TriedUrl { document, url, outcome } in &step.tried {
+        let line = format!("{document}: {} ({})", one_line(url), one_line(outcome));
+        text += &indented(&line, INDENT, out.width);
+    }
     for line in step.stderr.iter().flat_map(|stderr| stderr.trim_end().lines()) {
         text += &format!("{INDENT}{} {}\n", out.dim("│"), sanitize(line));
     }

@@ -1,54 +1,28 @@
-//! The token store of this user, and authorizers that use it.
+//! The token store of this user.
 
 use std::sync::Arc;
 
-use switchboard::auth::{AuthError, FileStore, OAuthAuthorizer, OAuthOptions, TokenStore};
-use switchboard::host::{CredentialProvider, ServerSpec, Transport};
-use switchboard::transport::http_client::{Address, Authorizer, HttpClient, HttpClientOptions};
+use switchboard::auth::{AuthError, FileStore};
+use switchboard::login::StoredLogins;
 
 use crate::error::{CommandError, ExitKind};
 use crate::output::Screen;
 use crate::sanitize::one_line;
 
-/// Provides the stored logins to a host. Servers with an `Authorization` header of their own do not use them.
-#[derive(Debug)]
-pub(crate) struct StoredLogins {
-    store: Arc<dyn TokenStore>,
-    http: HttpClient,
-}
-
-impl StoredLogins {
-    /// Opens the token store of this user, which may be empty: a login of another process is then found, too. A store that
-    /// cannot be used is a warning: most servers need no login.
-    pub(crate) fn open(screen: &Screen) -> Option<Self> {
-        let directory = FileStore::default_directory()?;
-        let http = HttpClient::new(HttpClientOptions::from_environment()).ok()?;
-        match FileStore::new(directory) {
-            Ok(store) => Some(Self { store: Arc::new(store), http }),
-            Err(error) => {
-                screen.warn(&format!("stored logins are not used: {}", one_line(&error.to_string())));
-                None
-            }
+/// Opens the stored logins of this user, which may be none: a login of another process is then found, too. A store that
+/// cannot be used is a warning: most servers need no login.
+pub(crate) fn open_logins(screen: &Screen) -> Option<StoredLogins> {
+    FileStore::default_directory()?;
+    match StoredLogins::open() {
+        Ok(logins) => Some(logins),
+        Err(error) => {
+            screen.warn(&format!("stored logins are not used: {}", one_line(&error.to_string())));
+            None
         }
     }
-
-    /// Returns an authorizer that sends and refreshes the stored token of a server.
-    pub(crate) fn authorizer_for(&self, server: Address) -> OAuthAuthorizer {
-        OAuthAuthorizer::new(self.http.clone(), server, OAuthOptions::default())
-            .with_store(Arc::clone(&self.store))
-    }
 }
 
-impl CredentialProvider for StoredLogins {
-    fn authorizer(&self, _: &str, spec: &ServerSpec) -> Option<Arc<dyn Authorizer>> {
-        let Transport::Http(http) = &spec.transport else { return None };
-        let has_own = http.headers().iter().any(|(name, _)| name.eq_ignore_ascii_case("authorization"));
-        let address = http.check().ok().filter(|_| !has_own)?;
-        Some(Arc::new(self.authorizer_for(address)))
-    }
-}
-
-/// Opens the token store of this user.
+/// Returns the token store of this user, which is created when the first login is stored.
 ///
 /// # Errors
 /// Returns an error if there is no home directory, or others could read the store.
@@ -57,7 +31,7 @@ pub(crate) fn open_store() -> Result<Arc<FileStore>, CommandError> {
         CommandError::new(ExitKind::Other, "no_home", "neither HOME nor XDG_STATE_HOME is set")
             .hint("set HOME to your home directory")
     })?;
-    Ok(Arc::new(FileStore::open(directory).map_err(AuthError::from)?))
+    Ok(Arc::new(FileStore::new(directory).map_err(AuthError::from)?))
 }
 
 impl From<AuthError> for CommandError {

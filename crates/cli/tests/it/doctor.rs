@@ -100,6 +100,23 @@ fn the_failed_step_is_the_last_and_has_a_next_step() {
 }
 
 #[test]
+fn a_header_helper_is_a_step_of_its_own() {
+    let web = HttpDemo::start(&[]);
+    let home = Home::with(json!({
+        "good": {"url": web.url, "headersHelper": "echo '{\"X-Team\": \"hunter2\"}'"},
+        "bad": {"url": web.url, "headersHelper": "echo no vault >&2; exit 3"},
+    }));
+    let ran = home.run_ok(&["doctor", "good", "--json"]);
+    let report = ran.json();
+    let said = report["steps"].as_array().unwrap().iter().find(|step| step["step"] == "headers").unwrap();
+    assert_eq!(said["said"], "its helper prints x-team");
+    assert!(!ran.out.contains("hunter2"), "{report}");
+    let report = home.run(&["doctor", "bad", "--json"]).json();
+    assert_eq!(steps(&report).last(), Some(&("headers", false)), "{report}");
+    assert!(report["steps"].to_string().contains("no vault"), "{report}");
+}
+
+#[test]
 fn ctrl_c_ends_the_diagnosis() {
     let home = Home::new();
     let fifo = home.at("started");

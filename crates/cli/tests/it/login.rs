@@ -1,170 +1,13 @@
 //! Logins with OAuth: in the browser, pasted, refreshed, ended; no secret in any output.
 
-use std::io::{Read, Write};
-use std::net::TcpStream;
-use std::os::unix::fs::MetadataExt;
-use std::process::Command;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
+use std::io::Write;
+use std::os::unix::fs::PermissionsExt;
 
 use serde_json::{Value, json};
-use switchboard_testkit::{HttpScript, RunningCommand, http_response};
+use switchboard_testkit::{ProtectedServer, ReservedPort, RunningCommand, block_on, wait_until};
 
 use crate::home::Home;
-
-/// An MCP server and its authorization server at one origin. Secrets contain `canary`.
-struct ProtectedServer {
-    script: HttpScript,
-    revoked: Arc<Mutex<Vec<String>>>,
-}
-
-impl ProtectedServer {
-    /// Starts it; tokens are valid for this many seconds.
-    fn start(lifetime: u64) -> Self {
-        let tokens = Arc::new(AtomicUsize::new(0));
-        let revoked = Arc::new(Mutex::new(Vec::new()));
-        let seen = Arc::clone(&revoked);
-        let script = HttpScript::in_background(move |request| {
-            let (head, body) = request.split_once("\r\n\r\n").unwrap_or((request, ""));
-            let head = head.to_ascii_lowercase();
-            let host =
-                head.lines().find_map(|line| line.strip_prefix("host: ")).unwrap_or_default().to_owned();
-            let target = head.split(' ').nth(1).unwrap_or_default().to_owned();
-            let path = target.split('?').next().unwrap_or_default();
-            let original = request.split(' ').nth(1).unwrap_or_default();
-            match path {
-                "/mcp" => answer_mcp(&head, &host, body, tokens.load(Ordering::SeqCst)),
-                "/.well-known/oauth-protected-resource/mcp" => json_response(&json!({
-                    "resource": format!("http://{host}/mcp"), "authorization_servers": [format!("http://{host}")],
-                    "scopes_supported": ["notes"],
-                })),
-                "/.well-known/oauth-authorization-server" => json_response(&metadata(&host)),
-                "/register" => {
-                    json_response(&json!({ "client_id": "c1", "token_endpoint_auth_method": "none" }))
-                }
-                "/authorize" => {
-                    let redirect = parameter(original, "redirect_uri");
-                    let state = parameter(original, "state");
-                    let location = format!("location: {redirect}?code=canary-code&state={state}");
-                    http_response("302 Found", &[&location, "content-length: 0"], "")
-                }
-                "/token" => {
-                    let number = tokens.fetch_add(1, Ordering::SeqCst) + 1;
-                    assert!(body.contains("resource="), "{body}");
-                    json_response(&json!({
-                        "access_token": format!("canary-access-{number}"), "token_type": "Bearer",
-                        "expires_in": lifetime, "refresh_token": format!("canary-refresh-{number}"),
-                    }))
-                }
-                "/revoke" => {
-                    seen.lock().unwrap().push(body.to_owned());
-                    json_response(&json!({}))
-                }
-                _ => http_response("404 Not Found", &["content-length: 0"], ""),
-            }
-        });
-        Self { script, revoked }
-    }
-
-    fn url(&self) -> String {
-        self.script.url("/mcp")
-    }
-
-    /// Returns the bodies of the token requests.
-    fn token_requests(&self) -> Vec<String> {
-        self.script.log.requests().into_iter().filter(|request| request.starts_with("POST /token")).collect()
-    }
-}
-
-fn metadata(host: &str) -> Value {
-    let endpoint = |path: &str| format!("http://{host}/{path}");
-    json!({
-        "issuer": format!("http://{host}"),
-        "authorization_endpoint": endpoint("authorize"), "token_endpoint": endpoint("token"),
-        "registration_endpoint": endpoint("register"), "revocation_endpoint": endpoint("revoke"),
-        "code_challenge_methods_supported": ["S256"], "token_endpoint_auth_methods_supported": ["none"],
-    })
-}
-
-/// Answers a request to the MCP endpoint: a challenge, or the result for the newest token.
-fn answer_mcp(head: &str, host: &str, body: &str, newest: usize) -> Vec<u8> {
-    let expected = format!("authorization: bearer canary-access-{newest}");
-    if newest == 0 || !head.lines().any(|line| line == expected) {
-        let challenge = format!(
-            "www-authenticate: Bearer scope=\"notes\", \
-             resource_metadata=\"http://{host}/.well-known/oauth-protected-resource/mcp\""
-        );
-        return http_response("401 Unauthorized", &[&challenge, "content-length: 0"], "");
-    }
-    let message: Value = serde_json::from_str(body).unwrap_or_default();
-    let result = match message["method"].as_str() {
-        Some("initialize") => json!({
-            "protocolVersion": "2025-11-25", "capabilities": { "tools": {} },
-            "serverInfo": { "name": "notes", "version": "1" },
-        }),
-        Some("tools/list") => {
-            json!({ "tools": [{ "name": "take_note", "inputSchema": { "type": "object" } }] })
-        }
-        Some("server/discover") => {
-            let error = json!({ "jsonrpc": "2.0", "id": message["id"], "error": { "code": -32601, "message": "no" } });
-            return json_response(&error);
-        }
-        _ => return http_response("202 Accepted", &["content-length: 0"], ""),
-    };
-    json_response(&json!({ "jsonrpc": "2.0", "id": message["id"], "result": result }))
-}
-
-fn json_response(value: &Value) -> Vec<u8> {
-    let body = value.to_string();
-    http_response("200 OK", &["content-type: application/json"], body)
-}
-
-/// Returns a decoded query parameter.
-fn parameter(url: &str, name: &str) -> String {
-    let query = url.split_once('?').map_or("", |(_, query)| query);
-    let found = query.split('&').find_map(|pair| pair.strip_prefix(&format!("{name}=")));
-    found.unwrap_or_default().replace("%3A", ":").replace("%2F", "/")
-}
-
-/// Requests a URL and returns the head of the response, as a browser without cookies would.
-fn get(url: &str) -> String {
-    let rest = url.strip_prefix("http://").unwrap();
-    let (host, path) = rest.split_once('/').unwrap();
-    let mut stream = TcpStream::connect(host).unwrap();
-    write!(stream, "GET /{path} HTTP/1.1\r\nhost: {host}\r\nconnection: close\r\n\r\n").unwrap();
-    // The script keeps its connections open.
-    let mut head = Vec::new();
-    let mut byte = [0];
-    while !head.ends_with(b"\r\n\r\n") && stream.read(&mut byte).unwrap() == 1 {
-        head.push(byte[0]);
-    }
-    String::from_utf8(head).unwrap()
-}
-
-/// Opens the login page of a running command and returns the address to which it redirects.
-fn visit_login_page(login: &RunningCommand) -> String {
-    let url = login.err.line_after("Open this page:\n\n  ");
-    let head = get(&url);
-    head.lines().find_map(|line| line.strip_prefix("location: ")).unwrap().to_owned()
-}
-
-/// Returns a command that finds no browser to open.
-fn without_browser(home: &Home, args: &[&str]) -> Command {
-    let mut command = home.command(args);
-    for name in ["DISPLAY", "WAYLAND_DISPLAY", "WSL_DISTRO_NAME", "BROWSER"] {
-        command.env_remove(name);
-    }
-    command
-}
-
-/// Logs in with the callback on a loopback port.
-fn log_in(home: &Home, server: &str) -> RunningCommand {
-    let mut login = RunningCommand::start(without_browser(home, &["login", server]));
-    let callback = visit_login_page(&login);
-    assert!(get(&callback).starts_with("HTTP/1.1 200 OK"));
-    assert_eq!(login.wait().code(), Some(0), "{}", login.err.all());
-    login
-}
+use crate::login_steps::{expire_tokens, get, log_in, visit_login_page, without_browser};
 
 #[test]
 fn a_login_serves_every_later_command() {
@@ -190,7 +33,7 @@ fn a_login_serves_every_later_command() {
     assert_eq!((&accounts[0]["account"], &accounts[0]["canRefresh"]), (&json!("default"), &json!(true)));
     let out = home.run_ok(&["logout", "notes"]).out;
     assert_eq!(out, "logged out of notes: its tokens are revoked\n");
-    let revoked = server.revoked.lock().unwrap().join("\n");
+    let revoked = server.revocations().join("\n");
     assert!(revoked.contains("canary-refresh-1") && revoked.contains("canary-access-1"), "{revoked}");
     assert_eq!(home.run(&["tools", "--server", "notes"]).code, 3);
     assert_eq!(home.run(&["logout", "notes"]).code, 1);
@@ -198,29 +41,131 @@ fn a_login_serves_every_later_command() {
 }
 
 #[test]
-fn a_callback_can_be_pasted() {
+fn b17_a_callback_can_be_pasted_where_nothing_listens() {
     let server = ProtectedServer::start(3600);
     let home = Home::new();
     let command = without_browser(&home, &["login", &server.url(), "--paste", "--json", "--account", "work"]);
     let mut login = RunningCommand::start_with_input(command);
     let callback = visit_login_page(&login);
     let mut stdin = login.child.stdin.take().unwrap();
-    writeln!(stdin, "not an address\n{callback}").unwrap();
+    // Only the address with the `state` of this login counts.
+    let code = "canary-code";
+    let other = callback.replace("state=", "state=x");
+    writeln!(stdin, "not an address\n{code}\n{other}\n{callback}").unwrap();
     assert_eq!(login.wait().code(), Some(0), "{}", login.err.all());
-    assert!(login.err.all().contains("it has no `state`"));
+    let told = login.err.all();
+    for text in ["it has no `state`", "This is only the code", "belongs to another login"] {
+        assert!(told.contains(text), "{text}: {told}");
+    }
+    assert_eq!(server.token_requests().len(), 1);
     let account: Value = serde_json::from_str(&login.out.all()).unwrap();
     assert_eq!(account["account"], "work");
-    // Another account has no token.
-    assert_eq!(home.run(&["tools", "--url", &server.url()]).code, 3);
+}
+
+#[test]
+fn b17_a_callback_url_has_its_own_path() {
+    let server = ProtectedServer::start(3600);
+    let home = Home::new();
+    let reserved = ReservedPort::new();
+    let port = reserved.address().port().to_string();
+    // The test stands for the tunnel: the address that it forwards to is the same.
+    let url = format!("http://127.0.0.1:{port}/tools/oauth/return");
+    let args = ["login", &server.url(), "--callback-url", &url, "--port", &port];
+    let mut login = RunningCommand::start(without_browser(&home, &args));
+    let callback = visit_login_page(&login);
+    assert!(callback.starts_with(&format!("{url}?")), "{callback}");
+    assert!(get(&callback.replace("/tools/oauth/return", "/callback")).starts_with("HTTP/1.1 404"));
+    assert!(get(&callback).starts_with("HTTP/1.1 200 OK"));
+    assert_eq!(login.wait().code(), Some(0), "{}", login.err.all());
+    for wrong in ["tunnel.example/callback", "http://tunnel.example/callback"] {
+        let ran = home.run(&["login", &server.url(), "--callback-url", wrong, "--port", &port]);
+        assert_eq!(ran.code, 2, "{}", ran.err);
+    }
+}
+
+#[test]
+fn ctrl_c_ends_a_login() {
+    let server = ProtectedServer::start(3600);
+    let home = Home::new();
+    let mut login = RunningCommand::start(without_browser(&home, &["login", &server.url()]));
+    login.err.wait_for("Open this page:", 0);
+    login.interrupt();
+    assert_eq!(login.wait().code(), Some(130));
+}
+
+#[test]
+fn b17_a_callback_can_be_pasted_while_the_command_listens() {
+    let server = ProtectedServer::start(3600);
+    let home = Home::new();
+    let mut login = RunningCommand::start_with_input(without_browser(&home, &["login", &server.url()]));
+    let callback = visit_login_page(&login);
+    writeln!(login.child.stdin.take().unwrap(), "{callback}").unwrap();
+    assert_eq!(login.wait().code(), Some(0), "{}", login.err.all());
+}
+
+#[test]
+fn b17_the_command_says_first_where_it_runs() {
+    let server = ProtectedServer::start(3600);
+    let home = Home::new();
+    for (name, notice) in [
+        ("CODESPACES", "This is a codespace"),
+        ("REMOTE_CONTAINERS", "This is a development container"),
+        ("container", "This is a container"),
+    ] {
+        let mut command = without_browser(&home, &["login", &server.url()]);
+        for other in ["CODESPACES", "REMOTE_CONTAINERS", "DEVCONTAINER"] {
+            command.env_remove(other);
+        }
+        let login = RunningCommand::start(command.env(name, "true"));
+        let after_notice = login.err.wait_for(notice, 0);
+        login.err.wait_for("Open this page:", after_notice);
+    }
+}
+
+#[test]
+fn b17_the_browser_of_an_editor_shows_the_page() {
+    let server = ProtectedServer::start(3600);
+    let home = Home::new();
+    let (browser, shown) = (home.at("browser"), home.at("shown"));
+    let shown_text = shown.display();
+    std::fs::write(
+        &browser,
+        format!("#!/bin/sh\necho \"$1\" > {shown_text}.new && mv {shown_text}.new {shown_text}\n"),
+    )
+    .unwrap();
+    std::fs::set_permissions(&browser, std::fs::Permissions::from_mode(0o700)).unwrap();
+    let mut command = without_browser(&home, &["login", &server.url()]);
+    command.env_remove("CODESPACES").env("REMOTE_CONTAINERS", "true").env("BROWSER", &browser);
+    let mut login = RunningCommand::start(command);
+    let url = login.err.line_after("If not, open:\n\n  ");
+    block_on(wait_until("the browser", || shown.exists()));
+    assert_eq!(home.read("shown").trim(), url);
+    let head = get(&url);
+    let callback = head.lines().find_map(|line| line.strip_prefix("location: ")).unwrap();
+    assert!(get(callback).starts_with("HTTP/1.1 200 OK"));
+    assert_eq!(login.wait().code(), Some(0), "{}", login.err.all());
+}
+
+#[test]
+fn b02_the_error_of_entra_names_the_option_that_helps() {
+    let server = ProtectedServer::start(3600);
+    let description = "AADSTS9010010: The resource does not match the scopes. Trace ID: 0";
+    server.fail_token_requests(json!({ "error": "invalid_target", "error_description": description }));
+    let home = Home::new();
+    let mut login = RunningCommand::start(without_browser(&home, &["login", &server.url()]));
+    get(&visit_login_page(&login));
+    assert_eq!(login.wait().code(), Some(3));
+    let told = login.err.all();
+    assert!(told.contains("AADSTS9010010") && told.contains("--resource omit"), "{told}");
+    assert_eq!(server.token_requests().len(), 1, "it is not left out silently");
 }
 
 #[test]
 fn a_token_that_is_about_to_expire_is_refreshed_first() {
-    let server = ProtectedServer::start(1);
+    let server = ProtectedServer::start(3600);
     let home = Home::with(json!({ "notes": { "type": "http", "url": server.url() } }));
     log_in(&home, "notes");
-    // With a lifetime of one second every later command finds a token that is due.
-    std::thread::sleep(std::time::Duration::from_millis(1100));
+    expire_tokens(&home);
     assert!(home.run_ok(&["tools", "--server", "notes"]).out.contains("take_note"));
     let requests = server.token_requests();
     assert!(
@@ -231,51 +176,10 @@ fn a_token_that_is_about_to_expire_is_refreshed_first() {
 }
 
 #[test]
-fn no_secret_is_printed_and_only_the_user_can_read_the_store() {
+fn b04_a_server_that_registers_no_clients_says_what_to_configure() {
     let server = ProtectedServer::start(3600);
-    let home = Home::with(json!({ "notes": { "type": "http", "url": server.url() } }));
-    let login = log_in(&home, "notes");
-    let mut printed = login.out.all() + &login.err.all();
-    for args in [
-        &["tools", "--server", "notes", "--trace"][..],
-        &["tools", "--url", &server.url(), "--trace", "-v"],
-        &["status", "--json"],
-        &["accounts"],
-        &["accounts", "--json"],
-        &["doctor", "notes"],
-        &["logout", "notes", "--json"],
-        &["tools", "--server", "notes", "--json"],
-    ] {
-        let ran = home.run(args);
-        printed += &format!("{args:?} {} {}", ran.out, ran.err);
-    }
-    assert!(!printed.contains("canary"), "{printed}");
-    let folder = home.at("state/switchboard/auth");
-    assert_eq!(folder.metadata().unwrap().mode() & 0o777, 0o700);
-    for file in std::fs::read_dir(&folder).unwrap() {
-        let file = file.unwrap();
-        assert_eq!(file.metadata().unwrap().mode() & 0o777, 0o600, "{file:?}");
-    }
-}
-
-#[test]
-fn a_server_that_registers_no_clients_says_what_to_configure() {
-    let script = HttpScript::in_background(|request| {
-        let host =
-            request.lines().find_map(|line| line.strip_prefix("host: ")).unwrap_or_default().to_owned();
-        match request.split(' ').nth(1).unwrap_or_default() {
-            "/.well-known/oauth-protected-resource/mcp" => json_response(&json!({
-                "resource": format!("http://{host}/mcp"), "authorization_servers": [format!("http://{host}")],
-            })),
-            "/.well-known/oauth-authorization-server" => {
-                let mut metadata = metadata(&host);
-                metadata.as_object_mut().unwrap().remove("registration_endpoint");
-                json_response(&metadata)
-            }
-            _ => http_response("401 Unauthorized", &["www-authenticate: Bearer", "content-length: 0"], ""),
-        }
-    });
-    let ran = Home::new().run(&["login", &script.url("/mcp")]);
+    server.set_metadata("registration_endpoint", Value::Null);
+    let ran = Home::new().run(&["login", &server.url()]);
     assert_eq!(ran.code, 3, "{}", ran.err);
     assert!(ran.err.contains("does not register clients by itself"), "{}", ran.err);
     assert!(ran.err.contains("with the redirect URI http://127.0.0.1:"), "{}", ran.err);

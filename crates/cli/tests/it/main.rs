@@ -2,17 +2,24 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod accounts;
 mod commands;
 mod concurrency;
 mod configuration;
+mod configured_logins;
 mod definitions;
+mod device_login;
 mod doctor;
 mod elicitation;
 mod errors;
 mod gateway;
 mod home;
 mod json;
+mod keys;
 mod login;
+mod login_canary;
+mod login_diagnosis;
+mod login_steps;
 mod policy;
 mod remote;
 mod results;

@@ -126,6 +126,7 @@ fn why_explains_a_missing_tool() {
         ("mcp__careful__echo", "the rule \"e*\" denies it"),
         ("no_such_tool", "\"off\" is disabled"),
         ("mcp__open__ecko", "did you mean mcp__open__echo?"),
+        ("open", "open is a server: "),
     ] {
         let ran = home.run_ok(&["why", tool]);
         assert!(ran.out.contains(said), "{tool}: {}", ran.out);

@@ -6,6 +6,8 @@ use crate::document::Node;
 use crate::error::ConfigError;
 use crate::import::field_translator::FieldTranslator;
 use crate::import::imported_file::ForeignFile;
+use crate::import::oauth_fields;
+use crate::import::oauth_fields::Translation::{Reject, Rename};
 
 pub(crate) fn read(source: &mut ForeignFile<'_>) -> Result<(), ConfigError> {
     let root = source.json()?;
@@ -23,6 +25,17 @@ fn translate(fields: &mut FieldTranslator) {
     fields.copy(&[
         "type", "command", "args", "env", "url", "headers", "name", "id", "timeout", "disabled", "cwd",
     ]);
-    fields.drop_because("headersHelper", "not imported: put the header into a variable");
-    fields.drop_because("oauth", "not imported: log in here anew");
+    fields.copy(&["headersHelper"]);
+    oauth_fields::translate(
+        fields,
+        "oauth",
+        &[
+            ("clientId", Rename("clientId")),
+            ("clientSecret", Rename("clientSecret")),
+            ("callbackPort", Rename("callbackPort")),
+            ("scopes", Rename("scopes")),
+            ("authServerMetadataUrl", Rename("authServerMetadataUrl")),
+            ("xaa", Reject("not imported: set `grant` to enterprise-managed")),
+        ],
+    );
 }

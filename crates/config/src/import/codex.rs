@@ -6,6 +6,8 @@ use crate::document::{Node, Position, Value};
 use crate::error::{ConfigError, ConfigErrorKind};
 use crate::import::field_translator::FieldTranslator;
 use crate::import::imported_file::ForeignFile;
+use crate::import::oauth_fields;
+use crate::import::oauth_fields::Translation::Rename;
 
 pub(crate) fn read(source: &mut ForeignFile<'_>) -> Result<(), ConfigError> {
     let root: toml::Table = toml::from_str(source.text).map_err(|error| {
@@ -16,10 +18,17 @@ pub(crate) fn read(source: &mut ForeignFile<'_>) -> Result<(), ConfigError> {
     })?;
     let servers = root.get("mcp_servers").map(|servers| Node::from_json(&json(servers)));
     let project = source.project_of_folder(".codex");
+    let port = root.get("mcp_oauth_callback_port").and_then(toml::Value::as_integer);
+    if root.get("mcp_oauth_callback_url").is_some() {
+        source.warn("mcp_oauth_callback_url", "not imported: name it when you log in");
+    }
+    let translate = |fields: &mut FieldTranslator| translate(fields, port);
     source.read_servers(servers.as_ref(), "mcp_servers", project.as_deref(), &translate)
 }
 
-fn translate(fields: &mut FieldTranslator) {
+/// Translates a server. The port of callbacks is that of the whole file.
+fn translate(fields: &mut FieldTranslator, port: Option<i64>) {
+    let is_remote = fields.peek("url").is_some();
     fields.copy(&["command", "args", "env", "cwd", "url", "required"]);
     fields.rename("http_headers", "headers");
     env_vars(fields);
@@ -31,12 +40,25 @@ fn translate(fields: &mut FieldTranslator) {
     fields.rename("enabled_tools", "allowTools");
     fields.rename("disabled_tools", "denyTools");
     fields.drop_because("bearer_token", "not imported: name a variable in `bearer_token_env_var` instead");
-    fields.drop_because("http_headers_helper", "not imported: put the header into a variable");
+    match fields.peek("http_headers_helper").map(|helper| &helper.value) {
+        Some(Value::Text(_)) => fields.rename("http_headers_helper", "headersHelper"),
+        _ => fields.drop_because("http_headers_helper", "not imported: write the command as `headersHelper`"),
+    }
     for key in ["default_tools_approval_mode", "tools"] {
         fields.drop_because(key, "not imported: write rules for what may be called");
     }
-    for key in ["oauth", "oauth_resource", "scopes"] {
-        fields.drop_because(key, "not imported: log in here anew");
+    oauth_fields::translate(
+        fields,
+        "oauth",
+        &[("client_id", Rename("clientId")), ("client_secret", Rename("clientSecret"))],
+    );
+    for (from, to) in [("scopes", "scopes"), ("oauth_resource", "resource")] {
+        if let Some(member) = fields.take(from) {
+            oauth_fields::put(fields, to, member.node.to_json());
+        }
+    }
+    if let Some(port) = port.filter(|_| is_remote) {
+        oauth_fields::put(fields, "callbackPort", json!(port));
     }
 }
 

@@ -3,6 +3,8 @@
 use crate::error::ConfigError;
 use crate::import::field_translator::FieldTranslator;
 use crate::import::imported_file::ForeignFile;
+use crate::import::oauth_fields;
+use crate::import::oauth_fields::Translation::Rename;
 use crate::import::reference::{EditorVariables, rewrite_editor};
 
 pub(crate) fn read(source: &mut ForeignFile<'_>) -> Result<(), ConfigError> {
@@ -16,7 +18,15 @@ pub(crate) fn read(source: &mut ForeignFile<'_>) -> Result<(), ConfigError> {
 fn translate(fields: &mut FieldTranslator, known: EditorVariables<'_>) {
     fields.copy(&["type", "command", "args", "env", "cwd", "url", "headers", "disabled"]);
     fields.drop_because("envFile", "not imported: put its variables under `env`");
-    fields.drop_because("auth", "not imported: log in here anew");
+    oauth_fields::translate(
+        fields,
+        "auth",
+        &[
+            ("CLIENT_ID", Rename("clientId")),
+            ("CLIENT_SECRET", Rename("clientSecret")),
+            ("scopes", Rename("scopes")),
+        ],
+    );
     fields.drop_because("autoApprove", "not imported: write rules for what may be called");
     fields.rewrite(&|text| rewrite_editor(text, known));
 }

@@ -5,12 +5,13 @@
 use serde_json::json;
 
 use crate::document::{Member, Node, Value};
+use crate::expand::{TextPiece, parse_references};
 use crate::import::imported_file::RequiredVariable;
 use crate::import::reference::ReferenceRewrite;
 use crate::warning::Warning;
 
 /// Fields in which variables are substituted.
-const WITH_VARIABLES: [&str; 5] = ["args", "env", "url", "headers", "cwd"];
+const WITH_VARIABLES: [&str; 6] = ["args", "env", "url", "headers", "cwd", "oauth"];
 
 /// The fields of one server during translation.
 pub(crate) struct FieldTranslator {
@@ -54,6 +55,12 @@ impl FieldTranslator {
     pub(crate) fn take(&mut self, key: &str) -> Option<Member> {
         let index = self.remaining.iter().position(|member| member.key == key)?;
         Some(self.remaining.remove(index))
+    }
+
+    /// Removes a field that was translated before.
+    pub(crate) fn take_translated(&mut self, key: &str) -> Option<Node> {
+        let index = self.translated.iter().position(|member| member.key == key)?;
+        Some(self.translated.remove(index).node)
     }
 
     /// Adds a field of translated.
@@ -176,7 +183,26 @@ impl FieldTranslator {
         }
     }
 
+    /// Drops a client secret that is a text of the file, or without a client.
+    fn check_client_secret(&mut self) {
+        let found = self.translated.iter_mut().find(|member| member.key == "oauth");
+        let Some(Member { node: Node { value: Value::Object(settings), .. }, .. }) = found else { return };
+        let secret = settings.iter().find(|setting| setting.key == "clientSecret");
+        let Some(secret) = secret.map(|setting| setting.node.text().unwrap_or_default()) else { return };
+        let is_reference =
+            matches!(parse_references(secret).as_deref(), Ok([TextPiece::Variable { default: None, .. }]));
+        let has_client = settings.iter().any(|setting| setting.key == "clientId");
+        if !is_reference || !has_client {
+            settings.retain(|setting| setting.key != "clientSecret");
+            self.warn(
+                "oauth.clientSecret",
+                "not imported: put the secret into a variable, and name it in `clientSecretEnv`",
+            );
+        }
+    }
+
     pub(crate) fn finish(mut self) -> TranslatedServer {
+        self.check_client_secret();
         for member in std::mem::take(&mut self.remaining) {
             self.warn(&member.key, "not imported: it has no meaning here");
         }

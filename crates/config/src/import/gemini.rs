@@ -6,6 +6,8 @@ use crate::document::{Node, Value};
 use crate::error::ConfigError;
 use crate::import::field_translator::FieldTranslator;
 use crate::import::imported_file::ForeignFile;
+use crate::import::oauth_fields::Translation::{Audience, Ignore, RedirectUri, Reject, Rename};
+use crate::import::oauth_fields::{self, DISCOVERED};
 use crate::import::reference::rewrite_dollar;
 
 pub(crate) fn read(source: &mut ForeignFile<'_>) -> Result<(), ConfigError> {
@@ -42,9 +44,28 @@ fn translate(fields: &mut FieldTranslator) {
     tools(fields, "excludeTools", "denyTools");
     fields
         .drop_because("trust", "not imported: it let every call through; write rules for what may be called");
-    for key in ["oauth", "authProviderType", "targetAudience", "targetServiceAccount"] {
-        fields.drop_because(key, "not imported: log in here anew");
+    if fields.text("authProviderType").as_deref() == Some("dynamic_discovery") {
+        fields.drop_silently(&["authProviderType"]);
     }
+    for key in ["authProviderType", "targetAudience", "targetServiceAccount"] {
+        fields.drop_because(key, "not imported: credentials of Google Cloud are not used; log in here anew");
+    }
+    oauth_fields::translate(
+        fields,
+        "oauth",
+        &[
+            ("enabled", Ignore),
+            ("clientId", Rename("clientId")),
+            ("clientSecret", Rename("clientSecret")),
+            ("scopes", Rename("scopes")),
+            ("issuer", Rename("issuer")),
+            ("redirectUri", RedirectUri),
+            ("audiences", Audience),
+            ("authorizationUrl", Reject(DISCOVERED)),
+            ("tokenUrl", Reject(DISCOVERED)),
+            ("registrationUrl", Reject(DISCOVERED)),
+        ],
+    );
     fields.drop_silently(&["description", "extensionName", "extension"]);
     fields.rewrite(&rewrite_dollar);
 }

@@ -14,6 +14,7 @@ mod dialect;
 mod field_translator;
 mod gemini;
 mod imported_file;
+mod oauth_fields;
 mod opencode;
 mod reference;
 mod vscode;

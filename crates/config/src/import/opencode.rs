@@ -6,6 +6,8 @@ use crate::document::{Node, Value};
 use crate::error::ConfigError;
 use crate::import::field_translator::FieldTranslator;
 use crate::import::imported_file::ForeignFile;
+use crate::import::oauth_fields;
+use crate::import::oauth_fields::Translation::{RedirectUri, Rename};
 use crate::import::reference::rewrite_braces;
 
 pub(crate) fn read(source: &mut ForeignFile<'_>) -> Result<(), ConfigError> {
@@ -41,7 +43,17 @@ fn translate(fields: &mut FieldTranslator) {
     fields.copy(&["disabled"]);
     fields.invert("enabled", "disabled");
     timeout(fields);
-    fields.drop_because("oauth", "not imported: log in here anew");
+    oauth_fields::translate(
+        fields,
+        "oauth",
+        &[
+            ("clientId", Rename("clientId")),
+            ("clientSecret", Rename("clientSecret")),
+            ("scope", Rename("scopes")),
+            ("callbackPort", Rename("callbackPort")),
+            ("redirectUri", RedirectUri),
+        ],
+    );
     fields.rewrite(&rewrite_braces);
 }
 

@@ -4,6 +4,8 @@ use crate::document::{Node, Value};
 use crate::error::ConfigError;
 use crate::import::field_translator::FieldTranslator;
 use crate::import::imported_file::ForeignFile;
+use crate::import::oauth_fields;
+use crate::import::oauth_fields::Translation::{Reject, Rename};
 use crate::import::reference::{EditorVariables, rewrite_editor};
 
 pub(crate) fn read(source: &mut ForeignFile<'_>) -> Result<(), ConfigError> {
@@ -27,6 +29,16 @@ fn translate(fields: &mut FieldTranslator, known: EditorVariables<'_>) {
         return fields.skip("sockets and pipes are not reached here");
     }
     fields.copy(&["type", "command", "args", "env", "cwd", "url", "headers", "disabled"]);
+    oauth_fields::translate(
+        fields,
+        "oauth",
+        &[
+            ("clientId", Rename("clientId")),
+            ("clientSecret", Rename("clientSecret")),
+            ("scopes", Rename("scopes")),
+            ("enterpriseManaged", Reject("not imported: set `grant` to enterprise-managed")),
+        ],
+    );
     fields.drop_because("envFile", "not imported: put its variables under `env`");
     fields.drop_because("sandboxEnabled", "not imported: servers are not sandboxed here");
     fields.drop_silently(&["dev", "gallery", "version"]);

@@ -4,6 +4,8 @@ use crate::document::{Member, Node, Value};
 use crate::error::ConfigError;
 use crate::import::field_translator::FieldTranslator;
 use crate::import::imported_file::ForeignFile;
+use crate::import::oauth_fields;
+use crate::import::oauth_fields::Translation::Rename;
 
 pub(crate) fn read(source: &mut ForeignFile<'_>) -> Result<(), ConfigError> {
     let root = source.json()?;
@@ -24,7 +26,15 @@ fn translate(fields: &mut FieldTranslator) {
     fields.drop_silently(&["source", "remote"]);
     fields.drop_because("settings", "not imported: only extensions read it");
     fields.drop_because("timeout", "not imported: write it in milliseconds as `timeout`");
-    fields.drop_because("oauth", "not imported: log in here anew");
+    oauth_fields::translate(
+        fields,
+        "oauth",
+        &[
+            ("client_id", Rename("clientId")),
+            ("client_secret", Rename("clientSecret")),
+            ("scopes", Rename("scopes")),
+        ],
+    );
 }
 
 /// `"command": {"path": …, "args": …, "env": …}`.

@@ -77,7 +77,7 @@ fn claude_code_for_the_user_and_for_each_project() {
         .collect();
     assert_eq!(found, [("context7", None), ("sentry", None), ("db", Some("/people/ada/shop"))]);
     assert_eq!(imported.servers[1].entry.as_ref().unwrap().transport.type_name(), "sse");
-    assert_eq!(imported.warnings[0].field(), "mcpServers.sentry.oauth");
+    assert_eq!(imported.warnings, []);
 
     let project = read("/people/ada/shop/.mcp.json", r#"{"mcpServers": {"a": {"command": "x"}}}"#);
     assert_eq!(project.servers[0].project.as_deref(), Some(Path::new("/people/ada/shop")));
@@ -135,7 +135,8 @@ fn cursor_for_the_user_is_for_no_project() {
     assert_eq!(servers["remote"]["type"], "http");
     assert_eq!(servers["remote"]["headers"]["Authorization"], "Bearer ${TOKEN}");
     assert_eq!(servers["home"]["args"][0], "${HOME}/server.js");
-    assert_eq!(warned, ["mcpServers.remote.auth", "mcpServers.home.args[1]"]);
+    assert_eq!(servers["remote"]["oauth"], json!({"clientId": "c"}));
+    assert_eq!(warned, ["mcpServers.home.args[1]"]);
     assert_eq!(read("/people/ada/.cursor/mcp.json", text).servers[0].project, None);
 }
 
@@ -252,6 +253,96 @@ fn zed() {
     assert_eq!(warned, ["context_servers.older.settings", "context_servers.extension"]);
 }
 
+/// Login settings as a program writes them, what they become, and the fields that are reported.
+#[test]
+fn login_settings_of_every_program() {
+    let json_of = |key: &str, entry: &str| format!(r#"{{"{key}": {{"s": {entry}}}}}"#);
+    let remote = |key: &str, settings: &str| {
+        json_of(key, &format!(r#"{{"url": "https://s.example/mcp", {settings}}}"#))
+    };
+    let opencode = |settings: &str| {
+        format!(r#"{{"mcp": {{"s": {{"type": "remote", "url": "https://s.example/mcp", {settings}}}}}}}"#)
+    };
+    let codex = "mcp_oauth_callback_port = 4321\n[mcp_servers.s]\nurl = \"https://s.example/mcp\"\nscopes = [\"a\", \"b\"]\n\
+                 oauth_resource = \"https://s.example\"\nhttp_headers_helper = \"vault-headers\"\n[mcp_servers.s.oauth]\n\
+                 client_id = \"c\"\n";
+    for (path, text, oauth, helper, warned) in [
+        (
+            ".mcp.json",
+            remote(
+                "mcpServers",
+                r#""headersHelper": "h", "oauth": {"clientId": "c", "callbackPort": 8700, "scopes": "a b",
+                "authServerMetadataUrl": "https://l.example/m", "xaa": true}"#,
+            ),
+            json!({"clientId": "c", "callbackPort": 8700, "scopes": ["a", "b"], "authServerMetadataUrl": "https://l.example/m"}),
+            json!("h"),
+            &["oauth.xaa"][..],
+        ),
+        (
+            ".codex/config.toml",
+            codex.to_owned(),
+            json!({"clientId": "c", "scopes": ["a", "b"], "resource": "https://s.example", "callbackPort": 4321}),
+            json!("vault-headers"),
+            &[],
+        ),
+        (
+            "opencode.json",
+            opencode(
+                r#""oauth": {"clientId": "c", "clientSecret": "{env:S}", "scope": "a", "redirectUri": "http://localhost:7/x"}"#,
+            ),
+            json!({"clientId": "c", "clientSecret": "${S}", "scopes": ["a"], "callbackPort": 7}),
+            json!(null),
+            &[],
+        ),
+        ("opencode.json", opencode(r#""oauth": false"#), json!(null), json!(null), &[]),
+        (
+            ".gemini/settings.json",
+            json_of(
+                "mcpServers",
+                r#"{"httpUrl": "https://s.example/mcp", "authProviderType": "dynamic_discovery", "oauth": {"enabled": true,
+                "clientId": "c", "clientSecret": "$S", "scopes": ["a"], "tokenUrl": "https://l.example/t",
+                "audiences": ["x", "y"], "redirectUri": "https://tunnel.example/cb"}}"#,
+            ),
+            json!({"clientId": "c", "clientSecret": "${S}", "scopes": ["a"], "authorizeParameters": {"audience": "x y"}}),
+            json!(null),
+            &["oauth.tokenUrl", "oauth.redirectUri"],
+        ),
+        (
+            ".cursor/mcp.json",
+            remote(
+                "mcpServers",
+                r#""auth": {"CLIENT_ID": "${env:C}", "CLIENT_SECRET": "hunter2", "scopes": ["a"]}"#,
+            ),
+            json!({"clientId": "${C}", "scopes": ["a"]}),
+            json!(null),
+            &["oauth.clientSecret"],
+        ),
+        (
+            ".vscode/mcp.json",
+            remote("servers", r#""oauth": {"clientId": "c", "enterpriseManaged": true}"#),
+            json!({"clientId": "c"}),
+            json!(null),
+            &["oauth.enterpriseManaged"],
+        ),
+        (
+            ".zed/settings.json",
+            remote("context_servers", r#""oauth": {"client_id": "c", "client_secret": "hunter2"}"#),
+            json!({"clientId": "c"}),
+            json!(null),
+            &["oauth.clientSecret"],
+        ),
+    ] {
+        let imported = read(&format!("/people/ada/shop/{path}"), &text);
+        let entry = imported.servers[0].entry.as_ref().unwrap();
+        let entry = serde_json::to_value(entry).unwrap();
+        assert_eq!((&entry["oauth"], &entry["headersHelper"]), (&oauth, &helper), "{path}");
+        let fields: Vec<&str> =
+            imported.warnings.iter().map(|warning| warning.field().split_once(".s.").unwrap().1).collect();
+        assert_eq!(fields, warned, "{path}");
+        assert!(!format!("{:?}", imported.warnings).contains("hunter2"));
+    }
+}
+
 #[test]
 fn opencode_in_both_versions() {
     let text = r#"{
@@ -271,7 +362,7 @@ fn opencode_in_both_versions() {
         json!({"type": "stdio", "command": "npx", "args": ["-y", "server-everything"], "env": {"KEY": "${MY_KEY}"}})
     );
     assert_eq!((&servers["jira"]["type"], &servers["jira"]["timeout"]), (&json!("http"), &json!(5000)));
-    assert_eq!(warned, ["mcp.jira.oauth", "mcp.jira.headers.Authorization", "mcp.offered"]);
+    assert_eq!(warned, ["mcp.jira.headers.Authorization", "mcp.offered"]);
 
     let second = r#"{"mcp": {"servers": {"a": {"type": "local", "command": ["x"], "cwd": ".", "disabled": true, "timeout": {"startup": 1000, "request": 2000}}}}}"#;
     let (dialect, servers, _) = import("/people/ada/somewhere.json", second);

@@ -4,4 +4,5 @@
 
 mod files;
 mod import;
+mod logins;
 mod names;

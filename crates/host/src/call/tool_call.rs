@@ -14,7 +14,7 @@ use crate::call::error_result::error_result;
 use crate::call::repair::repair_prompt;
 use crate::call::resolve::{ToolSelector, check_unchanged, resolve};
 use crate::call::span::{call_span, error_type};
-use crate::error::{HostError, not_ready};
+use crate::error::{HostError, needs_auth, not_ready};
 use crate::policy::{CallDecision, ProposedCall, ReplayPolicy};
 use crate::question_router::RejectingHandler;
 use crate::registry::{CallTarget, CatalogTool};
@@ -214,7 +214,7 @@ impl ToolCall {
             && self.host.settings.replay == ReplayPolicy::Idempotent
             && listed.effects().is_idempotent();
         if !never_left && !may_repeat {
-            return Err(call_failed(listed, *error));
+            return Err(needs_auth(slot, &error).unwrap_or_else(|| call_failed(listed, *error)));
         }
         *sent = error.outcome_unknown();
         // Boxed: a rare path must not enlarge the future of every call.

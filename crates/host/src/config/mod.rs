@@ -7,10 +7,11 @@ mod watch;
 
 pub use switchboard_config::{
     Approval, Approvals, Binding, ConfigError, ConfigErrorKind, ConfigFile, ConfiguredServer, ConsentLine,
-    ConsentScreen, DEFAULT_MAX_FAILURES, DEFAULT_STARTUP_TIMEOUT, Layer, Locations, OffReason, Position,
-    PreviousApproval, ResolveContext, ResolvedConfig, RestartPolicy, Scope, ServerConfig, ServerEntry,
-    ServerPlan, Settings, ShadowedServer, StartPolicy, TransportConfig, VariableLookup, Warning,
-    expand_variables, import,
+    ConsentScreen, DEFAULT_MAX_FAILURES, DEFAULT_STARTUP_TIMEOUT, EnterpriseConfig, EnterpriseSecrets,
+    GrantConfig, HeadersHelperConfig, Layer, Locations, OAuthConfig, OffReason, Position, PreviousApproval,
+    ResolveContext, ResolvedConfig, ResourceConfig, RestartPolicy, Scope, ServerConfig, ServerEntry,
+    ServerPlan, Settings, ShadowedServer, StartPolicy, TransportConfig, VariableLookup, Warning, disk,
+    expand_variables, import, update,
 };
-pub(crate) use switchboard_config::{canonical, disk, escape, mask, update};
+pub(crate) use switchboard_config::{canonical, escape, mask};
 pub use watch::ConfigWatcher;

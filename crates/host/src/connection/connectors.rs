@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use parking_lot::RwLock;
 use switchboard_http::{
@@ -18,7 +19,7 @@ use crate::server_spec::ServerSpec;
 use crate::status::ConnectionError;
 use crate::transport::Transport;
 
-/// Provides bearer tokens of claude.ai connectors.
+/// Provides bearer tokens of claude.ai connectors. A host without one uses its [`CredentialProvider`].
 pub trait TokenSource: Send + Sync + fmt::Debug {
     /// Returns the current token of a connector. Called for every request, so it should cache.
     ///
@@ -27,10 +28,18 @@ pub trait TokenSource: Send + Sync + fmt::Debug {
     fn token<'a>(&'a self, id: &'a str) -> BoxFuture<'a, Result<Secret, AuthorizeError>>;
 }
 
-/// Provides credentials of HTTP servers.
+/// Provides credentials of HTTP servers, and of claude.ai connectors if there is no [`TokenSource`].
 pub trait CredentialProvider: Send + Sync + fmt::Debug {
     /// Returns the authorizer of requests to this server; `None` if it needs no login.
     fn authorizer(&self, server: &str, spec: &ServerSpec) -> Option<Arc<dyn Authorizer>>;
+
+    /// Returns the version of the stored credentials of this server, which differs after each login, also of another
+    /// process; `None` if there are none. A server that needs a login is reconnected when the version changes, so it is
+    /// asked for once a second meanwhile. `None` by default.
+    fn version<'a>(&'a self, server: &'a str, spec: &'a ServerSpec) -> BoxFuture<'a, Option<u64>> {
+        _ = (server, spec);
+        Box::pin(std::future::ready(None))
+    }
 }
 
 /// Creates dials: has the registered servers, the token source and the credentials.
@@ -42,7 +51,43 @@ pub(crate) struct Connectors {
     pub(crate) credentials: Option<Arc<dyn CredentialProvider>>,
 }
 
+/// How often the credentials of a server that needs a login are looked at.
+const LOGIN_POLL_INTERVAL: Duration = Duration::from_secs(1);
+
 impl Connectors {
+    /// Returns the authorizer of a server: the credentials of the provider, and the headers of its helper.
+    fn authorizer(&self, server: &str, spec: &ServerSpec, url: &str) -> Option<Arc<dyn Authorizer>> {
+        let credentials = self.credentials.as_ref().and_then(|provider| provider.authorizer(server, spec));
+        let Some(helper) = &spec.header_helper else { return credentials };
+        // The names that helpers for Claude Code read.
+        let helper = helper
+            .clone()
+            .with_default_env("CLAUDE_CODE_MCP_SERVER_NAME", server)
+            .with_default_env("CLAUDE_CODE_MCP_SERVER_URL", url);
+        Some(Arc::new(helper.authorizer(credentials)))
+    }
+
+    /// Returns the version of the stored credentials of a server.
+    pub(crate) async fn credential_version(&self, server: &str, spec: &ServerSpec) -> Option<u64> {
+        match (&self.credentials, &spec.transport) {
+            (Some(credentials), Transport::Http(_) | Transport::Proxy { .. }) => {
+                credentials.version(server, spec).await
+            }
+            _ => None,
+        }
+    }
+
+    /// Waits until there are other credentials than those of this version.
+    pub(crate) async fn credentials_changed(&self, server: &str, spec: &ServerSpec, refused: Option<u64>) {
+        loop {
+            tokio::time::sleep(LOGIN_POLL_INTERVAL).await;
+            let version = self.credential_version(server, spec).await;
+            if version.is_some() && version != refused {
+                return;
+            }
+        }
+    }
+
     /// Returns the dial of a server. The process of a stdio server is put into `child`.
     pub(crate) async fn dial(
         &self,
@@ -55,8 +100,8 @@ impl Connectors {
             Transport::Http(http) => {
                 let mut http = http.as_ref().clone();
                 http.check().map_err(ConnectionError::Endpoint)?;
-                if let Some(credentials) = self.credentials.as_ref().filter(|_| !http.has_authorizer())
-                    && let Some(authorizer) = credentials.authorizer(server, spec)
+                if !http.has_authorizer()
+                    && let Some(authorizer) = self.authorizer(server, spec, http.url())
                 {
                     http = http.authorizer(authorizer);
                 }
@@ -72,10 +117,13 @@ impl Connectors {
                 Ok(Arc::new(InProcess::new(found)))
             }
             Transport::Proxy { url, id } => {
-                let tokens =
-                    self.tokens.as_ref().ok_or_else(|| ConnectionError::NoTokenSource { id: id.clone() })?;
                 let http = Http::new(url);
                 http.check().map_err(ConnectionError::Endpoint)?;
+                let Some(tokens) = &self.tokens else {
+                    let authorizer = self.authorizer(server, spec, url);
+                    let missing = || ConnectionError::NoTokenSource { id: id.clone() };
+                    return Ok(Arc::new(http.authorizer(authorizer.ok_or_else(missing)?)));
+                };
                 // Without a token connecting is pointless.
                 tokens.token(id).await.map_err(ConnectionError::Token)?;
                 let authorizer = Arc::new(ConnectorAuthorizer { id: id.clone(), tokens: Arc::clone(tokens) });

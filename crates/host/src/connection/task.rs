@@ -63,6 +63,12 @@ struct OpenSession {
 /// The outcome of listing tools.
 type ToolListResult = Result<Arc<List<Tool>>, CallError>;
 
+/// A login that the server requires and that another process may make.
+struct AwaitedLogin {
+    /// The version of the credentials that were refused.
+    credentials: Option<u64>,
+}
+
 /// Why a wait is over.
 #[derive(PartialEq, Eq)]
 enum WaitOutcome {
@@ -99,8 +105,13 @@ impl ConnectionTask {
         loop {
             let began = Instant::now();
             self.publish_status(round, Status::Starting { since: began, attempt: retry.failures() + 1 });
-            let connecting = open(Arc::clone(&self.slot), Arc::clone(&self.shared), self.era_hint);
-            let opened = tokio::select! {
+            let (slot, shared, era_hint) = (Arc::clone(&self.slot), Arc::clone(&self.shared), self.era_hint);
+            let connecting = async move {
+                // Before the attempt, so that no login in between is missed.
+                let credentials = shared.connectors.credential_version(&slot.name, &slot.spec).await;
+                (credentials, open(slot, shared, era_hint).await)
+            };
+            let (credentials, opened) = tokio::select! {
                 biased;
                 _ = self.desired.changed() => return,
                 opened = Box::pin(connecting) => opened,
@@ -118,26 +129,34 @@ impl ConnectionTask {
                 Some(_) => RetryDecision::GiveUp,
                 None => retry.failed(&failure, began.elapsed(), jitter()),
             };
-            let (status, until) = status_after_failure(next, failure, retry.failures());
+            let (status, until) = self.status_after_failure(next, failure, retry.failures());
+            let login = matches!(status, Status::NeedsAuth(_)).then_some(AwaitedLogin { credentials });
             self.publish_status(round, status);
             // After the status: closing may take a while.
             if let Some(session) = session {
                 close(&session, &self.shared).await;
             }
-            if self.wait(until).await == WaitOutcome::DesiredStateChanged {
+            if self.wait(until, login).await == WaitOutcome::DesiredStateChanged {
                 return;
             }
         }
     }
 
-    /// Waits for the desired state to change, at most until then; removes the tools when the grace period is over.
-    async fn wait(&mut self, until: Option<Instant>) -> WaitOutcome {
+    /// Waits for the desired state to change, at most until then or until a login; removes the tools when the grace period
+    /// is over.
+    async fn wait(&mut self, until: Option<Instant>, login: Option<AwaitedLogin>) -> WaitOutcome {
+        let slot = Arc::clone(&self.slot);
+        let shared = Arc::clone(&self.shared);
+        let mut login = login.map(|login| -> BoxFuture<'_, ()> {
+            Box::pin(shared.connectors.credentials_changed(&slot.name, &slot.spec, login.credentials))
+        });
         loop {
             let grace_end = self.lost_at.map(|since| since + GRACE_PERIOD);
             tokio::select! {
                 biased;
                 _ = self.desired.changed() => return WaitOutcome::DesiredStateChanged,
                 () = sleep_until_some(until) => return WaitOutcome::Elapsed,
+                () = poll_if_some(&mut login) => return WaitOutcome::Elapsed,
                 () = sleep_until_some(grace_end) => {
                     self.lost_at = None;
                     self.shared.registry.remove_tools(self.slot.id);
@@ -230,7 +249,9 @@ impl ConnectionTask {
                 () = kept.refresh() => {}
                 tools = poll_listing(&mut listing) => {
                     let cause = listing.take().map(|(cause, _)| cause);
-                    self.finish_refresh(health, cause, tools);
+                    if let Some(lost) = self.finish_refresh(health, cause, tools) {
+                        return Some(lost);
+                    }
                 }
                 () = sleep_until_some(due) => {
                     let cause = health.refresh.begin(Instant::now());
@@ -244,9 +265,19 @@ impl ConnectionTask {
         }
     }
 
-    /// Records the outcome of a refresh of the tools.
-    fn finish_refresh(&self, health: &mut Health, cause: Option<RefreshCause>, tools: ToolListResult) {
+    /// Records the outcome of a refresh of the tools. Returns the failure that ends the session: the login was lost.
+    fn finish_refresh(
+        &self,
+        health: &mut Health,
+        cause: Option<RefreshCause>,
+        tools: ToolListResult,
+    ) -> Option<ConnectionError> {
         let listed = self.update_catalog(tools);
+        if let Err(failure) = &listed
+            && failure.is_login_lost()
+        {
+            return Some(failure.clone());
+        }
         if let (Some(cause), Ok(list_change)) = (cause, &listed) {
             health.refresh.done(cause, *list_change);
             if *list_change == ListChange::Unchanged {
@@ -255,6 +286,7 @@ impl ConnectionTask {
             }
         }
         self.publish_list_outcome(health, listed);
+        None
     }
 
     /// Updates the catalog with a new list. On failure the last good list stays.
@@ -292,6 +324,25 @@ impl ConnectionTask {
         }
     }
 
+    /// Returns the status after a failure, and the time of the next attempt.
+    fn status_after_failure(
+        &self,
+        next: RetryDecision,
+        failure: ConnectionError,
+        failures: u32,
+    ) -> (Status, Option<Instant>) {
+        if let Some(challenge) = failure.challenge() {
+            return (Status::NeedsAuth(self.slot.spec.explain_challenge(challenge)), None);
+        }
+        match next {
+            RetryDecision::After(pause) => {
+                let until = Instant::now() + pause;
+                (Status::BackingOff { until, attempt: failures, failure }, Some(until))
+            }
+            RetryDecision::GiveUp => (Status::Failed(failure), None),
+        }
+    }
+
     fn publish_status(&self, round: u64, status: Status) {
         self.slot.set_status(round, status.clone());
         self.shared.events.send(HostEvent::Status { server: Arc::clone(&self.slot.name), status });
@@ -314,24 +365,6 @@ impl Health {
             None => Status::Ready(session_info),
             Some(failure) => Status::Degraded { session_info, failure },
         }
-    }
-}
-
-/// Returns the status after a failure, and the time of the next attempt.
-fn status_after_failure(
-    next: RetryDecision,
-    failure: ConnectionError,
-    failures: u32,
-) -> (Status, Option<Instant>) {
-    if let Some(challenge) = failure.challenge() {
-        return (Status::NeedsAuth(challenge), None);
-    }
-    match next {
-        RetryDecision::After(pause) => {
-            let until = Instant::now() + pause;
-            (Status::BackingOff { until, attempt: failures, failure }, Some(until))
-        }
-        RetryDecision::GiveUp => (Status::Failed(failure), None),
     }
 }
 

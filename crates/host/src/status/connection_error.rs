@@ -3,7 +3,7 @@
 use switchboard_http::AuthorizeError;
 use switchboard_session::CallError;
 use switchboard_session::link::{Challenge, LinkError, StartErrorKind};
-use switchboard_transport::http::client::EndpointError;
+use switchboard_transport::http::client::{EndpointError, login_requirement};
 
 use crate::config::ConfigError;
 
@@ -39,8 +39,10 @@ pub enum ConnectionError {
         /// The registered names.
         known: Vec<String>,
     },
-    /// The host has no token source.
-    #[error("the connector {id:?} needs a token, but the host has no token source")]
+    /// The host has neither a token source nor credentials for the connector.
+    #[error(
+        "the connector {id:?} needs a token, but the host has neither a token source nor credentials for it"
+    )]
     NoTokenSource {
         /// The connector.
         id: String,
@@ -55,9 +57,17 @@ impl ConnectionError {
     pub fn challenge(&self) -> Option<Challenge> {
         match self {
             Self::Session(CallError::Link(error)) => error.challenge().cloned(),
-            Self::Token(AuthorizeError::NeedsLogin) => Some(Challenge::new(401)),
+            Self::Token(error) => {
+                login_requirement(error).map(|requirement| Challenge::new(401).with_requirement(requirement))
+            }
             _ => None,
         }
+    }
+
+    /// Returns whether the credentials are missing or no longer valid, which ends the connection. A scope that is missing
+    /// for one request does not.
+    pub(crate) fn is_login_lost(&self) -> bool {
+        self.challenge().is_some_and(|challenge| challenge.status == 401)
     }
 
     /// Returns the end of the stderr output, if known.
@@ -126,7 +136,7 @@ impl ConnectionError {
             | Self::Config(_) => "correct its configuration, then reconnect",
             Self::Session(_) => "reconnect when the server is reachable",
             Self::NotRegistered { .. } => "register the server before it is connected",
-            Self::NoTokenSource { .. } => "give the host a token source",
+            Self::NoTokenSource { .. } => "give the host a token source, or stored logins",
         }
     }
 }

@@ -61,7 +61,7 @@ pub enum Status {
         /// The last failure.
         failure: ConnectionError,
     },
-    /// The server requires a login.
+    /// The server requires a login; the challenge says what has to happen next. Its tools stay listed for a while.
     NeedsAuth(Challenge),
     /// Failed; not retried until it is reconnected explicitly.
     Failed(ConnectionError),
@@ -118,18 +118,19 @@ impl Status {
     }
 
     /// Returns what to do in order to use the server.
-    pub fn next_step(&self) -> &'static str {
-        match self {
+    pub fn next_step(&self) -> String {
+        let plain = match self {
             Self::Disabled => "enable the server first",
             Self::AwaitingApproval => "approve the server's configuration first",
             Self::Asleep | Self::Starting { .. } => "wait until it has started",
             Self::Ready(_) => "nothing is wrong",
             Self::Degraded { .. } => "try again in a moment",
             Self::BackingOff { .. } => "wait for its next attempt, or reconnect it now",
-            Self::NeedsAuth(_) => "log in to the server, then reconnect it",
+            Self::NeedsAuth(challenge) => return challenge.requirement.next_step(),
             Self::Failed(failure) => failure.next_step(),
             Self::Stopped => "connect it first",
-        }
+        };
+        plain.to_owned()
     }
 
     /// Returns whether no attempt is in progress.

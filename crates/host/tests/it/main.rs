@@ -22,6 +22,8 @@ mod index;
 mod kept_lists;
 mod library;
 mod lists;
+mod logins;
+mod oauth_logins;
 mod operations;
 mod slots;
 mod strain;
@@ -45,6 +47,7 @@ fn main() -> ExitCode {
     let trials: Vec<Trial> = [
         applied::trials(),
         checklist::trials(),
+        oauth_logins::trials(),
         operations::trials(),
         slots::trials(),
         catalog::trials(),
@@ -54,6 +57,7 @@ fn main() -> ExitCode {
         kept_lists::trials(),
         library::trials(),
         lists::trials(),
+        logins::trials(),
         strain::trials(),
         threats::trials(),
     ]

@@ -204,3 +204,18 @@ async fn without_credentials_nothing_is_sent() {
     assert!(matches!(error, HttpError::Authorize(AuthorizeError::NeedsLogin)), "{error:?}");
     assert_eq!(server.log.connections(), 0);
 }
+
+#[tokio::test]
+async fn t36_a_challenge_that_quotes_the_token_shows_it_to_nobody() {
+    let challenges = [
+        r#"www-authenticate: Bearer error="invalid_token", error_description="t0ken-1 is bad, t0ken-1!""#,
+        "www-authenticate: Basic t0ken-1",
+    ];
+    let server = HttpScript::per_request(move |_| http_response("401 Unauthorized", &challenges, b"")).await;
+    let bearer = Bearer::new(&Secret::new("t0ken-1")).unwrap();
+    let response = client().send_authorized(post(server.url("/"), "x"), &bearer).await.unwrap();
+    let shown: Vec<_> = response.headers.get_all("www-authenticate").iter().collect();
+    assert_eq!(shown.len(), 2);
+    assert!(!format!("{shown:?}").contains("t0ken-1"), "{shown:?}");
+    assert!(shown[0].to_str().unwrap().contains("**** is bad, ****!"));
+}

@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking, also in what stands around it")]
 
+mod address_policy;
 mod authorize;
 mod body;
 mod connect;

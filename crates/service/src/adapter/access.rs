@@ -1,4 +1,4 @@
-//! Scope checks: an item whose scopes the caller lacks is neither listed nor reachable.
+//! Scope checks: an item whose scopes the caller lacks is not reachable, and listed only if scopes are revealed.
 
 use std::collections::BTreeSet;
 
@@ -26,7 +26,10 @@ impl<'a> Access<'a> {
     /// Returns the scopes granted to the caller of a request.
     pub(crate) fn new(options: &'a BuilderOptions, caller: Option<&'a Caller>) -> Self {
         let anonymous = GrantedScopes::Anonymous(&options.anonymous_scopes);
-        Self { granted: caller.map_or(anonymous, GrantedScopes::Caller), reveals: options.reveal_scopes }
+        Self {
+            granted: caller.map_or(anonymous, GrantedScopes::Caller),
+            reveals: options.reveal_scopes.unwrap_or_default(),
+        }
     }
 
     /// Returns whether all of these scopes are granted.
@@ -37,9 +40,9 @@ impl<'a> Access<'a> {
         }
     }
 
-    /// Returns whether this scope is granted.
-    pub(crate) fn has(&self, scope: &String) -> bool {
-        self.covers(std::slice::from_ref(scope))
+    /// Returns whether an item with these scopes is listed.
+    pub(crate) fn lists(&self, scopes: &[String]) -> bool {
+        self.reveals || self.covers(scopes)
     }
 
     /// Checks that all of these scopes are granted.

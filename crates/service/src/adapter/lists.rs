@@ -124,12 +124,13 @@ impl<T: ListItem> CachedList<T> {
 
     /// Returns the items that a caller may see.
     pub(crate) fn visible_to(&self, access: Access<'_>) -> Vec<T> {
-        let visible = self.items.iter().filter(|(_, scopes)| access.covers(scopes));
+        let visible = self.items.iter().filter(|(_, scopes)| access.lists(scopes));
         visible.map(|(item, _)| item.clone()).collect()
     }
 
     fn pages(&self, access: Access<'_>) -> Arc<Pages> {
-        let granted: Vec<bool> = self.scopes.iter().map(|scope| access.has(scope)).collect();
+        let granted: Vec<bool> =
+            self.scopes.iter().map(|scope| access.lists(std::slice::from_ref(scope))).collect();
         if !granted.contains(&true) {
             return Arc::clone(&self.public_pages);
         }

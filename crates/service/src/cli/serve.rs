@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::io;
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -11,7 +12,7 @@ use switchboard_design::Design;
 use switchboard_protocol::Implementation;
 use switchboard_session::link::LinkError;
 use switchboard_session::server::Server;
-use switchboard_transport::http::server::{HttpListener, HttpService};
+use switchboard_transport::http::server::{HttpListener, HttpService, TlsIdentity};
 use switchboard_transport::stdio::take_stdio;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
@@ -91,9 +92,21 @@ fn command(design: &Design) -> Command {
         .value_name("NAME")
         .action(ArgAction::Append)
         .help("A host name or address of this machine; requests for other hosts are rejected");
+    let file = |name: &'static str, other: &'static str, help: &'static str| {
+        let arg = Arg::new(name).long(name).value_name("FILE").value_parser(clap::value_parser!(PathBuf));
+        arg.conflicts_with("stdio").requires(other).help(help)
+    };
+    let certificate = file(
+        "tls-cert",
+        "tls-key",
+        "Serve https with the certificate in this PEM file, followed by its intermediate ones; read again when it changes",
+    );
+    let key = file("tls-key", "tls-cert", "The private key of the certificate, in PEM");
     let transport = ArgGroup::new("transport").args(["stdio", "http"]).required(true);
-    let serve =
-        Command::new("serve").about("Serve the service").args([stdio, http, remote, host]).group(transport);
+    let serve = Command::new("serve")
+        .about("Serve the service")
+        .args([stdio, http, remote, host, certificate, key])
+        .group(transport);
     let mut root = root(design, design.name.clone()).subcommand(serve).subcommand(design::command());
     if !design.tools.is_empty() {
         let call = Command::new("call").about("Call a tool, in this process");
@@ -142,22 +155,28 @@ async fn serve_http(
     }
     // Before the address is printed: whoever reads it may also send a signal.
     let mut signals = Signals::listen()?;
-    let listener = HttpListener::bind(address)
+    let identity = tls_identity(matches)?;
+    let mut listener = HttpListener::bind(address)
         .await
         .map_err(|error| CliError::Other(format!("cannot listen on {address}: {error}")))?;
+    let scheme = if identity.is_some() { "https" } else { "http" };
+    if let Some(identity) = identity {
+        listener = listener.with_tls(identity);
+    }
     let mut options = builder.parts().1.http.clone().unwrap_or_default();
     if !hosts.is_empty() {
         let loopback = ["localhost", "127.0.0.1", "[::1]"].map(str::to_owned);
         options.allowed_hosts = loopback.into_iter().chain(hosts).collect();
     }
     let at = listener.address()?;
+    let builder = builder.for_http(&options);
     let rpc = builder.design().rpc.clone();
     let plain = rpc.as_ref().map(|_| RpcService::new(&builder, options.clone())).transpose();
     let plain = plain.map_err(|error| CliError::Other(error.to_string()))?;
     let service = HttpService::new(&build(builder)?, options.clone());
-    print_status(&format!("listening at http://{at}{}", options.path));
+    print_status(&format!("listening at {scheme}://{at}{}", options.path));
     if let Some(path) = &rpc {
-        print_status(&format!("listening at http://{at}{path} for plain JSON-RPC"));
+        print_status(&format!("listening at {scheme}://{at}{path} for plain JSON-RPC"));
     }
     let stopper = listener.shutdown_handle();
     let mut serving = std::pin::pin!(async move {
@@ -176,6 +195,17 @@ async fn serve_http(
         () = serving => Ok(()),
         () = signals.next() => Err(CliError::Interrupted),
     }
+}
+
+/// Reads the certificate that the command line names.
+fn tls_identity(matches: &ArgMatches) -> Result<Option<TlsIdentity>, CliError> {
+    let file = |name| matches.get_one::<PathBuf>(name);
+    let (Some(certificate), Some(key)) = (file("tls-cert"), file("tls-key")) else { return Ok(None) };
+    let identity = TlsIdentity::from_files(certificate, key).map_err(|error| {
+        CliError::usage(error.to_string())
+            .hint("--tls-cert takes the certificate chain and --tls-key its private key, both in PEM")
+    })?;
+    Ok(Some(identity.with_warnings(|warning| print_status(&format!("warning: {warning}")))))
 }
 
 /// Prints a line to stderr, ignoring a closed stderr.

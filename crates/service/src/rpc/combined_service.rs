@@ -35,7 +35,7 @@ impl CombinedService {
     /// # Errors
     /// As [`ServiceBuilder::build`].
     pub fn from_builder(builder: &ServiceBuilder, options: HttpServerOptions) -> Result<Self, BuildError> {
-        let server = builder.clone().build()?;
+        let server = builder.clone().for_http(&options).build()?;
         let rpc = RpcService::new(builder, options.clone())?;
         Ok(Self::new(HttpService::new(&server, options), rpc))
     }

@@ -13,12 +13,13 @@ use hyper::body::Incoming;
 use switchboard_design::GlobError;
 use switchboard_protocol::jsonrpc::{self, Envelope, MalformedMessage, Message, Version};
 use switchboard_protocol::surface::{self, Peer};
-use switchboard_protocol::{RequestId, RpcError};
+use switchboard_protocol::{Raw, RequestId, RpcError};
 use switchboard_session::link::BoxFuture;
 use switchboard_session::server::Extensions;
 use switchboard_transport::http::server::{
-    Accept, AcceptPolicy, Admission, AdmittedRequest, Endpoint, HttpServerOptions, HttpService, ReplyBody,
-    encode_message_event, malformed_error, message_response, status_response, stream_response,
+    Accept, AcceptPolicy, Admission, AdmittedRequest, Endpoint, HttpServerOptions, HttpService,
+    MissingScopes, ReplyBody, encode_message_event, malformed_error, message_response, status_response,
+    stream_response,
 };
 
 use super::dispatcher::RpcDispatcher;
@@ -53,7 +54,7 @@ impl RpcService {
     /// # Errors
     /// When an allowed or denied pattern of the builder is not a valid URI glob.
     pub fn new(builder: &ServiceBuilder, mut options: HttpServerOptions) -> Result<Self, GlobError> {
-        let dispatcher = RpcDispatcher::new(builder)?;
+        let dispatcher = RpcDispatcher::new(&builder.clone().for_http(&options))?;
         options.path = dispatcher.design().rpc.clone().unwrap_or_else(|| "/rpc".into());
         // One endpoint for all clients: an event stream only if `Accept` names it, JSON otherwise.
         options.accept = AcceptPolicy::Named;
@@ -163,10 +164,12 @@ impl Inner {
                 return self.respond_with_event_stream(&request.id);
             }
         }
-        match self.respond(Ok(envelope), cx).await {
-            Some(answer) => message_response(accept, StatusCode::OK, answer),
-            None => status_response(StatusCode::NO_CONTENT),
-        }
+        let Some(response) = self.respond(Ok(envelope), cx).await else {
+            return status_response(StatusCode::NO_CONTENT);
+        };
+        let mut reply = message_response(accept, StatusCode::OK, response.text);
+        self.admission.challenge_scopes(&mut reply, &response.missing_scopes);
+        reply
     }
 
     async fn batch(
@@ -195,15 +198,27 @@ impl Inner {
             if is_done { Poll::Ready(()) } else { Poll::Pending }
         })
         .await;
-        let answers: Vec<String> = calls.into_iter().filter_map(BatchCall::into_response).collect();
-        if answers.is_empty() {
+        let (mut texts, mut missing) = (Vec::new(), MissingScopes::default());
+        for call in calls {
+            match call.into_response() {
+                Some(response) => {
+                    texts.push(response.text);
+                    missing.merge(response.missing_scopes);
+                }
+                // A notification.
+                None => missing.add(&Ok(())),
+            }
+        }
+        if texts.is_empty() {
             return status_response(StatusCode::NO_CONTENT);
         }
-        message_response(accept, StatusCode::OK, message::encode_batch(&answers))
+        let mut reply = message_response(accept, StatusCode::OK, message::encode_batch(&texts));
+        self.admission.challenge_scopes(&mut reply, &missing);
+        reply
     }
 
     /// Returns the response to one message; `None` for a notification.
-    async fn respond(&self, message: Result<Envelope, MalformedMessage>, cx: Cx) -> Option<String> {
+    async fn respond(&self, message: Result<Envelope, MalformedMessage>, cx: Cx) -> Option<EncodedResponse> {
         let (id, method, params, version) = match message {
             Ok(Envelope::Request(request)) => {
                 (Some(request.id), request.method, request.params, request.version)
@@ -211,24 +226,24 @@ impl Inner {
             Ok(Envelope::Notification(note)) => (None, note.method, note.params, note.version),
             Ok(Envelope::Response(response)) => {
                 let error = RpcError::invalid_request("unexpected response: this endpoint sends no requests");
-                return Some(message::encode_response(response.id.as_ref(), &Err(error)));
+                return Some(EncodedResponse::new(response.id.as_ref(), &Err(error)));
             }
             Err(malformed) => {
                 let (id, error) = malformed_error(&malformed);
-                return Some(message::encode_response(id.as_ref(), &Err(error)));
+                return Some(EncodedResponse::new(id.as_ref(), &Err(error)));
             }
         };
         if version == Version::Other {
             let error = RpcError::invalid_request("\"jsonrpc\" must be \"2.0\"");
-            return Some(message::encode_response(id.as_ref(), &Err(error)));
+            return Some(EncodedResponse::new(id.as_ref(), &Err(error)));
         }
         if self.dispatcher.streams_events(&method) {
             let reason =
                 "this request is answered with an event stream; send it alone and accept text/event-stream";
-            return id.map(|id| message::encode_response(Some(&id), &Err(RpcError::invalid_request(reason))));
+            return id.map(|id| EncodedResponse::new(Some(&id), &Err(RpcError::invalid_request(reason))));
         }
         let outcome = self.dispatcher.call(cx, &method, params.as_ref(), EventSink::discard()).await;
-        id.map(|id| message::encode_response(Some(&id), &outcome))
+        id.map(|id| EncodedResponse::new(Some(&id), &outcome))
     }
 
     /// Responds with an event stream: the events of a call, then its result.
@@ -297,13 +312,27 @@ fn sink(queue: CallEventQueue, id: RequestId) -> EventSink {
     sink.with_backpressure(move || behind.is_behind())
 }
 
+/// A response as it is sent, and the scopes that its caller lacks.
+struct EncodedResponse {
+    text: String,
+    missing_scopes: MissingScopes,
+}
+
+impl EncodedResponse {
+    fn new(id: Option<&RequestId>, outcome: &Result<Raw, RpcError>) -> Self {
+        let mut missing_scopes = MissingScopes::default();
+        missing_scopes.add(outcome);
+        Self { text: message::encode_response(id, outcome), missing_scopes }
+    }
+}
+
 /// One call of a batch: the future of its encoded response, or that response, which a notification does not have.
 enum BatchCall<F> {
     Running(std::pin::Pin<Box<F>>),
-    Done(Option<String>),
+    Done(Option<EncodedResponse>),
 }
 
-impl<F: Future<Output = Option<String>>> BatchCall<F> {
+impl<F: Future<Output = Option<EncodedResponse>>> BatchCall<F> {
     fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         if let Self::Running(work) = self {
             match work.as_mut().poll(cx) {
@@ -314,7 +343,7 @@ impl<F: Future<Output = Option<String>>> BatchCall<F> {
         Poll::Ready(())
     }
 
-    fn into_response(self) -> Option<String> {
+    fn into_response(self) -> Option<EncodedResponse> {
         match self {
             Self::Done(answer) => answer,
             Self::Running(_) => None,

@@ -75,6 +75,8 @@ async fn scopes_can_be_granted_to_anonymous_callers_or_revealed() {
         assert!(names(&tools, "tools").contains(&"secret".to_owned()), "{revision}");
         assert_eq!(outcome(&may, "secret", json!({})).await.1, "hush");
         let revealing = session(&revealed, revision).await;
+        let tools = ask(&revealing, "tools/list", json!({})).await.unwrap();
+        assert!(names(&tools, "tools").contains(&"secret".to_owned()), "{revision}");
         let (code, text) = outcome(&revealing, "secret", json!({})).await;
         let expected = match code.as_str() {
             "insufficient_scope" => "admin",

@@ -23,5 +23,6 @@ mod shop;
 mod streaming;
 mod task_tools;
 mod tasks;
+mod tls;
 mod tools;
 mod watchers;

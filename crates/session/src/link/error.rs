@@ -8,6 +8,8 @@ use std::time::Duration;
 
 use switchboard_protocol::jsonrpc::MalformedMessage;
 
+use super::challenge::Challenge;
+
 /// The error of a link that could not carry a message. One variant for each way a caller can react.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
@@ -178,41 +180,6 @@ impl LinkError {
         }
     }
 }
-
-/// A login that the server requires.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-#[non_exhaustive]
-pub struct Challenge {
-    /// 401 for a missing or stale login, 403 for one that is not enough.
-    pub status: u16,
-    /// Where the server describes how to log in.
-    pub resource_metadata: Option<String>,
-    /// The scopes that the login must cover.
-    pub scope: Option<String>,
-    /// The error code of a login that was refused.
-    pub error: Option<String>,
-    /// The reason, for people.
-    pub description: Option<String>,
-}
-
-impl Challenge {
-    /// Creates a challenge with this status.
-    pub fn new(status: u16) -> Self {
-        Self { status, ..Self::default() }
-    }
-}
-
-impl fmt::Display for Challenge {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the server wants a login (status {})", self.status)?;
-        match self.description.as_ref().or(self.error.as_ref()) {
-            Some(reason) => write!(f, ": {reason}"),
-            None => Ok(()),
-        }
-    }
-}
-
-impl Error for Challenge {}
 
 /// A server program that could not be started.
 #[derive(Debug)]

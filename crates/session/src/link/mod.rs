@@ -8,6 +8,7 @@
 //!                the mux makes a Link of a Pipe { outlet, inlet }
 //! ```
 
+mod challenge;
 mod counters;
 mod dial;
 mod error;
@@ -19,9 +20,10 @@ mod pending;
 mod pipe;
 mod queue;
 
+pub use challenge::{Challenge, LoginRequirement};
 pub use counters::{Counters, Counts};
 pub use dial::{Dial, DialStep, SingleLink};
-pub use error::{Challenge, LinkError, ServerExit, StartError, StartErrorKind, UnreachableKind};
+pub use error::{LinkError, ServerExit, StartError, StartErrorKind, UnreachableKind};
 pub(crate) use link::InboundQueue;
 pub use link::{
     Agreement, BoxFuture, CloseOutcome, Exchange, ExchangeEvent, ExchangeKind, Inbound, InboundMessage,

@@ -262,6 +262,23 @@ fn http_server() -> Vec<Row> {
         ),
         row("waiting for slow readers on all streams, on those of one client", budget(options.stream_budget)),
         row("keep-alive comments", seconds(options.keep_alive)),
+        row(
+            "TLS handshakes at once, the time of one with the first headers",
+            format!("{}, {}", count(listener.handshakes), seconds(listener.header_time)),
+        ),
+        row(
+            "a certificate or key file, looking whether it changed (*fixed*)",
+            fixed(
+                "1 MiB, every 1 s",
+                &[
+                    ("crates/transport/src/http/server/tls.rs", "MAX_FILE: u64 = 1024 * 1024;"),
+                    (
+                        "crates/transport/src/http/server/tls.rs",
+                        "CHECK_INTERVAL: Duration = Duration::from_secs(1);",
+                    ),
+                ],
+            ),
+        ),
         row("shutting down", seconds(listener.drain)),
     ]
 }
@@ -275,6 +292,7 @@ fn resource_server() -> Vec<Row> {
     };
     let (cache, source) = ("resource_server/jwks_cache", "resource_server/jwks_source");
     let (opaque, file) = ("resource_server/introspection", "resource_server/api_key_file");
+    let proof = "resource_server/dpop_proof";
     vec![
         row("a token", "16 KiB", &[("jws/verify", "MAX_TOKEN: usize = 16 * 1024;")]),
         row(
@@ -286,8 +304,16 @@ fn resource_server() -> Vec<Row> {
             "a verified token is not verified again",
             "60 s, 10,000 tokens",
             &[
-                ("resource_server/token_cache", "MAX_LIFETIME: Duration = Duration::from_secs(60);"),
+                ("resource_server/config", "MAX_CACHED: Duration = Duration::from_secs(60);"),
                 ("resource_server/config", "CACHED_TOKENS: usize = 10_000;"),
+            ],
+        ),
+        row(
+            "an opaque token that was rejected is not introspected again",
+            "5 s, 10,000 tokens",
+            &[
+                ("resource_server/config", "MAX_REJECTED: Duration = Duration::from_secs(5);"),
+                ("resource_server/config", "REJECTED_TOKENS: usize = 10_000;"),
             ],
         ),
         row("keys of an issuer", "100", &[("jws/jwk", "MAX_KEYS: usize = 100;")]),
@@ -318,10 +344,26 @@ fn resource_server() -> Vec<Row> {
             &[(opaque, "CONCURRENCY: usize = 32;"), (opaque, "TIMEOUT: Duration = Duration::from_secs(10);")],
         ),
         row(
+            "a DPoP proof, its id",
+            "8 KiB, 256 bytes",
+            &[(proof, "MAX_PROOF: usize = 8 * 1024;"), (proof, "MAX_ID: usize = 256;")],
+        ),
+        row(
+            "the time of a proof and ours, with nonces",
+            "60 s, 600 s",
+            &[(proof, "MAX_AGE: u64 = 60;"), (proof, "2 * NONCE_PERIOD.as_secs()")],
+        ),
+        row(
+            "a nonce is renewed, and is valid",
+            "every 300 s, until the next but one",
+            &[("resource_server/dpop_nonce", "NONCE_PERIOD: Duration = Duration::from_secs(300);")],
+        ),
+        row("proofs that are remembered", "262,144", &[(proof, "USED_PROOFS: usize = 262_144;")]),
+        row(
             "a file of API keys, looking whether it changed",
             "16 MiB, every 1 s",
             &[
-                (file, "MAX_FILE: u64 = 16 * 1024 * 1024;"),
+                ("resource_server/api_key", "MAX_FILE_BYTES: u64 = 16 * 1024 * 1024;"),
                 (file, "CHECK_INTERVAL: Duration = Duration::from_secs(1);"),
             ],
         ),
@@ -587,6 +629,142 @@ fn gateway() -> Vec<Row> {
     ]
 }
 
+fn logins() -> Vec<Row> {
+    let row = |what, figure, lines: &[(&str, &str)]| {
+        let lines: Vec<_> =
+            lines.iter().map(|(file, line)| (format!("crates/auth/src/{file}.rs"), *line)).collect();
+        let lines: Vec<_> = lines.iter().map(|(file, line)| (file.as_str(), *line)).collect();
+        Row { section: "A login", what, figure: fixed(figure, &lines) }
+    };
+    let elsewhere =
+        |what, figure, lines: &[(&str, &str)]| Row { section: "A login", what, figure: fixed(figure, lines) };
+    let helper = "crates/transport/src/http/client/header_helper.rs";
+    vec![
+        elsewhere(
+            "a header helper: run, output",
+            "10 s unless the entry sets `timeout`, 64 KiB",
+            &[
+                (helper, "DEFAULT_TIMEOUT: Duration = Duration::from_secs(10);"),
+                (helper, "MAX_OUTPUT: usize = 64 * 1024;"),
+            ],
+        ),
+        elsewhere(
+            "looking for the login of another process",
+            "every 1 s",
+            &[(
+                "crates/host/src/connection/connectors.rs",
+                "LOGIN_POLL_INTERVAL: Duration = Duration::from_secs(1);",
+            )],
+        ),
+        elsewhere(
+            "a file with an identity token",
+            "64 KiB",
+            &[("crates/switchboard/src/login/options.rs", "MAX_TOKEN_BYTES: u64 = 64 * 1024;")],
+        ),
+        row(
+            "a login in a browser",
+            "10 min",
+            &[("loopback", "LOGIN_TIMEOUT: Duration = Duration::from_secs(600);")],
+        ),
+        row(
+            "connections to the callback port at once, one of them",
+            "64, 10 s, 16 KiB",
+            &[
+                ("loopback", "MAX_CONNECTIONS: usize = 64;"),
+                ("loopback", "REQUEST_TIMEOUT: Duration = Duration::from_secs(10);"),
+                ("loopback", "MAX_REQUEST: usize = 16 * 1024;"),
+            ],
+        ),
+        row(
+            "step-ups for the same scopes, in all",
+            "2, 6 in 10 min",
+            &[
+                ("oauth/step_up_log", "MAX_FOR_SCOPES: usize = 2;"),
+                ("oauth/step_up_log", "MAX_IN_ALL: usize = 6;"),
+                ("oauth/step_up_log", "WINDOW: Duration = Duration::from_secs(600);"),
+            ],
+        ),
+        row(
+            "an access token, a refresh token, a client id or secret",
+            "16 KiB, 16 KiB, 2 KiB",
+            &[
+                ("sizes", "MAX_ACCESS_TOKEN: usize = 16 * 1024;"),
+                ("sizes", "MAX_REFRESH_TOKEN: usize = 16 * 1024;"),
+                ("sizes", "MAX_CLIENT_ID: usize = 2 * 1024;"),
+            ],
+        ),
+        row(
+            "a list of scopes, a URL or identifier in metadata",
+            "8 KiB, 2 KiB",
+            &[("sizes", "MAX_SCOPES: usize = 8 * 1024;"), ("sizes", "MAX_URL: usize = 2 * 1024;")],
+        ),
+        row("a metadata document or an answer", "1 MiB", &[("fetch", "MAX_DOCUMENT: usize = 1024 * 1024;")]),
+        row(
+            "one of them, a token request with its retry for a nonce",
+            "15 s, 45 s",
+            &[
+                ("fetch", "EXCHANGE_TIMEOUT: Duration = Duration::from_secs(15);"),
+                ("fetch", "TOKEN_TIMEOUT: Duration = Duration::from_secs(45);"),
+            ],
+        ),
+        row(
+            "authorization servers of a resource that are tried",
+            "4",
+            &[("discovery/discover", "MAX_ISSUERS: usize = 4;")],
+        ),
+        row(
+            "the token store: grants, clients, bytes",
+            "1,000, 1,000, 4 MiB",
+            &[
+                ("store/contents", "MAX_GRANTS: usize = 1000;"),
+                ("store/contents", "MAX_CLIENTS: usize = 1000;"),
+                ("store/file", "MAX_BYTES: u64 = 4 * 1024 * 1024;"),
+            ],
+        ),
+        row(
+            "waiting for another process that refreshes the same token",
+            "60 s",
+            &[("store/file", "REFRESH_LOCK_TIMEOUT: Duration = Duration::from_secs(60);")],
+        ),
+        row(
+            "a device code: valid, pause between polls",
+            "what the server says, at most 30 min, 1 to 60 s",
+            &[
+                ("device", "LONGEST_LIFETIME: Duration = Duration::from_secs(30 * 60);"),
+                ("device", "SHORTEST_INTERVAL: Duration = Duration::from_secs(1);"),
+                ("device", "LONGEST_INTERVAL: Duration = Duration::from_secs(60);"),
+            ],
+        ),
+    ]
+}
+
+fn login_commands() -> Vec<Row> {
+    let row = |what, figure, file: &str, line| {
+        let figure = fixed(figure, &[(&format!("crates/cli/src/{file}.rs"), line)]);
+        Row { section: "A login", what, figure }
+    };
+    vec![
+        row(
+            "`add` asks a server whether it wants a login",
+            "3 s",
+            "command/added_login",
+            "PROBE_TIMEOUT: Duration = Duration::from_secs(3);",
+        ),
+        row(
+            "`why` checks a token",
+            "30 s, or `--timeout`",
+            "command/why_login",
+            "CHECK_TIMEOUT: Duration = Duration::from_secs(30);",
+        ),
+        row(
+            "a token whose claims `why` reads",
+            "64 KiB",
+            "login/token_claims",
+            "MAX_TOKEN: usize = 64 * 1024;",
+        ),
+    ]
+}
+
 #[test]
 fn the_tables_of_limits_say_what_the_code_does() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/limits.md");
@@ -597,6 +775,8 @@ fn the_tables_of_limits_say_what_the_code_does() {
         http_client(),
         http_server(),
         resource_server(),
+        logins(),
+        login_commands(),
         servers(),
         many_servers(),
         gateway(),

@@ -61,7 +61,8 @@ impl Listening {
         Self::start(command, "/mcp").await
     }
 
-    async fn start(mut command: Command, path: &str) -> Self {
+    /// Starts a program that tells its port.
+    pub(crate) async fn start(mut command: Command, path: &str) -> Self {
         let mark = Mark::new();
         let mut child = command
             .env(Mark::VARIABLE, mark.text())

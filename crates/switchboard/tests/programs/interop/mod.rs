@@ -9,6 +9,7 @@ mod everything;
 mod http_client;
 mod http_servers;
 mod listening;
+mod login;
 mod many;
 mod node_host;
 mod peer;
@@ -29,6 +30,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         http_client::TESTS,
         assistant::TESTS,
         many::TESTS,
+        &login::tests(),
     ]
     .concat();
     let trial = |(name, run): Test| Trial::test(format!("interop::{name}"), run).with_ignored_flag(true);

@@ -10,7 +10,7 @@ use switchboard_http::{
 };
 use switchboard_protocol::RpcError;
 use switchboard_protocol::jsonrpc::{self, Envelope, Message};
-use switchboard_session::link::{Challenge, LinkError, UnreachableKind};
+use switchboard_session::link::{Challenge, LinkError, LoginRequirement, UnreachableKind};
 
 /// Bounds of the wait that a server may ask for.
 const SHORTEST_WAIT: Duration = Duration::from_millis(250);
@@ -24,14 +24,37 @@ pub(crate) fn link_error(error: &HttpError) -> LinkError {
         HttpError::Redirect { status, .. } => {
             LinkError::Refused { status: status.as_u16(), text: error.to_string() }
         }
-        // The authorizer knows already that the server would answer 401.
-        HttpError::Authorize(AuthorizeError::NeedsLogin) => {
-            LinkError::Challenged(Arc::new(Challenge::new(StatusCode::UNAUTHORIZED.as_u16())))
-        }
+        HttpError::Authorize(refusal) => match login_requirement(refusal) {
+            // The authorizer knows already that the server would answer 401.
+            Some(requirement) => LinkError::Challenged(Arc::new(
+                Challenge::new(StatusCode::UNAUTHORIZED.as_u16()).with_requirement(requirement),
+            )),
+            None => LinkError::Unreachable { reason: reason(error), kind: UnreachableKind::Other },
+        },
         _ if error.is_unsent() => {
             LinkError::Unreachable { reason: reason(error), kind: unreachable_kind(error) }
         }
         _ => LinkError::lost(error.to_string()),
+    }
+}
+
+/// Returns what has to happen before there are credentials; `None` for a failure that may pass.
+pub fn login_requirement(error: &AuthorizeError) -> Option<LoginRequirement> {
+    match error {
+        AuthorizeError::NeedsLogin => Some(LoginRequirement::Login),
+        AuthorizeError::NeedsClientRegistration { issuer, redirect_uri } => {
+            Some(LoginRequirement::ClientRegistration {
+                issuer: issuer.clone(),
+                redirect_uri: redirect_uri.clone(),
+            })
+        }
+        AuthorizeError::BlockedByAdmin { code, message } => {
+            Some(LoginRequirement::Administrator { code: code.clone(), message: message.clone() })
+        }
+        AuthorizeError::AmbiguousAccount { accounts } => {
+            Some(LoginRequirement::Account { accounts: accounts.clone() })
+        }
+        _ => None,
     }
 }
 

@@ -9,6 +9,8 @@
 mod endpoint;
 mod exchange;
 mod failure;
+#[cfg(feature = "stdio")]
+mod header_helper;
 mod post;
 mod resume;
 mod sse_2024;
@@ -16,3 +18,6 @@ mod stateful;
 mod stateless;
 
 pub use endpoint::{EndpointError, Http, HttpBinding, HttpLimits};
+pub use failure::login_requirement;
+#[cfg(feature = "stdio")]
+pub use header_helper::{HeaderHelper, HeaderHelperAuthorizer, HeaderHelperError, is_reserved_header};

@@ -15,7 +15,7 @@ use crate::http::server::metadata_document;
 use crate::http::server::pending_request::PendingRequest;
 use crate::http::server::reply::{self, Reply};
 use crate::http::server::request_checks::{self, LastAccepted};
-use crate::http::server::{Accept, HttpServerOptions, ReplyBody, RequestHead};
+use crate::http::server::{Accept, AuthRejection, HttpServerOptions, MissingScopes, ReplyBody, RequestHead};
 
 /// Admits or rejects the requests of an endpoint.
 #[derive(Debug)]
@@ -90,10 +90,13 @@ impl Admission {
             .map_err(reply::rejected)?;
         let mut caller = None;
         if let Some(authenticate) = &self.options.authenticate {
-            let metadata = self.options.resource_metadata.as_deref();
-            caller = authenticate.authenticate(&parts).await.map_err(|error| error.reply(metadata))?;
+            let context = self.options.challenge_context();
+            caller = authenticate.authenticate(&parts).await.map_err(|error| error.reply(context))?;
             // The credentials are for this server only.
             parts.headers.remove(http::header::AUTHORIZATION);
+            if context.dpop.is_some() {
+                parts.headers.remove("dpop");
+            }
         }
         let Parts { method, uri, headers, extensions, .. } = parts;
         Ok(PendingRequest { head: RequestHead { method, uri, headers, extensions }, caller, peer })
@@ -104,6 +107,19 @@ impl Admission {
     pub fn metadata_document<B>(&self, request: &Request<B>) -> Option<Response<ReplyBody>> {
         let resource = self.options.protected_resource.as_ref()?;
         metadata_document::respond(resource, request.method(), request.uri().path())
+    }
+
+    /// Adds the challenge for the scopes that calls lack to their response, with status 403 unless other calls of the same
+    /// request were executed: a client repeats it with a token that has more scopes.
+    pub fn challenge_scopes(&self, reply: &mut Response<ReplyBody>, missing: &MissingScopes) {
+        if missing.scopes.is_empty() {
+            return;
+        }
+        if !missing.has_executed {
+            *reply.status_mut() = StatusCode::FORBIDDEN;
+        }
+        AuthRejection::insufficient_scope(&missing.scopes)
+            .add_challenge(reply, self.options.challenge_context());
     }
 
     /// Returns the response to a request for another path.

@@ -6,6 +6,8 @@ use http::{HeaderValue, StatusCode};
 use switchboard_session::link::BoxFuture;
 use switchboard_session::server::Caller;
 
+use switchboard_http::DpopSupport;
+
 use crate::http::server::reply::{self, Reply};
 
 /// Authenticates requests. A function of the request head is enough; an authenticator that has to wait, for keys or
@@ -41,6 +43,15 @@ where
     }
 }
 
+/// What all challenges of a server say.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct ChallengeContext<'a> {
+    /// The URL of the protected resource metadata.
+    pub(crate) metadata: Option<&'a str>,
+    /// How proofs of possession are accepted.
+    pub(crate) dpop: Option<&'a DpopSupport>,
+}
+
 /// Why a request is not authorized. The reply carries the challenge of RFC 6750 and RFC 9728.
 ///
 /// ```
@@ -56,10 +67,13 @@ pub struct AuthRejection {
     description: Option<String>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 enum RejectionReason {
     NoToken,
     InvalidToken,
+    InvalidProof,
+    /// The proof needs this nonce.
+    NonceRequired(String),
     InsufficientScope,
     Malformed,
     Unavailable,
@@ -78,6 +92,16 @@ impl AuthRejection {
     /// Rejects an invalid or expired token: 401.
     pub fn invalid_token() -> Self {
         Self::new(RejectionReason::InvalidToken)
+    }
+
+    /// Rejects a missing or invalid proof of possession (RFC 9449): 401.
+    pub(crate) fn invalid_proof() -> Self {
+        Self::new(RejectionReason::InvalidProof)
+    }
+
+    /// Rejects a proof of possession without this nonce: 401.
+    pub(crate) fn nonce_required(nonce: String) -> Self {
+        Self::new(RejectionReason::NonceRequired(nonce))
     }
 
     /// Rejects a token that lacks at least one of these required scopes: 403.
@@ -111,7 +135,10 @@ impl AuthRejection {
 
     fn status(&self) -> StatusCode {
         match self.kind {
-            RejectionReason::NoToken | RejectionReason::InvalidToken => StatusCode::UNAUTHORIZED,
+            RejectionReason::NoToken
+            | RejectionReason::InvalidToken
+            | RejectionReason::InvalidProof
+            | RejectionReason::NonceRequired(_) => StatusCode::UNAUTHORIZED,
             RejectionReason::InsufficientScope => StatusCode::FORBIDDEN,
             RejectionReason::Malformed => StatusCode::BAD_REQUEST,
             RejectionReason::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
@@ -123,23 +150,35 @@ impl AuthRejection {
             // A request without credentials gets no error code (RFC 6750, 3.1).
             RejectionReason::NoToken | RejectionReason::Unavailable => None,
             RejectionReason::InvalidToken => Some("invalid_token"),
+            RejectionReason::InvalidProof => Some("invalid_dpop_proof"),
+            RejectionReason::NonceRequired(_) => Some("use_dpop_nonce"),
             RejectionReason::InsufficientScope => Some("insufficient_scope"),
             RejectionReason::Malformed => Some("invalid_request"),
         }
     }
 
-    /// Returns the challenge; `metadata` is the URL of the protected resource metadata.
-    fn challenge(&self, metadata: Option<&str>) -> String {
+    /// Returns the challenges: one for each scheme by which the token may be sent.
+    fn challenges(&self, context: ChallengeContext<'_>) -> impl Iterator<Item = String> {
+        let is_about_proof =
+            matches!(self.kind, RejectionReason::InvalidProof | RejectionReason::NonceRequired(_));
+        let bearer = !is_about_proof && context.dpop.is_none_or(|dpop| !dpop.is_required);
+        let bearer = bearer.then(|| self.challenge("Bearer", context, None));
+        let dpop = context.dpop.map(|dpop| self.challenge("DPoP", context, Some(&dpop.algorithms.join(" "))));
+        bearer.into_iter().chain(dpop)
+    }
+
+    fn challenge(&self, scheme: &str, context: ChallengeContext<'_>, algorithms: Option<&str>) -> String {
         let scopes = (!self.scopes.is_empty()).then(|| self.scopes.join(" "));
-        let mut text = String::from("Bearer");
+        let mut text = scheme.to_owned();
         for (name, value) in [
-            ("resource_metadata", metadata),
+            ("resource_metadata", context.metadata),
+            ("algs", algorithms),
             ("error", self.error()),
             ("scope", scopes.as_deref()),
             ("error_description", self.description.as_deref()),
         ] {
             let Some(value) = value else { continue };
-            text.push_str(if text.len() == "Bearer".len() { " " } else { ", " });
+            text.push_str(if text.len() == scheme.len() { " " } else { ", " });
             text.push_str(name);
             text.push_str("=\"");
             // Only the characters that a quoted value may hold (RFC 6750, 3).
@@ -155,10 +194,12 @@ impl AuthRejection {
     }
 
     /// Returns the HTTP response for this rejection.
-    pub(crate) fn reply(&self, metadata: Option<&str>) -> Reply {
-        let reason = match self.kind {
+    pub(crate) fn reply(&self, context: ChallengeContext<'_>) -> Reply {
+        let reason = match &self.kind {
             RejectionReason::NoToken => "authorization is needed: send a bearer token",
             RejectionReason::InvalidToken => "the token is not valid here, or no longer",
+            RejectionReason::InvalidProof => "the DPoP proof is not valid",
+            RejectionReason::NonceRequired(_) => "the DPoP proof needs the nonce of this response",
             RejectionReason::InsufficientScope => "the token does not allow this",
             RejectionReason::Malformed => "the authorization cannot be read",
             RejectionReason::Unavailable => {
@@ -168,16 +209,20 @@ impl AuthRejection {
         let reason = self.description.as_deref().unwrap_or(reason);
         let mut reply = reply::reject(self.status(), reason);
         if self.kind != RejectionReason::Unavailable {
-            self.add_challenge(&mut reply, metadata);
+            self.add_challenge(&mut reply, context);
+        }
+        if let RejectionReason::NonceRequired(nonce) = &self.kind
+            && let Ok(nonce) = HeaderValue::from_str(nonce)
+        {
+            reply.headers_mut().insert("dpop-nonce", nonce);
         }
         reply
     }
 
-    /// Adds the challenge header to a response.
-    pub(crate) fn add_challenge(&self, reply: &mut Reply, metadata: Option<&str>) {
-        if let Ok(challenge) = HeaderValue::from_str(&self.challenge(metadata)) {
-            reply.headers_mut().insert(WWW_AUTHENTICATE, challenge);
-        }
+    /// Adds the challenge headers to a response.
+    pub(crate) fn add_challenge(&self, reply: &mut Reply, context: ChallengeContext<'_>) {
+        let challenges = self.challenges(context).filter_map(|text| HeaderValue::from_str(&text).ok());
+        challenges.for_each(|challenge| _ = reply.headers_mut().append(WWW_AUTHENTICATE, challenge));
     }
 }
 
@@ -205,11 +250,33 @@ mod tests {
             ),
             (AuthRejection::malformed(), None, 400, r#"Bearer error="invalid_request""#),
         ] {
-            let reply = rejection.reply(metadata);
+            let reply = rejection.reply(ChallengeContext { metadata, dpop: None });
             assert_eq!(reply.status(), status);
             assert_eq!(reply.headers()[WWW_AUTHENTICATE], challenge);
         }
-        let reply = AuthRejection::unavailable().reply(metadata);
+        let reply = AuthRejection::unavailable().reply(ChallengeContext { metadata, dpop: None });
         assert_eq!((reply.status().as_u16(), reply.headers().get(WWW_AUTHENTICATE)), (503, None));
+    }
+
+    #[test]
+    fn proofs_of_possession_have_challenges_of_their_own() {
+        let challenges = |rejection: AuthRejection, is_required| -> Vec<String> {
+            let dpop = DpopSupport::new(["ES256", "EdDSA"], is_required);
+            let reply =
+                rejection.reply(ChallengeContext { metadata: Some("https://h/m"), dpop: Some(&dpop) });
+            let values = reply.headers().get_all(WWW_AUTHENTICATE).iter();
+            values.map(|value| value.to_str().unwrap().to_owned()).collect()
+        };
+        let bearer = r#"Bearer resource_metadata="https://h/m""#;
+        let dpop = r#"DPoP resource_metadata="https://h/m", algs="ES256 EdDSA""#;
+        assert_eq!(challenges(AuthRejection::no_token(), false), [bearer, dpop]);
+        assert_eq!(challenges(AuthRejection::no_token(), true), [dpop]);
+        let invalid = challenges(AuthRejection::invalid_proof(), false);
+        assert_eq!(invalid, [format!(r#"{dpop}, error="invalid_dpop_proof""#)]);
+        let support = DpopSupport::new(["ES256"], false);
+        let context = ChallengeContext { metadata: None, dpop: Some(&support) };
+        let reply = AuthRejection::nonce_required("n1".to_owned()).reply(context);
+        assert_eq!((reply.status().as_u16(), reply.headers()["dpop-nonce"].as_bytes()), (401, &b"n1"[..]));
+        assert_eq!(reply.headers()[WWW_AUTHENTICATE], r#"DPoP algs="ES256", error="use_dpop_nonce""#);
     }
 }

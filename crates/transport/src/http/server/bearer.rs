@@ -1,37 +1,51 @@
-//! Authentication by a bearer token that a [`Verifier`] checks.
+//! Authentication by a token that a [`Verifier`] checks: a bearer token, or one with a proof of possession.
 //!
 //! Invariants: a token is taken from one `Authorization` header only, never from the query or the body; every rejection
 //! names the scopes to ask for, so that a client can log in.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
+use foldhash::fast::RandomState;
 use http::header::AUTHORIZATION;
 use http::request::Parts;
-use switchboard_http::{PresentedToken, VerifiedCaller, Verifier, VerifyError};
+use parking_lot::Mutex;
+use switchboard_http::{PresentedToken, TokenScheme, VerifiedCaller, Verifier, VerifyError};
 use switchboard_protocol::Raw;
 use switchboard_session::link::BoxFuture;
 use switchboard_session::server::Caller;
 
 use crate::http::server::authenticate::{AuthRejection, Authenticate};
 
-/// Authenticates requests by their bearer token.
+/// Authenticates requests by their token.
 pub(crate) struct BearerAuthenticator {
     verifier: Arc<dyn Verifier>,
+    callers: CallerCache,
 }
 
 impl BearerAuthenticator {
     pub(crate) fn new(verifier: Arc<dyn Verifier>) -> Self {
-        Self { verifier }
+        Self { verifier, callers: CallerCache::default() }
     }
 
     async fn verify(&self, head: &Parts) -> Result<Option<Caller>, AuthRejection> {
-        let token = bearer_token(head)?;
+        let dpop = self.verifier.protected_resource().and_then(|resource| resource.dpop.as_ref());
+        let (scheme, token) = read_token(head, dpop.is_some())?;
         let presented = PresentedToken::new(token, &head.method, &head.headers);
+        let presented = presented.with_path(head.uri.path()).with_scheme(scheme);
         match self.verifier.verify(presented).await {
-            Ok(caller) => Ok(Some(to_caller(&caller))),
+            Ok(caller) => Ok(Some(self.callers.caller(caller))),
             Err(VerifyError::Unavailable { reason }) => {
                 tracing::warn!(reason, "a token cannot be verified");
                 Err(AuthRejection::unavailable())
+            }
+            Err(VerifyError::NonceRequired { nonce }) => Err(AuthRejection::nonce_required(nonce)),
+            Err(error @ VerifyError::InvalidProof { .. }) => {
+                Err(AuthRejection::invalid_proof().with_description(error.to_string()))
+            }
+            // Only now, because tokens are long: one that is valid is well formed.
+            Err(_) if !is_token(token.as_bytes()) => {
+                Err(AuthRejection::malformed().with_description("the token is malformed"))
             }
             Err(error) => Err(AuthRejection::invalid_token().with_description(error.to_string())),
         }
@@ -47,25 +61,64 @@ impl Authenticate for BearerAuthenticator {
     }
 }
 
-/// Returns the token of a request.
-fn bearer_token(head: &Parts) -> Result<&str, AuthRejection> {
+/// The callers of verified tokens, so that the claims of a cached token are not parsed with every request.
+#[derive(Default)]
+struct CallerCache {
+    /// By the address of the verified caller, which is kept, so that no other one has it. Held for a lookup.
+    callers: Mutex<HashMap<usize, (Arc<VerifiedCaller>, Caller), RandomState>>,
+}
+
+/// The most callers that are cached.
+const MAX_CALLERS: usize = 1024;
+
+impl CallerCache {
+    fn caller(&self, verified: Arc<VerifiedCaller>) -> Caller {
+        let address = Arc::as_ptr(&verified).addr();
+        if let Some((_, caller)) = self.callers.lock().get(&address) {
+            return caller.clone();
+        }
+        let caller = to_caller(&verified);
+        // A verifier that makes a new caller for every request gains nothing, and must not fill the cache.
+        if Arc::strong_count(&verified) > 1 {
+            let mut callers = self.callers.lock();
+            if callers.len() >= MAX_CALLERS {
+                callers.clear();
+            }
+            callers.insert(address, (verified, caller.clone()));
+        }
+        caller
+    }
+}
+
+/// Returns the token of a request and its scheme.
+fn read_token(head: &Parts, accepts_dpop: bool) -> Result<(TokenScheme, &str), AuthRejection> {
     let mut headers = head.headers.get_all(AUTHORIZATION).iter();
     let header = headers.next().ok_or_else(AuthRejection::no_token)?;
     if headers.next().is_some() {
         return Err(AuthRejection::malformed().with_description("two Authorization headers"));
     }
-    let header = header.to_str().map_err(|_| AuthRejection::malformed())?;
+    let header = std::str::from_utf8(header.as_bytes()).map_err(|_| AuthRejection::malformed())?;
     let (scheme, token) = header.split_once(' ').unwrap_or((header, ""));
-    if !scheme.eq_ignore_ascii_case("bearer") {
-        return Err(AuthRejection::no_token());
-    }
+    let scheme = match scheme {
+        scheme if scheme.eq_ignore_ascii_case("bearer") => TokenScheme::Bearer,
+        scheme if accepts_dpop && scheme.eq_ignore_ascii_case("dpop") => TokenScheme::Dpop,
+        _ => return Err(AuthRejection::no_token()),
+    };
     let token = token.trim_matches(' ');
-    // The characters of a token (RFC 6750, 2.1).
-    let fits = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~+/=".contains(&byte);
-    if token.is_empty() || !token.bytes().all(fits) {
-        return Err(AuthRejection::malformed().with_description("the bearer token is empty or malformed"));
+    if token.is_empty() {
+        return Err(AuthRejection::malformed().with_description("the token is empty"));
     }
-    Ok(token)
+    Ok((scheme, token))
+}
+
+/// Returns whether all bytes are characters of a token (RFC 6750, 2.1). Without an early exit, so that it is compiled to
+/// instructions for many bytes at a time: tokens are long.
+fn is_token(bytes: &[u8]) -> bool {
+    bytes.iter().fold(true, |fits, byte| {
+        let is_letter = (byte | 0x20).wrapping_sub(b'a') < 26;
+        let is_other = (b'-'..=b'9').contains(byte) || matches!(byte, b'_' | b'~' | b'+' | b'=');
+        fits & (is_letter | is_other)
+    })
 }
 
 fn to_caller(verified: &VerifiedCaller) -> Caller {
@@ -85,6 +138,7 @@ mod tests {
     use switchboard_http::ProtectedResource;
 
     use super::*;
+    use crate::http::server::authenticate::ChallengeContext;
 
     #[derive(Debug)]
     struct AdaOnly {
@@ -136,6 +190,31 @@ mod tests {
         }
     }
 
+    #[test]
+    fn the_characters_of_tokens_are_those_of_the_rfc() {
+        for byte in 0..=u8::MAX {
+            let expected = byte.is_ascii_alphanumeric() || b"-._~+/=".contains(&byte);
+            assert_eq!(is_token(&[b'a', byte]), expected, "{byte}");
+        }
+    }
+
+    #[test]
+    fn the_caller_of_a_cached_token_is_made_once() {
+        let callers = CallerCache::default();
+        let kept = Arc::new(VerifiedCaller::new("ada"));
+        for _ in 0..3 {
+            assert_eq!(callers.caller(Arc::clone(&kept)).subject, "ada");
+            assert_eq!(callers.caller(Arc::new(VerifiedCaller::new("other"))).subject, "other");
+        }
+        assert_eq!(callers.callers.lock().len(), 1);
+        let many: Vec<_> =
+            (0..3000).map(|number| Arc::new(VerifiedCaller::new(number.to_string()))).collect();
+        for (number, verified) in many.iter().enumerate() {
+            assert_eq!(callers.caller(Arc::clone(verified)).subject, number.to_string());
+            assert!(callers.callers.lock().len() <= MAX_CALLERS);
+        }
+    }
+
     #[tokio::test]
     async fn every_other_request_is_rejected_with_the_scopes_to_ask_for() {
         let scopes = ["a", "b"];
@@ -158,17 +237,20 @@ mod tests {
             &[b"Bearer of-ada,x"],
         ] {
             assert_eq!(
-                authenticate("/mcp", values).await.unwrap_err().reply(None).status(),
+                authenticate("/mcp", values).await.unwrap_err().reply(ChallengeContext::default()).status(),
                 400,
                 "{values:?}"
             );
         }
         let twice = authenticate("/mcp", &[b"Bearer of-ada", b"Bearer of-ada"]).await.unwrap_err();
-        assert_eq!(twice.reply(None).status(), 400);
+        assert_eq!(twice.reply(ChallengeContext::default()).status(), 400);
         let invalid = authenticate("/mcp", &[b"Bearer x"]).await.unwrap_err();
         let challenge = r#"Bearer resource_metadata="https://h/meta", error="invalid_token", scope="a b", error_description="the token is not valid: it has expired""#;
-        assert_eq!(invalid.reply(Some("https://h/meta")).headers()["www-authenticate"], challenge);
+        assert_eq!(
+            invalid.reply(ChallengeContext { metadata: Some("https://h/meta"), dpop: None }).headers()["www-authenticate"],
+            challenge
+        );
         let slow = authenticate("/mcp", &[b"Bearer slow"]).await.unwrap_err();
-        assert_eq!(slow.reply(None).status(), 503);
+        assert_eq!(slow.reply(ChallengeContext::default()).status(), 503);
     }
 }

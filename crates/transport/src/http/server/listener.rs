@@ -2,13 +2,18 @@
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
+#[cfg(feature = "http-tls")]
+use std::sync::Arc;
 use std::task::Poll;
 use std::time::{Duration, Instant};
 
 use hyper::body::Incoming;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto;
-use tokio::net::{TcpListener, TcpStream};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::TcpListener;
+#[cfg(feature = "http-tls")]
+use tokio::net::TcpStream;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
@@ -16,6 +21,8 @@ use crate::http::server::client_id::network;
 use crate::http::server::connections::{AdmissionLimits, ConnectionPermit, Connections, ShutdownSignal};
 use crate::http::server::endpoint::Endpoint;
 use crate::http::server::timed_io::{IoTimeouts, TimedIo};
+#[cfg(feature = "http-tls")]
+use crate::http::server::tls::{TlsHandshakes, TlsIdentity};
 
 /// Limits of the accept loop.
 #[derive(Debug, Clone)]
@@ -33,6 +40,8 @@ pub struct ListenerLimits {
     pub drain: Duration,
     /// HTTP/2 requests on one connection at a time.
     pub streams: u32,
+    /// TLS handshakes at a time; further clients wait, for [`Self::header_time`] in all.
+    pub handshakes: usize,
 }
 
 impl Default for ListenerLimits {
@@ -45,6 +54,7 @@ impl Default for ListenerLimits {
             idle: seconds(60),
             drain: seconds(10),
             streams: 100,
+            handshakes: 1024,
         }
     }
 }
@@ -73,6 +83,8 @@ impl Default for ListenerLimits {
 pub struct HttpListener {
     listener: TcpListener,
     limits: ListenerLimits,
+    #[cfg(feature = "http-tls")]
+    tls: Option<Arc<TlsIdentity>>,
     stop: watch::Sender<bool>,
 }
 
@@ -83,13 +95,27 @@ impl HttpListener {
     /// When binding fails.
     pub async fn bind(address: SocketAddr) -> io::Result<Self> {
         let listener = TcpListener::bind(address).await?;
-        Ok(Self { listener, limits: ListenerLimits::default(), stop: watch::Sender::new(false) })
+        Ok(Self {
+            listener,
+            limits: ListenerLimits::default(),
+            #[cfg(feature = "http-tls")]
+            tls: None,
+            stop: watch::Sender::new(false),
+        })
     }
 
     /// Sets the limits.
     #[must_use]
     pub fn with_limits(mut self, limits: ListenerLimits) -> Self {
         self.limits = limits;
+        self
+    }
+
+    /// Serves encrypted connections only, with this certificate. Negotiates HTTP/2 or HTTP/1.1.
+    #[cfg(feature = "http-tls")]
+    #[must_use]
+    pub fn with_tls(mut self, identity: impl Into<Arc<TlsIdentity>>) -> Self {
+        self.tls = Some(identity.into());
         self
     }
 
@@ -113,6 +139,8 @@ impl HttpListener {
             all: self.limits.connections,
             per_address: self.limits.connections_per_address,
         };
+        #[cfg(feature = "http-tls")]
+        let tls = self.tls.map(|identity| Arc::new(TlsHandshakes::new(identity, self.limits.handshakes)));
         let mut connections = JoinSet::new();
         let mut stopped = self.stop.subscribe();
         let mut backoff = AcceptBackoff::default();
@@ -129,8 +157,15 @@ impl HttpListener {
                         if service.is_proxy(peer.ip()) { usize::MAX } else { admission.per_address };
                     let admission = AdmissionLimits { per_address, ..admission };
                     let Some(permit) = open.admit(admission, network(peer.ip())) else { continue };
-                    let limits = self.limits.clone();
-                    connections.spawn(serve_connection(stream, peer.ip(), permit, service.clone(), limits));
+                    let _ = stream.set_nodelay(true);
+                    let (service, limits) = (service.clone(), self.limits.clone());
+                    let client = AdmittedClient { peer: peer.ip(), permit };
+                    #[cfg(feature = "http-tls")]
+                    if let Some(tls) = &tls {
+                        connections.spawn(serve_secure(stream, Arc::clone(tls), client, service, limits));
+                        continue;
+                    }
+                    connections.spawn(serve_connection(stream, client, service, limits));
                 }
                 Err(error) => backoff.wait(&error).await,
             }
@@ -156,15 +191,42 @@ impl ShutdownHandle {
     }
 }
 
-/// Serves one connection until it ends, times out, or the listener stops.
-async fn serve_connection(
-    stream: TcpStream,
+/// A client whose connection was admitted.
+struct AdmittedClient {
     peer: IpAddr,
     permit: ConnectionPermit,
+}
+
+/// Performs the handshake of a connection and serves it.
+#[cfg(feature = "http-tls")]
+async fn serve_secure(
+    stream: TcpStream,
+    tls: Arc<TlsHandshakes>,
+    client: AdmittedClient,
     service: impl Endpoint,
     limits: ListenerLimits,
 ) {
-    let _ = stream.set_nodelay(true);
+    let secured = {
+        let mut handshake = std::pin::pin!(tls.accept(stream, limits.header_time));
+        std::future::poll_fn(|cx| match client.permit.shutdown.poll(cx) {
+            Poll::Ready(_) => Poll::Ready(None),
+            Poll::Pending => handshake.as_mut().poll(cx),
+        })
+        .await
+    };
+    if let Some(stream) = secured {
+        serve_connection(stream, client, service, limits).await;
+    }
+}
+
+/// Serves one connection until it ends, times out, or the listener stops.
+async fn serve_connection<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
+    stream: S,
+    client: AdmittedClient,
+    service: impl Endpoint,
+    limits: ListenerLimits,
+) {
+    let AdmittedClient { peer, permit } = client;
     let activity = permit.activity.clone();
     let write = service.write_stall();
     let timeouts = IoTimeouts { head: limits.header_time, between: limits.idle, write };

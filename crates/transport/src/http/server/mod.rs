@@ -20,6 +20,7 @@ mod listener;
 mod lru;
 mod metadata_document;
 mod mirror;
+mod missing_scopes;
 mod options;
 mod pending_request;
 mod reply;
@@ -34,6 +35,8 @@ mod stateless;
 mod store;
 mod stream_limit;
 mod timed_io;
+#[cfg(feature = "http-tls")]
+mod tls;
 
 pub use accept::{Accept, AcceptPolicy};
 pub use admission::{Admission, AdmittedRequest};
@@ -43,9 +46,14 @@ pub use budget::ByteBudget;
 pub use client_id::{AddressRange, AddressRangeError, ClientAddress, ForwardedHeader, PeerAddress};
 pub use endpoint::Endpoint;
 pub use listener::{HttpListener, ListenerLimits, ShutdownHandle};
+pub use missing_scopes::MissingScopes;
 pub use options::{HttpServerOptions, LegacySse};
 pub use pending_request::RequestHead;
 pub use reply::{encode_message_event, malformed_error, message_response, status_response, stream_response};
 pub use service::HttpService;
 pub use store::{MemoryStore, SessionStore};
-pub use switchboard_http::{PresentedToken, ProtectedResource, VerifiedCaller, Verifier, VerifyError};
+pub use switchboard_http::{
+    DpopSupport, PresentedToken, ProtectedResource, TokenScheme, VerifiedCaller, Verifier, VerifyError,
+};
+#[cfg(feature = "http-tls")]
+pub use tls::{TlsError, TlsIdentity};

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use switchboard_http::{ProtectedResource, Verifier};
 
+use crate::http::server::authenticate::ChallengeContext;
 use crate::http::server::bearer::BearerAuthenticator;
 use crate::http::server::pending_request::ForwardedExtension;
 use crate::http::server::{
@@ -149,6 +150,17 @@ impl HttpServerOptions {
             self.protected_resource = Some(Arc::new(resource.clone()));
         }
         self.with_authenticate(BearerAuthenticator::new(verifier))
+    }
+
+    /// Returns whether a verifier describes the resource, so that clients learn where to log in.
+    pub fn is_protected_resource(&self) -> bool {
+        self.protected_resource.is_some()
+    }
+
+    /// Returns what all challenges say.
+    pub(crate) fn challenge_context(&self) -> ChallengeContext<'_> {
+        let dpop = self.protected_resource.as_ref().and_then(|resource| resource.dpop.as_ref());
+        ChallengeContext { metadata: self.resource_metadata.as_deref(), dpop }
     }
 
     /// Forwards a type of request extension, added by a layer in front of the service, to handlers, which get it from

@@ -8,6 +8,7 @@ use switchboard_protocol::{ErrorCode, RequestId, RpcError};
 use switchboard_session::server::Outcome;
 
 use crate::http::message::{before_result, response_text};
+use crate::http::server::authenticate::ChallengeContext;
 use crate::http::server::request_checks::Rejection;
 use crate::http::server::{Accept, AuthRejection, ReplyBody};
 
@@ -102,11 +103,11 @@ pub(crate) fn answer(accept: Accept, status: StatusCode, id: &RequestId, outcome
 }
 
 /// Adds status 403 and a challenge if the error says that the caller lacks scopes.
-pub(crate) fn with_challenge(mut reply: Reply, outcome: &Outcome, metadata: Option<&str>) -> Reply {
+pub(crate) fn with_challenge(mut reply: Reply, outcome: &Outcome, context: ChallengeContext<'_>) -> Reply {
     let Err(error) = outcome else { return reply };
     if let Some(scopes) = error.missing_scopes() {
         *reply.status_mut() = StatusCode::FORBIDDEN;
-        AuthRejection::insufficient_scope(scopes).add_challenge(&mut reply, metadata);
+        AuthRejection::insufficient_scope(scopes).add_challenge(&mut reply, context);
     }
     reply
 }

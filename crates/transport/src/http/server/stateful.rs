@@ -12,6 +12,7 @@ use tokio::sync::oneshot;
 use crate::http::header::{LAST_EVENT_ID, PROTOCOL_VERSION, SESSION_ID};
 use crate::http::message::response_text;
 use crate::http::server::event_queue::{Delivery, EventQueue};
+use crate::http::server::missing_scopes::MissingScopes;
 use crate::http::server::pending_request::{PendingRequest, RequestMetadata};
 use crate::http::server::reply::{self, Reply};
 use crate::http::server::service::Inner;
@@ -231,8 +232,8 @@ fn reply_whole(
 }
 
 fn message(inner: &Inner, accept: Accept, id: &RequestId, outcome: &Outcome) -> Reply {
-    let metadata = inner.options().resource_metadata.as_deref();
-    reply::with_challenge(reply::answer(accept, StatusCode::OK, id, outcome), outcome, metadata)
+    let context = inner.options().challenge_context();
+    reply::with_challenge(reply::answer(accept, StatusCode::OK, id, outcome), outcome, context)
 }
 
 /// Returns the reply to a cancelled request: an empty stream, because clients treat 204 as a broken server.
@@ -352,17 +353,22 @@ pub(crate) async fn batch(
         let reason = "an array is no message here: few revisions have batches, and none is empty";
         return Err(reply::reject(StatusCode::BAD_REQUEST, reason));
     }
-    let mut answers = Vec::new();
+    let (mut answers, mut missing) = (Vec::new(), MissingScopes::default());
     let http_request = pending.take_metadata(inner.options());
     for element in elements {
         match element {
             Ok(Envelope::Request(request)) => {
                 let id = request.id.clone();
                 let outcome = batch_element_outcome(inner, &session, request, http_request.clone()).await;
+                missing.add(&outcome);
                 answers.push(response_text(Some(&id), outcome.as_ref()));
             }
-            Ok(Envelope::Notification(note)) => dispatch_notification(inner, &session, note),
+            Ok(Envelope::Notification(note)) => {
+                missing.add(&Ok(()));
+                dispatch_notification(inner, &session, note);
+            }
             Ok(Envelope::Response(response)) => {
+                missing.add(&Ok(()));
                 if let Some(id) = response.id {
                     session.resolve_upcall(&id, response.outcome);
                 }
@@ -377,7 +383,9 @@ pub(crate) async fn batch(
         return Ok(reply::status_response(StatusCode::ACCEPTED));
     }
     let answers = [b"[", &answers.join(&b',')[..], b"]"].concat();
-    Ok(reply::message_response(Accept::JSON, StatusCode::OK, answers))
+    let mut reply = reply::message_response(Accept::JSON, StatusCode::OK, answers);
+    inner.admission.challenge_scopes(&mut reply, &missing);
+    Ok(reply)
 }
 
 async fn batch_element_outcome(

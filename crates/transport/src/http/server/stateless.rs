@@ -15,6 +15,7 @@ use switchboard_session::server::{
 use tokio::sync::Notify;
 
 use crate::http::message::{note_text, response_text};
+use crate::http::server::authenticate::ChallengeContext;
 use crate::http::server::budget::Budget;
 use crate::http::server::event_queue::{Delivery, EventQueue};
 use crate::http::server::mirror::check_mirror;
@@ -61,7 +62,7 @@ pub(crate) async fn answer(
         upgrade_notify: Notify::new(),
         http_request: pending.take_metadata(inner.options()),
     });
-    let metadata = inner.options().resource_metadata.as_deref();
+    let context = inner.options().challenge_context();
     match inner.server.answer(
         &inner.no_session,
         request,
@@ -74,13 +75,13 @@ pub(crate) async fn answer(
                 status => status,
             };
             let outcome = Err(error);
-            reply::with_challenge(reply::answer(accept, status, &id, &outcome), &outcome, metadata)
+            reply::with_challenge(reply::answer(accept, status, &id, &outcome), &outcome, context)
         }
-        AnswerOutcome::Now(outcome) => reply_channel.finish(metadata, accept, &id, &outcome),
+        AnswerOutcome::Now(outcome) => reply_channel.finish(context, accept, &id, &outcome),
         AnswerOutcome::Later(mut response) => {
             tokio::select! {
                 biased;
-                outcome = &mut response, if !wants_stream => reply_channel.finish(metadata, accept, &id, &outcome),
+                outcome = &mut response, if !wants_stream => reply_channel.finish(context, accept, &id, &outcome),
                 // A long-lived request is a stream from the start, unless it is rejected at once.
                 () = async { if !listens { reply_channel.upgraded().await } } => {
                     let queue = reply_channel.queue();
@@ -93,9 +94,9 @@ pub(crate) async fn answer(
     }
 }
 
-fn reply_whole(metadata: Option<&str>, accept: Accept, id: &RequestId, outcome: &Outcome) -> Reply {
+fn reply_whole(context: ChallengeContext<'_>, accept: Accept, id: &RequestId, outcome: &Outcome) -> Reply {
     let status = outcome.as_ref().map_or_else(|error| status_of(error.code), |_| StatusCode::OK);
-    reply::with_challenge(reply::answer(accept, status, id, outcome), outcome, metadata)
+    reply::with_challenge(reply::answer(accept, status, id, outcome), outcome, context)
 }
 
 /// Intervals of keep-alive comments and of stall detection.
@@ -150,9 +151,15 @@ impl StatelessReplyChannel {
     }
 
     /// Returns the reply: a stream if notifications precede the response, otherwise one document.
-    fn finish(&self, metadata: Option<&str>, accept: Accept, id: &RequestId, outcome: &Outcome) -> Reply {
+    fn finish(
+        &self,
+        context: ChallengeContext<'_>,
+        accept: Accept,
+        id: &RequestId,
+        outcome: &Outcome,
+    ) -> Reply {
         if !self.upgraded.load(Ordering::Acquire) {
-            return reply_whole(metadata, accept, id, outcome);
+            return reply_whole(context, accept, id, outcome);
         }
         let queue = self.queue();
         queue.push(encode_message_event(&response_text(Some(id), outcome.as_ref())), Delivery::Required);
