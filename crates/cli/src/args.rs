@@ -3,6 +3,7 @@
 mod completions;
 mod demo;
 mod gateway;
+mod http_server;
 mod key;
 mod login;
 mod policy;
@@ -22,6 +23,7 @@ use crate::error::{CommandError, ErrorFormat};
 pub(crate) use completions::{CompletionsArgs, ManArgs};
 pub(crate) use demo::{DemoArgs, DemoServerArgs};
 pub(crate) use gateway::GatewayArgs;
+pub(crate) use http_server::HttpServerArgs;
 pub(crate) use key::{KeyAction, KeyArgs, KeyCreateArgs, KeyRevokeArgs};
 pub(crate) use login::{AccountsArgs, LoginArgs, LogoutArgs};
 pub(crate) use policy::{PolicyAction, PolicyArgs, PolicyCheckArgs, PolicyTestArgs, TargetKindArg};

@@ -24,6 +24,7 @@ mod elicitation;
 mod environment;
 mod error;
 mod expand;
+mod http_server;
 mod login;
 mod nearest;
 mod output;

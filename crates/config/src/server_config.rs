@@ -129,6 +129,18 @@ pub struct Settings {
 }
 
 impl ServerConfig {
+    /// Returns whether the server is used with secrets of the user: environment variables, headers, login settings, or the
+    /// token of a connector.
+    pub fn has_credentials(&self) -> bool {
+        let of_transport = match &self.transport {
+            TransportConfig::Stdio { env, inherit_env, .. } => !env.is_empty() || !inherit_env.is_empty(),
+            TransportConfig::Http { headers, .. } => !headers.is_empty(),
+            TransportConfig::Sdk { .. } => false,
+            TransportConfig::Proxy { .. } => true,
+        };
+        of_transport || self.oauth.is_some() || self.headers_helper.is_some()
+    }
+
     /// Creates a configuration with default settings.
     pub fn new(transport: TransportConfig) -> Self {
         let settings = Settings::default();

@@ -1,11 +1,10 @@
 //! Arguments of `gateway`.
 
-use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use switchboard::gateway::PrefixPolicy;
 
-use super::value_parsers::socket;
+use super::HttpServerArgs;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -13,11 +12,13 @@ Examples:
   # one entry for all your servers in the configuration of another program
   switchboard gateway --stdio
   # then: switchboard tools --url http://127.0.0.1:8080/mcp
-  switchboard gateway --http 127.0.0.1:8080")]
+  switchboard gateway --http 127.0.0.1:8080
+  # for servers with credentials: only callers with a key
+  switchboard key create laptop --file keys.json
+  switchboard gateway --http 127.0.0.1:8080 --api-keys keys.json")]
 pub(crate) struct GatewayArgs {
-    /// Serve over HTTP at /mcp on this address, like 127.0.0.1:8080; port 0 chooses a free port
-    #[arg(long, value_name = "ADDR", value_parser = socket)]
-    pub(crate) http: Option<SocketAddr>,
+    #[command(flatten)]
+    pub(crate) server: HttpServerArgs,
     /// Serve on stdin and stdout; the default if stdin is not a terminal
     #[arg(long, conflicts_with = "http")]
     pub(crate) stdio: bool,
@@ -30,12 +31,9 @@ pub(crate) struct GatewayArgs {
     /// Record every request in this file, one JSON object per line
     #[arg(long, value_name = "FILE")]
     pub(crate) audit: Option<PathBuf>,
-    /// Accept requests from other machines. There is no authentication: everyone who reaches the port can use the servers
-    #[arg(long, requires = "http", requires = "allow_host")]
-    pub(crate) allow_remote: bool,
-    /// A host name or address of this machine that requests may use; requests for other hosts are rejected
-    #[arg(long, value_name = "NAME", requires = "http")]
-    pub(crate) allow_host: Vec<String>,
+    /// Serve over HTTP without API keys although servers have credentials: every program on this machine can use them
+    #[arg(long, requires = "http", conflicts_with = "api_keys")]
+    pub(crate) anonymous: bool,
 }
 
 /// When names are prefixed.

@@ -3,37 +3,32 @@
 use std::io::IsTerminal;
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::time::Duration;
 
+use switchboard::auth::TokenStore;
 use switchboard::gateway::audit::{AuditFile, AuditFileOptions, AuditLog, AuditOptions, AuditPolicy};
 use switchboard::gateway::{Gateway, GatewayEndpoint, GatewayOptions};
-use switchboard::host::config::{OffReason, ResolvedConfig, StartPolicy};
+use switchboard::host::config::{ConfiguredServer, OffReason, ResolvedConfig, ServerConfig, StartPolicy};
 use switchboard::host::permission::{FallbackPolicy, Gate, Ledger, Policy};
-use switchboard::host::{DriftPolicy, Host, HostEvent, HostEvents, ServerSpec, Status};
+use switchboard::host::{DriftPolicy, Host, HostEvent, HostEvents, ServerSpec, Status, Transport};
 use switchboard::serve_stdio;
-use switchboard::server::{HttpListener, HttpServerOptions, ListenerLimits};
 
 use crate::args::GatewayArgs;
 use crate::command::policy::{self, LoadedPolicy};
 use crate::configured_servers::{ConfigFiles, NO_SERVERS_HINT, pins};
 use crate::connect::CLOSE_TIMEOUT;
 use crate::error::CommandError;
-use crate::login::open_logins;
+use crate::http_server::BoundServer;
+use crate::login::{open_logins, open_store};
 use crate::output::Screen;
 use crate::sanitize::one_line;
 use crate::signals::Signals;
-
-/// Time for calls in progress to finish after a signal.
-const DRAIN: Duration = Duration::from_secs(5);
-/// Loopback host names.
-const LOOPBACK: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
 
 /// Serves until the client disconnects or a signal arrives, then stops the servers.
 ///
 /// # Errors
 /// Returns an error if nothing is configured, or the address or stdin and stdout cannot be used.
 pub(crate) async fn run(args: &GatewayArgs) -> Result<(), CommandError> {
-    if args.http.is_none() && !args.stdio && std::io::stdin().is_terminal() {
+    if args.server.http.is_none() && !args.stdio && std::io::stdin().is_terminal() {
         return Err(CommandError::usage("a gateway is started by a client, or serves over HTTP")
             .hint("pass --http 127.0.0.1:8080, or --stdio to speak to it on this terminal"));
     }
@@ -44,6 +39,7 @@ pub(crate) async fn run(args: &GatewayArgs) -> Result<(), CommandError> {
     if files.resolved.servers.is_empty() {
         return Err(CommandError::usage("no servers are configured").hint(NO_SERVERS_HINT));
     }
+    check_callers(args, &files.resolved).await?;
     let (options, audit) = access_options(args, &screen)?;
     let host = build_host(&files, &screen);
     let events = host.events();
@@ -148,7 +144,7 @@ async fn report_failures(mut events: HostEvents, screen: &Screen) -> std::conver
 }
 
 async fn serve(gateway: &Gateway, args: &GatewayArgs, mut signals: Signals) -> Result<(), CommandError> {
-    match args.http {
+    match args.server.http {
         Some(address) => serve_http(gateway, address, args, signals).await,
         None => tokio::select! {
             served = serve_stdio(gateway.server()) => Ok(served?),
@@ -162,48 +158,44 @@ async fn serve_http(
     gateway: &Gateway,
     address: SocketAddr,
     args: &GatewayArgs,
-    mut signals: Signals,
+    signals: Signals,
 ) -> Result<(), CommandError> {
-    if !address.ip().is_loopback() && !args.allow_remote {
-        return Err(CommandError::usage(format!(
-            "{address} is reachable from other machines, and there is no authentication"
-        ))
-        .hint("serve on 127.0.0.1, or pass --allow-remote --allow-host NAME to allow it"));
-    }
-    let listener = HttpListener::bind(address).await.map_err(|error| {
-        CommandError::other("io", format!("cannot listen on {address}: {error}"))
-            .hint("port 0 chooses a free port")
-    })?;
-    let mut limits = ListenerLimits::default();
-    limits.drain = DRAIN;
-    let listener = listener.with_limits(limits);
-    let mut options = HttpServerOptions::default();
-    if !args.allow_host.is_empty() {
-        options.allowed_hosts =
-            LOOPBACK.map(str::to_owned).into_iter().chain(args.allow_host.clone()).collect();
-    }
-    announce(listener.address()?, args);
-    let stopper = listener.shutdown_handle();
-    let mut serving = std::pin::pin!(listener.serve(GatewayEndpoint::new(gateway, options)));
-    tokio::select! {
-        () = &mut serving => return Ok(()),
-        _ = signals.next() => stopper.stop(),
-    }
-    tokio::select! {
-        () = serving => Ok(()),
-        signal = signals.next() => Err(CommandError::Interrupted { signal }),
-    }
+    let bound = BoundServer::bind(address, &args.server).await?;
+    bound.announce(&args.server);
+    let endpoint = GatewayEndpoint::new(gateway, bound.options.clone());
+    bound.serve(endpoint, signals).await
 }
 
-fn announce(address: SocketAddr, args: &GatewayArgs) {
-    let screen = Screen::new();
-    if args.allow_remote {
-        screen.warn("there is no authentication: everyone who reaches this port can use your servers");
+/// Refuses to lend the credentials of servers to every program on this machine: a port, unlike stdin, has no owner.
+async fn check_callers(args: &GatewayArgs, files: &ResolvedConfig) -> Result<(), CommandError> {
+    if args.server.http.is_none() || args.server.api_keys.is_some() || args.anonymous {
+        return Ok(());
     }
-    // An unspecified address cannot be connected to, so show the allowed host.
-    let host = match args.allow_host.first() {
-        Some(host) if address.ip().is_unspecified() => format!("{host}:{}", address.port()),
-        _ => address.to_string(),
+    let Some(server) = server_with_credentials(files).await else { return Ok(()) };
+    let message = format!(
+        "{} has credentials, and every program that reaches the port could use them",
+        one_line(&server.name)
+    );
+    Err(CommandError::usage(message).hint(
+        "create a key with `switchboard key create NAME --file KEYS` and pass --api-keys KEYS; --anonymous allows it without",
+    ))
+}
+
+/// Returns a server that is used with a secret of this user: in its entry, or a stored login.
+async fn server_with_credentials(files: &ResolvedConfig) -> Option<&ConfiguredServer> {
+    let logins = match open_store() {
+        Ok(store) => store.list().await.unwrap_or_default(),
+        Err(_) => Vec::new(),
     };
-    screen.say(&format!("listening at http://{host}/mcp"));
+    let is_logged_in = |server: &ConfiguredServer| {
+        let Ok(ServerSpec { transport: Transport::Http(http), .. }) = ServerSpec::from_configured(server)
+        else {
+            return false;
+        };
+        let address = http.check().ok();
+        address.is_some_and(|address| logins.iter().any(|login| login.grant.server == address.as_str()))
+    };
+    let has_secrets =
+        |server: &ConfiguredServer| server.entry.as_ref().is_some_and(ServerConfig::has_credentials);
+    files.servers.iter().find(|server| has_secrets(server) || is_logged_in(server))
 }

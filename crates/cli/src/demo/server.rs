@@ -100,7 +100,7 @@ fn build_with_state() -> (Arc<Server>, Arc<DemoState>) {
 /// Returns an error if stdin and stdout, or the address, cannot be used.
 pub(crate) async fn serve(args: &DemoServerArgs) -> Result<(), CommandError> {
     let (server, state) = build_with_state();
-    if let Some(address) = args.http {
+    if let Some(address) = args.server.http {
         return tokio::select! {
             served = http::serve(&server, address, args) => served,
             never = publish_clock(&state, server.publisher()) => match never {},

@@ -124,3 +124,32 @@ fn without_servers_or_with_a_remote_address_it_does_not_start() {
     assert!(ran.err.contains("--allow-remote"), "{}", ran.err);
     assert_eq!(run(&["gateway", "--stdio", "--http", "127.0.0.1:0"]).code, 2);
 }
+
+#[test]
+fn credentials_of_servers_are_not_lent_to_every_program_on_the_machine() {
+    let mut server = demo();
+    server["env"] = json!({ "TOKEN": "s3cret" });
+    let home = Home::with(json!({ "one": server }));
+    let refused = home.run(&["gateway", "--http", "127.0.0.1:0"]);
+    assert_eq!(refused.code, 2, "{}", refused.err);
+    assert!(
+        refused.err.contains("one has credentials") && refused.err.contains("--api-keys"),
+        "{}",
+        refused.err
+    );
+    assert!(!refused.err.contains("s3cret"), "{}", refused.err);
+
+    let keys = home.at("keys.json").display().to_string();
+    let created = home.run(&["key", "create", "laptop", "--file", &keys]);
+    assert_eq!(created.code, 0, "{}", created.err);
+    let key = created.out.split_whitespace().find(|word| word.starts_with("sbk_")).unwrap().to_owned();
+    let gateway = HttpGateway::start(&home, &["--api-keys", &keys]);
+    let call = ["call", "one__add", "a=19", "b=23"];
+    assert_eq!(gateway.run(&call).code, 3, "a key is required");
+    let header = format!("Authorization: Bearer {key}");
+    let called = gateway.run(&[&call[..], &["-H", &header]].concat());
+    assert_eq!((called.code, called.out.contains("42")), (0, true), "{} {}", called.out, called.err);
+
+    let anonymous = HttpGateway::start(&home, &["--anonymous"]);
+    assert_eq!(anonymous.run(&call).code, 0, "anonymous use was allowed explicitly");
+}

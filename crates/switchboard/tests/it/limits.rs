@@ -629,6 +629,84 @@ fn gateway() -> Vec<Row> {
     ]
 }
 
+fn gateway_policy() -> Vec<Row> {
+    let row = |what, figure, lines: &[(&str, &str)]| {
+        let lines: Vec<_> =
+            lines.iter().map(|(file, line)| (format!("crates/gateway/src/{file}.rs"), *line)).collect();
+        let lines: Vec<_> = lines.iter().map(|(file, line)| (file.as_str(), *line)).collect();
+        Row { section: "Policy, limits and audit of a gateway", what, figure: fixed(figure, &lines) }
+    };
+    vec![
+        row(
+            "a policy document; its rules",
+            "1 MiB; 10,000",
+            &[
+                ("policy/document", "MAX_DOCUMENT_BYTES: usize = 1024 * 1024;"),
+                ("policy/rule_document", "MAX_RULES: usize = 10_000;"),
+            ],
+        ),
+        row(
+            "limits, payload rules of a document",
+            "1,000 each",
+            &[
+                ("limits/limit_document", "MAX_LIMITS: usize = 1_000;"),
+                ("audit/policy_section", "MAX_PAYLOAD_RULES: usize = 1_000;"),
+            ],
+        ),
+        row(
+            "a regular expression: source, compiled",
+            "4 KiB, 256 KiB",
+            &[
+                ("policy/regex", "MAX_PATTERN_BYTES: usize = 4 * 1024;"),
+                ("policy/regex", "MAX_COMPILED_BYTES: usize = 256 * 1024;"),
+            ],
+        ),
+        row(
+            "a text that is matched with a regular expression",
+            "16 KiB",
+            &[("policy/regex", "MAX_TEXT_BYTES: usize = 16 * 1024;")],
+        ),
+        row(
+            "the path of an argument: segments, values it reaches",
+            "16; 10,000",
+            &[
+                ("policy/argument_path", "MAX_SEGMENTS: usize = 16;"),
+                ("policy/argument_path", "MAX_VALUES: usize = 10_000;"),
+            ],
+        ),
+        row(
+            "rules compared for shadowing",
+            "the first 1,000",
+            &[("policy/lint", "MAX_COMPARED: usize = 1_000;")],
+        ),
+        row(
+            "tracked buckets (`MemoryLimitStore::new`)",
+            "100,000, settable",
+            &[("limits/memory_limit_store", "DEFAULT_CAPACITY: usize = 100_000;")],
+        ),
+        row(
+            "records that wait to be written (`AuditOptions::queue`)",
+            "1,024, settable",
+            &[("audit/options", "queue: 1_024,")],
+        ),
+        row(
+            "recorded arguments, a recorded result (`max_payload`)",
+            "16 KiB each, settable",
+            &[("audit/options", "max_payload: 16 * 1024,")],
+        ),
+        row(
+            "a text in a record, such as a name or URI",
+            "1 KiB",
+            &[("audit/record", "MAX_TEXT_BYTES: usize = 1024;")],
+        ),
+        row(
+            "an audit file; files in all (`AuditFileOptions`)",
+            "64 MiB; 5, settable",
+            &[("audit/file", "max_bytes: 64 * 1024 * 1024, files: 5")],
+        ),
+    ]
+}
+
 fn logins() -> Vec<Row> {
     let row = |what, figure, lines: &[(&str, &str)]| {
         let lines: Vec<_> =
@@ -780,6 +858,7 @@ fn the_tables_of_limits_say_what_the_code_does() {
         servers(),
         many_servers(),
         gateway(),
+        gateway_policy(),
     ];
     let mut expected: Vec<Row> = expected.into_iter().flatten().collect();
     let (mut section, mut wrong) = ("", Vec::new());
