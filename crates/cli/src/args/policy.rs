@@ -29,10 +29,13 @@ pub(crate) struct PolicyCheckArgs {
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  switchboard policy test --policy policy.toml --as ada files/read_text path=notes.txt
+  switchboard policy test --policy policy.toml --as ada \\
+      files/read_text path=notes.txt
   # several spellings of one argument are one text, so pass the arguments as JSON
-  switchboard policy test --policy policy.toml files/read_text '{\"path\": \"a\", \"path\": \"b\"}'
-  switchboard policy test --policy policy.toml --kind resource files/file:///etc/passwd")]
+  switchboard policy test --policy policy.toml files/read_text \\
+      '{\"path\": \"a\", \"path\": \"b\"}'
+  switchboard policy test --policy policy.toml --kind resource \\
+      files/file:///etc/passwd")]
 pub(crate) struct PolicyTestArgs {
     /// The policy document, a TOML file
     #[arg(long, value_name = "FILE")]
