@@ -20,7 +20,7 @@ use crate::resource_server::introspection::IntrospectionVerifier;
 use crate::resource_server::jwks_cache::JwksCache;
 use crate::resource_server::jwks_source::JwksSource;
 use crate::resource_server::token_cache::TokenCache;
-use crate::resource_server::token_digest::TokenHasher;
+use crate::resource_server::verified_tokens::VerifiedTokens;
 use crate::resource_server::verifier::ResourceVerifier;
 
 const WELL_KNOWN: &str = "/.well-known/oauth-protected-resource";
@@ -214,8 +214,7 @@ impl ResourceServer {
             opaque,
             api_keys,
             proofs,
-            hasher: TokenHasher::new(),
-            cache: TokenCache::new(CACHED_TOKENS, MAX_CACHED),
+            verified: VerifiedTokens::new(CACHED_TOKENS, MAX_CACHED),
             rejected: TokenCache::new(REJECTED_TOKENS, MAX_REJECTED),
             metadata,
             protected_resource,

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   token ──▶ api_key          sbk_…: compared with stored hashes
-//!         ──▶ token_cache      verified within the last minute
+//!         ──▶ verified_tokens  verified within the last minute
 //!         ──▶ access_token     JWT: signature (jwks_cache ──▶ jwks_source), claims
 //!         ──▶ introspection    opaque: the authorization server decides, claims
 //!   bound to a key ──▶ dpop_proof ──▶ dpop_nonce, replay_set
@@ -12,7 +12,8 @@
 //! - A token is accepted only if its audience is this server; no setting turns the check off.
 //! - The public URL is the configured one. Nothing of a request decides which resource it is for.
 //! - A token that is bound to a key is accepted only with a proof of that key.
-//! - Tokens are cached by their hash; caches are bounded and do not outlive a token. Outages are not cached.
+//! - A cached token is one with the same bytes. Caches are bounded and no entry is used longer than its token. Outages are
+//!   not cached.
 //! - A flood of invalid tokens causes at most one request for keys every 30 s.
 
 mod access_token;
@@ -30,6 +31,7 @@ mod key_binding;
 mod replay_set;
 mod token_cache;
 mod token_digest;
+mod verified_tokens;
 mod verifier;
 
 pub use api_key::{ApiKeyEntry, ApiKeys};

@@ -17,7 +17,8 @@ use crate::resource_server::dpop_proof::ProofVerifier;
 use crate::resource_server::introspection::IntrospectionVerifier;
 use crate::resource_server::key_binding::KeyBinding;
 use crate::resource_server::token_cache::TokenCache;
-use crate::resource_server::token_digest::{TokenDigest, TokenHasher};
+use crate::resource_server::token_digest::TokenDigest;
+use crate::resource_server::verified_tokens::VerifiedTokens;
 
 /// Verifies the tokens of one resource server. Made by [`ResourceServer::build`](crate::ResourceServer::build).
 #[derive(Debug)]
@@ -29,10 +30,9 @@ pub struct ResourceVerifier {
     pub(crate) api_keys: Option<ApiKeySource>,
     /// Verifies the proofs of tokens that are bound to a key.
     pub(crate) proofs: Option<ProofVerifier>,
-    pub(crate) hasher: TokenHasher,
-    pub(crate) cache: TokenCache<Arc<VerifiedToken>>,
+    pub(crate) verified: VerifiedTokens<Arc<VerifiedToken>>,
     /// Opaque tokens that the authorization server rejected.
-    pub(crate) rejected: TokenCache<VerifyError>,
+    pub(crate) rejected: TokenCache<TokenDigest, VerifyError>,
     pub(crate) metadata: ResourceMetadata,
     pub(crate) protected_resource: ProtectedResource,
 }
@@ -68,7 +68,7 @@ impl ResourceVerifier {
         if presented.token.len() > MAX_TOKEN || is_api_key {
             return None;
         }
-        let verified = self.cache.get(self.hasher.digest(presented.token))?;
+        let verified = self.verified.get(presented.token)?;
         Some(self.check_possession(presented, &verified).map(|()| Arc::clone(&verified.caller)))
     }
 
@@ -111,14 +111,13 @@ impl ResourceVerifier {
             let caller = Arc::new(entry.caller());
             return Ok(Arc::new(VerifiedToken { caller, binding: None }));
         }
-        let digest = self.hasher.digest(token);
         let checked = match (&self.signed, &self.opaque) {
-            (_, Some(opaque)) if !has_jws_header(token) => self.introspect(opaque, token, digest).await?,
+            (_, Some(opaque)) if !has_jws_header(token) => self.introspect(opaque, token).await?,
             (Some(signed), _) => signed.verify(token).await?,
             _ => return Err(VerifyError::invalid("it is not an API key")),
         };
         let verified = Arc::new(VerifiedToken { caller: Arc::new(checked.caller), binding: checked.binding });
-        self.cache.insert(digest, Arc::clone(&verified), checked.remaining);
+        self.verified.insert(token, Arc::clone(&verified), checked.remaining);
         Ok(verified)
     }
 
@@ -127,8 +126,8 @@ impl ResourceVerifier {
         &self,
         opaque: &IntrospectionVerifier,
         token: &str,
-        digest: TokenDigest,
     ) -> Result<CheckedClaims, VerifyError> {
+        let digest = TokenDigest::of(token);
         if let Some(rejection) = self.rejected.get(digest) {
             return Err(rejection);
         }

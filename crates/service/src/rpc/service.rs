@@ -287,7 +287,7 @@ impl Inner {
 fn request_cx(request: AdmittedRequest) -> Cx {
     let mut known = Extensions::new().with(request.head);
     if let Some(caller) = request.caller {
-        known.insert(caller);
+        known.insert(Arc::unwrap_or_clone(caller));
     }
     Cx::call().extensions(known).build()
 }

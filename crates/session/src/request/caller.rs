@@ -66,6 +66,18 @@ impl Caller {
         let text = Raw::encode(&(&self.issuer, &self.subject)).expect("two strings can be written as JSON");
         text.as_str().to_owned()
     }
+
+    /// Returns the caller with this [principal](Self::principal), without scopes and claims; `None` when the text is not one.
+    pub(crate) fn from_principal(principal: &str) -> Option<Self> {
+        let (issuer, subject) =
+            Raw::parse(principal.to_owned()).ok()?.decode::<(Option<String>, String)>().ok()?;
+        Some(Self { issuer, ..Self::new(subject) })
+    }
+
+    /// Returns whether both have the same [principal](Self::principal), without encoding it.
+    pub(crate) fn has_same_principal(&self, other: &Self) -> bool {
+        self.issuer == other.issuer && self.subject == other.subject
+    }
 }
 
 impl fmt::Debug for Caller {
@@ -91,16 +103,22 @@ mod tests {
 
     #[test]
     fn no_two_callers_share_a_principal() {
-        let principals = [
+        let callers = [
             Caller::new("ada"),
             Caller::new("ada").with_issuer(""),
             Caller::new("ada").with_issuer("https://a"),
             Caller::new(r#"https://a","ada"#),
             Caller::new("null"),
-        ]
-        .map(|caller| caller.principal());
-        for (at, principal) in principals.iter().enumerate() {
-            assert!(!principals[..at].contains(principal), "{principal}");
+        ];
+        for (at, caller) in callers.iter().enumerate() {
+            let principal = caller.principal();
+            assert!(Caller::from_principal(&principal).unwrap().has_same_principal(caller), "{principal}");
+            for other in &callers[..at] {
+                assert!(other.principal() != principal && !other.has_same_principal(caller), "{principal}");
+            }
+        }
+        for text in ["", "ada", r#"["ada"]"#, r#"{"subject":"ada"}"#] {
+            assert!(Caller::from_principal(text).is_none(), "{text}");
         }
     }
 }

@@ -17,8 +17,8 @@ use crate::request::{Caller, Cancel};
 #[derive(Default)]
 pub struct Session {
     handshake: OnceLock<HandshakeResult>,
-    /// The principal of the caller that opened it; none without authentication.
-    owner: Option<String>,
+    /// The caller that opened it, without scopes and claims; `None` without authentication.
+    owner: Option<Caller>,
     /// The minimum level of log messages, as a number; 0 when none is set.
     log_level: AtomicU8,
     subscriptions: Mutex<HashMap<String, Option<ObservedSubscription>>>,
@@ -50,6 +50,7 @@ struct SessionSnapshot {
     log_level: Option<Level>,
     #[serde(default)]
     subscriptions: Vec<String>,
+    /// The principal of the owner.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     owner: Option<String>,
 }
@@ -60,14 +61,16 @@ const MAX_SUBSCRIPTIONS: usize = 10_000;
 impl Session {
     /// Creates a session that only this caller may use.
     pub fn owned_by(caller: Option<&Caller>) -> Self {
-        Self { owner: caller.map(Caller::principal), ..Self::default() }
+        let owner =
+            caller.map(|caller| Caller { issuer: caller.issuer.clone(), ..Caller::new(&caller.subject) });
+        Self { owner, ..Self::default() }
     }
 
     /// Returns whether this caller owns the session.
     pub fn is_of(&self, caller: Option<&Caller>) -> bool {
         match (&self.owner, caller) {
             (None, None) => true,
-            (Some(owner), Some(caller)) => *owner == caller.principal(),
+            (Some(owner), Some(caller)) => owner.has_same_principal(caller),
             _ => false,
         }
     }
@@ -109,7 +112,7 @@ impl Session {
             key: handshake.key.clone(),
             log_level: self.log_level(),
             subscriptions: self.subscriptions.lock().keys().cloned().collect(),
-            owner: self.owner.clone(),
+            owner: self.owner.as_ref().map(Caller::principal),
         };
         Raw::encode(&snapshot).ok()
     }
@@ -117,6 +120,10 @@ impl Session {
     /// Creates a session from a snapshot; `None` when the text is not one.
     pub fn restore(snapshot: &Raw) -> Option<Self> {
         let SessionSnapshot { revision, client, capabilities, key, owner, .. } = snapshot.decode().ok()?;
+        let owner = match owner {
+            Some(principal) => Some(Caller::from_principal(&principal)?),
+            None => None,
+        };
         let session = Self { owner, ..Self::default() };
         let handshake = HandshakeResult { revision, client, capabilities, key };
         session.handshake.set(handshake).ok()?;

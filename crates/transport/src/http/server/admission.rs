@@ -4,6 +4,7 @@
 //! first check that fails decides the response.
 
 use std::net::IpAddr;
+use std::sync::Arc;
 
 use bytes::Bytes;
 use http::request::Parts;
@@ -32,7 +33,7 @@ pub struct AdmittedRequest {
     /// The head of the request.
     pub head: RequestHead,
     /// The authenticated caller.
-    pub caller: Option<Caller>,
+    pub caller: Option<Arc<Caller>>,
     /// The reply formats that the client accepts.
     pub accept: Accept,
     /// The body.

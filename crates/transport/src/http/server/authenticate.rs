@@ -1,5 +1,8 @@
 //! Authentication of HTTP requests: the caller of a request, or a rejection with a `WWW-Authenticate` challenge.
 
+use std::future::ready;
+use std::sync::Arc;
+
 use http::header::WWW_AUTHENTICATE;
 use http::request::Parts;
 use http::{HeaderValue, StatusCode};
@@ -29,17 +32,24 @@ use crate::http::server::reply::{self, Reply};
 /// assert!(options.authenticate.is_some());
 /// ```
 pub trait Authenticate: Send + Sync + 'static {
-    /// Returns the caller of a request, or `None` to admit it anonymously.
-    fn authenticate<'a>(&'a self, head: &'a Parts) -> BoxFuture<'a, Result<Option<Caller>, AuthRejection>>;
+    /// Returns the caller of a request, or `None` to admit it anonymously. The caller is shared, so that an authenticator
+    /// that caches it need not copy it for every request.
+    fn authenticate<'a>(
+        &'a self,
+        head: &'a Parts,
+    ) -> BoxFuture<'a, Result<Option<Arc<Caller>>, AuthRejection>>;
 }
 
 impl<F> Authenticate for F
 where
     F: Fn(&Parts) -> Result<Option<Caller>, AuthRejection> + Send + Sync + 'static,
 {
-    fn authenticate<'a>(&'a self, head: &'a Parts) -> BoxFuture<'a, Result<Option<Caller>, AuthRejection>> {
-        let decision = self(head);
-        Box::pin(async { decision })
+    fn authenticate<'a>(
+        &'a self,
+        head: &'a Parts,
+    ) -> BoxFuture<'a, Result<Option<Arc<Caller>>, AuthRejection>> {
+        let decision = self(head).map(|caller| caller.map(Arc::new));
+        Box::pin(ready(decision))
     }
 }
 

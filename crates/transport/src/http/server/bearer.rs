@@ -28,7 +28,7 @@ impl BearerAuthenticator {
         Self { verifier, callers: CallerCache::default() }
     }
 
-    async fn verify(&self, head: &Parts) -> Result<Option<Caller>, AuthRejection> {
+    async fn verify(&self, head: &Parts) -> Result<Option<Arc<Caller>>, AuthRejection> {
         let dpop = self.verifier.protected_resource().and_then(|resource| resource.dpop.as_ref());
         let (scheme, token) = read_token(head, dpop.is_some())?;
         let presented = PresentedToken::new(token, &head.method, &head.headers);
@@ -53,7 +53,10 @@ impl BearerAuthenticator {
 }
 
 impl Authenticate for BearerAuthenticator {
-    fn authenticate<'a>(&'a self, head: &'a Parts) -> BoxFuture<'a, Result<Option<Caller>, AuthRejection>> {
+    fn authenticate<'a>(
+        &'a self,
+        head: &'a Parts,
+    ) -> BoxFuture<'a, Result<Option<Arc<Caller>>, AuthRejection>> {
         Box::pin(async move {
             let scopes = || self.verifier.protected_resource().map_or(&[][..], |resource| &resource.scopes);
             self.verify(head).await.map_err(|rejection| rejection.with_scopes(scopes()))
@@ -65,26 +68,26 @@ impl Authenticate for BearerAuthenticator {
 #[derive(Default)]
 struct CallerCache {
     /// By the address of the verified caller, which is kept, so that no other one has it. Held for a lookup.
-    callers: Mutex<HashMap<usize, (Arc<VerifiedCaller>, Caller), RandomState>>,
+    callers: Mutex<HashMap<usize, (Arc<VerifiedCaller>, Arc<Caller>), RandomState>>,
 }
 
 /// The most callers that are cached.
 const MAX_CALLERS: usize = 1024;
 
 impl CallerCache {
-    fn caller(&self, verified: Arc<VerifiedCaller>) -> Caller {
+    fn caller(&self, verified: Arc<VerifiedCaller>) -> Arc<Caller> {
         let address = Arc::as_ptr(&verified).addr();
         if let Some((_, caller)) = self.callers.lock().get(&address) {
-            return caller.clone();
+            return Arc::clone(caller);
         }
-        let caller = to_caller(&verified);
+        let caller = Arc::new(to_caller(&verified));
         // A verifier that makes a new caller for every request gains nothing, and must not fill the cache.
         if Arc::strong_count(&verified) > 1 {
             let mut callers = self.callers.lock();
             if callers.len() >= MAX_CALLERS {
                 callers.clear();
             }
-            callers.insert(address, (verified, caller.clone()));
+            callers.insert(address, (verified, Arc::clone(&caller)));
         }
         caller
     }
@@ -167,7 +170,7 @@ mod tests {
         }
     }
 
-    async fn authenticate(uri: &str, values: &[&[u8]]) -> Result<Option<Caller>, AuthRejection> {
+    async fn authenticate(uri: &str, values: &[&[u8]]) -> Result<Option<Arc<Caller>>, AuthRejection> {
         let resource = ProtectedResource::new("https://h/meta", ["/meta"], "{}").with_scopes(["a", "b"]);
         let authenticator = BearerAuthenticator::new(Arc::new(AdaOnly { resource }));
         let mut request = Request::post(uri).body(()).unwrap();

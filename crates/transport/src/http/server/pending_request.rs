@@ -56,7 +56,7 @@ impl ForwardedExtension {
 /// A request whose head was admitted; its body is not read or not parsed yet.
 pub(crate) struct PendingRequest {
     pub(crate) head: RequestHead,
-    pub(crate) caller: Option<Caller>,
+    pub(crate) caller: Option<Arc<Caller>>,
     /// The peer address of the connection, if known.
     pub(crate) peer: Option<IpAddr>,
 }
@@ -75,7 +75,7 @@ impl PendingRequest {
 
     /// Returns the client that limits count the request against. Call it before [`take_metadata`](Self::take_metadata).
     pub(crate) fn client_id(&self, options: &HttpServerOptions) -> Option<ClientId> {
-        ClientId::of(self.caller.as_ref(), self.client_address(options))
+        ClientId::of(self.caller.as_deref(), self.client_address(options))
     }
 
     /// Takes the metadata out of the request, for the handler of the message. Can be called once.
@@ -94,7 +94,7 @@ impl PendingRequest {
 #[derive(Debug, Clone)]
 pub(crate) struct RequestMetadata {
     pub(crate) head: RequestHead,
-    pub(crate) caller: Option<Caller>,
+    pub(crate) caller: Option<Arc<Caller>>,
     pub(crate) address: Option<ClientAddress>,
     forwarded_extensions: Option<Arc<[ForwardedExtension]>>,
 }
@@ -102,12 +102,12 @@ pub(crate) struct RequestMetadata {
 impl RequestMetadata {
     /// Returns the client that limits count the request against.
     pub(crate) fn client_id(&self) -> Option<ClientId> {
-        ClientId::of(self.caller.as_ref(), self.address.map(|address| address.0))
+        ClientId::of(self.caller.as_deref(), self.address.map(|address| address.0))
     }
 
     pub(crate) fn extension(&self, of: TypeId) -> Option<&(dyn Any + Send + Sync)> {
         if of == TypeId::of::<Caller>() {
-            return self.caller.as_ref().map(|caller| caller as _);
+            return self.caller.as_deref().map(|caller| caller as _);
         }
         if of == TypeId::of::<RequestHead>() {
             return Some(&self.head);

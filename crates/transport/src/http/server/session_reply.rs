@@ -147,7 +147,7 @@ impl ReplyChannel for SessionReplyChannel {
     }
 
     fn caller(&self) -> Option<&Caller> {
-        self.http_request.as_ref()?.caller.as_ref()
+        self.http_request.as_ref()?.caller.as_deref()
     }
 
     fn extension(&self, of: TypeId) -> Option<&(dyn Any + Send + Sync)> {

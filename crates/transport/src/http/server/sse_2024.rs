@@ -79,7 +79,7 @@ impl Inner {
         let endpoint = format!("event: endpoint\ndata: {}?sessionId={id}\n\n", paths.message_path);
         queue.push(endpoint.into(), Delivery::Required);
         let (posts, received) = mpsc::channel(MAX_WAITING_MESSAGES);
-        let owner = pending.caller.as_ref().map(stream_owner);
+        let owner = pending.caller.as_deref().map(stream_owner);
         let capacity = Arc::new(Semaphore::new(self.max_waiting_bytes()));
         let open = OpenStream { posts, capacity, queue: Arc::clone(&queue), owner };
         self.streams.table.lock().insert(id.clone(), open);
@@ -89,7 +89,7 @@ impl Inner {
             extensions.insert(address);
         }
         if let Some(caller) = caller {
-            extensions.insert(caller);
+            extensions.insert(Arc::unwrap_or_clone(caller));
         }
         let pipe =
             Pipe::new(EventOutlet(Arc::clone(&queue)), PostInlet { received, queue: Arc::clone(&queue) });
@@ -124,7 +124,7 @@ impl Inner {
         }
         let id =
             uri.query().and_then(|query| query.split('&').find_map(|pair| pair.strip_prefix("sessionId=")));
-        let caller = pending.caller.as_ref().map(stream_owner);
+        let caller = pending.caller.as_deref().map(stream_owner);
         let posts = id.and_then(|id| {
             let table = self.streams.table.lock();
             let open = table.get(id).filter(|open| open.owner == caller)?;

@@ -37,7 +37,7 @@ async fn find_session(inner: &Inner, pending: &PendingRequest) -> Result<Session
         return Err(reply::reject(StatusCode::BAD_REQUEST, reason));
     }
     let client = || pending.client_id(inner.options());
-    match inner.sessions.find(id, pending.caller.as_ref(), client).await {
+    match inner.sessions.find(id, pending.caller.as_deref(), client).await {
         Ok(Some(session)) => Ok(session),
         Ok(None) => {
             let reason = "there is no such session, or no longer: initialize a new one";
@@ -90,7 +90,7 @@ async fn begin_session(
     class: MessageClass,
 ) -> Reply {
     let client = pending.client_id(inner.options());
-    let Ok(session) = inner.sessions.begin(pending.caller.as_ref(), client.as_ref()).await else {
+    let Ok(session) = inner.sessions.begin(pending.caller.as_deref(), client.as_ref()).await else {
         return too_many_sessions();
     };
     let mut reply = answer_in_session(inner, &session, (pending, accept), request, class).await;

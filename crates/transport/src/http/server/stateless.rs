@@ -202,7 +202,7 @@ impl ReplyChannel for StatelessReplyChannel {
     }
 
     fn caller(&self) -> Option<&Caller> {
-        self.http_request.caller.as_ref()
+        self.http_request.caller.as_deref()
     }
 
     fn extension(&self, of: TypeId) -> Option<&(dyn Any + Send + Sync)> {
