@@ -31,7 +31,7 @@ pub(crate) struct PolicyCheckArgs {
 Examples:
   switchboard policy test --policy policy.toml --as ada \\
       files/read_text path=notes.txt
-  # several spellings of one argument are one text, so pass the arguments as JSON
+  # arguments as JSON, where the spelling matters
   switchboard policy test --policy policy.toml files/read_text \\
       '{\"path\": \"a\", \"path\": \"b\"}'
   switchboard policy test --policy policy.toml --kind resource \\
