@@ -67,9 +67,12 @@ impl Authenticate for BearerAuthenticator {
 /// The callers of verified tokens, so that the claims of a cached token are not parsed with every request.
 #[derive(Default)]
 struct CallerCache {
-    /// By the address of the verified caller, which is kept, so that no other one has it. Held for a lookup.
-    callers: Mutex<HashMap<usize, (Arc<VerifiedCaller>, Arc<Caller>), RandomState>>,
+    // Held for a lookup.
+    callers: Mutex<CallersByAddress>,
 }
+
+/// Callers by the address of the verified caller, which is kept, so that no other one has it.
+type CallersByAddress = HashMap<usize, (Arc<VerifiedCaller>, Arc<Caller>), RandomState>;
 
 /// The most callers that are cached.
 const MAX_CALLERS: usize = 1024;
