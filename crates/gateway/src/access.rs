@@ -207,7 +207,7 @@ impl ListFilter<'_> {
     }
 }
 
-/// A record that is open; without an audit log there is none.
+/// An open record of the audit log; empty if the gateway has no audit log.
 pub(crate) struct OpenRecord {
     open: Option<(AuditLog, AuditEntry)>,
     /// The request, if its handler is dropped to ask the client a question.

@@ -59,7 +59,7 @@ impl ParkedCalls {
     /// Reserves room for a call.
     ///
     /// # Errors
-    /// When there is none.
+    /// When a limit of parked calls is reached.
     pub(crate) fn reserve(
         &self,
         principal: Option<&str>,
@@ -107,7 +107,7 @@ impl ParkedCalls {
     /// Takes a parked call to continue it.
     ///
     /// # Errors
-    /// When there is none with this id for this principal.
+    /// When no call with this id is parked for this principal.
     pub(crate) fn take(
         &self,
         id: &str,

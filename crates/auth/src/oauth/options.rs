@@ -74,8 +74,8 @@ pub struct EnterpriseManaged {
     pub client: OAuthClient,
     /// The identity token of the user.
     pub id_token: Secret,
-    /// The issuer of the identity provider, to which assertions of the client (`private_key_jwt`) are addressed; the token
-    /// endpoint if there is none.
+    /// The issuer of the identity provider, to which assertions of the client (`private_key_jwt`) are addressed. Without
+    /// it they are addressed to the token endpoint.
     pub issuer: Option<String>,
 }
 

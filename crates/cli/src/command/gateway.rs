@@ -4,7 +4,7 @@ use std::io::IsTerminal;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use switchboard::auth::TokenStore;
+use switchboard::auth::{AuthError, FileStore, TokenStore};
 use switchboard::gateway::audit::{AuditFile, AuditFileOptions, AuditLog, AuditOptions, AuditPolicy};
 use switchboard::gateway::{Gateway, GatewayEndpoint, GatewayOptions};
 use switchboard::host::config::{ConfiguredServer, OffReason, ResolvedConfig, ServerConfig, StartPolicy};
@@ -41,7 +41,7 @@ pub(crate) async fn run(args: &GatewayArgs) -> Result<(), CommandError> {
     }
     check_callers(args, &files.resolved).await?;
     let (options, audit) = access_options(args, &screen)?;
-    let host = build_host(&files, &screen);
+    let host = build_host(&files, &screen)?;
     let events = host.events();
     add_servers(&host, &files.resolved, &screen);
     let gateway = Gateway::new(host.clone(), options);
@@ -83,11 +83,16 @@ fn access_options(
 
 /// Builds the host: rules and stored logins of this user apply. A call that a rule wants confirmed is refused, because nobody
 /// is here to ask; all others are allowed, because clients ask their users.
-fn build_host(files: &ConfigFiles, screen: &Screen) -> Host {
-    let ledger = Ledger::open(&files.locations.permissions).unwrap_or_else(|error| {
-        screen.warn(&format!("remembered answers are not used: {}", one_line(&error.to_string())));
-        Ledger::in_memory()
-    });
+///
+/// # Errors
+/// Returns an error if the remembered answers cannot be read: a remembered denial must not be lost.
+fn build_host(files: &ConfigFiles, screen: &Screen) -> Result<Host, CommandError> {
+    let permissions = &files.locations.permissions;
+    let ledger = Ledger::open(permissions).map_err(|error| {
+        let message = format!("cannot read the remembered answers: {}", one_line(&error.to_string()));
+        CommandError::other("permissions", message)
+            .hint(format!("repair or remove {}", one_line(&permissions.display().to_string())))
+    })?;
     let policy = Policy::new(files.resolved.rules.clone()).with_fallback(FallbackPolicy::AllowAll);
     let gate = Gate::new(policy).with_ledger(ledger);
     gate.set_servers_from_config(&files.resolved);
@@ -96,7 +101,7 @@ fn build_host(files: &ConfigFiles, screen: &Screen) -> Host {
     if let Some(logins) = open_logins(screen) {
         builder = builder.with_credentials(Arc::new(logins));
     }
-    builder.build()
+    Ok(builder.build())
 }
 
 /// Adds every configured server; they connect in the background.
@@ -171,7 +176,7 @@ async fn check_callers(args: &GatewayArgs, files: &ResolvedConfig) -> Result<(),
     if args.server.http.is_none() || args.server.api_keys.is_some() || args.anonymous {
         return Ok(());
     }
-    let Some(server) = server_with_credentials(files).await else { return Ok(()) };
+    let Some(server) = server_with_credentials(files).await? else { return Ok(()) };
     let message = format!(
         "{} has credentials, and every program that reaches the port could use them",
         one_line(&server.name)
@@ -182,10 +187,14 @@ async fn check_callers(args: &GatewayArgs, files: &ResolvedConfig) -> Result<(),
 }
 
 /// Returns a server that is used with a secret of this user: in its entry, or a stored login.
-async fn server_with_credentials(files: &ResolvedConfig) -> Option<&ConfiguredServer> {
-    let logins = match open_store() {
-        Ok(store) => store.list().await.unwrap_or_default(),
-        Err(_) => Vec::new(),
+///
+/// # Errors
+/// Returns an error if the token store cannot be read: nobody knows then which servers have logins.
+async fn server_with_credentials(files: &ResolvedConfig) -> Result<Option<&ConfiguredServer>, CommandError> {
+    let logins = match FileStore::default_directory() {
+        Some(_) => open_store()?.list().await.map_err(AuthError::from)?,
+        // Without a home directory no command uses stored logins.
+        None => Vec::new(),
     };
     let is_logged_in = |server: &ConfiguredServer| {
         let Ok(ServerSpec { transport: Transport::Http(http), .. }) = ServerSpec::from_configured(server)
@@ -197,5 +206,5 @@ async fn server_with_credentials(files: &ResolvedConfig) -> Option<&ConfiguredSe
     };
     let has_secrets =
         |server: &ConfiguredServer| server.entry.as_ref().is_some_and(ServerConfig::has_credentials);
-    files.servers.iter().find(|server| has_secrets(server) || is_logged_in(server))
+    Ok(files.servers.iter().find(|server| has_secrets(server) || is_logged_in(server)))
 }

@@ -35,7 +35,7 @@ pub(crate) enum Location {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct LoginEnvironment {
     pub(crate) location: Location,
-    /// The program that opens a URL in a browser of the user; `None` if there is none.
+    /// The program that opens a URL in a browser of the user, if one was found.
     pub(crate) browser: Option<PathBuf>,
 }
 

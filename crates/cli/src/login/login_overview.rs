@@ -26,7 +26,7 @@ impl LoginOverview {
         Ok(Self { logins })
     }
 
-    /// Returns the login that a command uses at a server; `None` if there is none.
+    /// Returns the login that a command uses at a server; `None` before the first login.
     ///
     /// # Errors
     /// Returns an error that lists the accounts if it is not clear which one is meant.

@@ -2,6 +2,7 @@
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
+use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 
 use serde_json::json;
 use switchboard_testkit::{RunningCommand, STEP_TIMEOUT};
@@ -152,4 +153,16 @@ fn credentials_of_servers_are_not_lent_to_every_program_on_the_machine() {
 
     let anonymous = HttpGateway::start(&home, &["--anonymous"]);
     assert_eq!(anonymous.run(&call).code, 0, "anonymous use was allowed explicitly");
+}
+
+#[test]
+fn a_token_store_that_cannot_be_read_does_not_count_as_empty() {
+    let home = two_servers();
+    let directory = home.at("state/switchboard/auth");
+    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&directory).unwrap();
+    std::fs::write(directory.join("grants.json"), "damaged").unwrap();
+    std::fs::set_permissions(directory.join("grants.json"), std::fs::Permissions::from_mode(0o600)).unwrap();
+    let refused = home.run(&["gateway", "--http", "127.0.0.1:0"]);
+    assert_ne!(refused.code, 0, "{}", refused.err);
+    assert!(refused.err.contains("grants.json") && !refused.err.contains("listening"), "{}", refused.err);
 }

@@ -24,7 +24,7 @@ impl fmt::Display for RuleRef {
 
 /// The decision about a call.
 ///
-/// Only [`Self::MissingScope`] is told to the caller, as a challenge. A denied target must answer exactly like an
+/// The caller learns only of [`Self::MissingScope`], by a challenge. A denied target must answer exactly like an
 /// unknown one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]

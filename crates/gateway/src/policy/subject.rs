@@ -26,7 +26,7 @@ impl<'a> Subject<'a> {
         Self { principal: Some(principal), ..Self::default() }
     }
 
-    /// Returns the subject of an authenticated caller; anonymous if there is none.
+    /// Returns the subject of a request: its authenticated caller, or an anonymous one.
     pub fn from_caller(caller: Option<&'a Caller>) -> Self {
         caller.map_or_else(Self::anonymous, |caller| Self {
             principal: Some(&caller.subject),

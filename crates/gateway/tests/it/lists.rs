@@ -122,7 +122,7 @@ async fn lists_carry_private_cache_hints() {
     let gateway = twins(GatewayOptions::default()).await;
     let modern = Client::new().connect(InProcess::new(gateway.server())).await.unwrap();
     let page = modern.request::<ListTools>(&PageParams::new()).await.unwrap();
-    // The legacy server says nothing of lifetimes, so there is none.
+    // Legacy results carry no lifetime.
     assert_eq!((page.ttl_ms, page.cache_scope), (Some(0), Some(switchboard::protocol::CacheScope::Private)));
     let page = modern.request::<ListResources>(&PageParams::new()).await.unwrap();
     assert_eq!((page.ttl_ms, page.cache_scope), (Some(0), Some(switchboard::protocol::CacheScope::Private)));

@@ -48,7 +48,7 @@ impl Received {
         pair.split_once(':').unwrap().0.to_owned()
     }
 
-    /// Returns a parameter; empty if there is none.
+    /// Returns a parameter; empty if the request does not have it.
     pub(crate) fn parameter(&self, name: &str) -> &str {
         self.parameters.get(name).map_or("", String::as_str)
     }
