@@ -49,7 +49,11 @@ impl Handler for GatewayHandler {
 
     fn may_subscribe_as(&self, uri: &str, caller: Option<&Caller>) -> Result<(), RpcError> {
         let owner = self.state.exposed().owners.find(uri)?;
-        self.state.gateway.access.check_subscription(caller, (&owner.server, &owner.uri), not_found(uri))?;
+        self.state.gateway.access.check_subscription(
+            &self.state.subject(caller),
+            (&owner.server, &owner.uri),
+            not_found(uri),
+        )?;
         self.state.subscribable(uri).map(drop)
     }
 
@@ -72,7 +76,7 @@ impl Handler for GatewayHandler {
 /// Answers a list from memory; the first ones wait for servers that are starting.
 fn list(state: Arc<ViewState>, cx: RequestContext, params: PageParams, build: PageBuilder) -> HandlerOutcome {
     let page = move |state: &ViewState| {
-        let filter = state.gateway.access.list_filter(cx.caller());
+        let filter = state.gateway.access.list_filter(state.subject(cx.caller()));
         let request =
             PageRequest { cursor: params.cursor.as_deref(), size: state.gateway.options.page_size, filter };
         build(&state.exposed(), &request)
@@ -112,7 +116,11 @@ async fn resolve<T>(
 ) -> Result<T, RpcError> {
     match look_up(state, find).await {
         Err(error) => {
-            state.gateway.access.record_unknown(cx, method, name, &error).await?;
+            state
+                .gateway
+                .access
+                .record_unknown(cx, &state.subject(cx.caller()), (method, name), &error)
+                .await?;
             Err(error)
         }
         found => found,
@@ -129,6 +137,7 @@ async fn call_tool(state: Arc<ViewState>, cx: RequestContext, params: CallToolPa
     let arguments = arguments.unwrap_or_else(Raw::empty_object);
     let annotations = state.gateway.access.annotations(&server, annotations);
     let access = AccessRequest {
+        subject: state.subject(cx.caller()),
         method: "tools/call",
         target: Target { annotations: annotations.as_ref(), ..Target::tool(&server, &tool) },
         // The bytes that are sent on.
@@ -155,6 +164,7 @@ async fn get_prompt(state: Arc<ViewState>, cx: RequestContext, params: GetPrompt
     .await?;
     let inspected = arguments.as_ref().map(encode).transpose()?;
     let access = AccessRequest {
+        subject: state.subject(cx.caller()),
         method: "prompts/get",
         target: Target::prompt(&server, &prompt),
         arguments: inspected.as_ref(),
@@ -179,6 +189,7 @@ async fn read_resource(state: Arc<ViewState>, cx: RequestContext, params: ReadRe
         resolve(&state, &cx, ("resources/read", &exposed_uri), |exposed| exposed.owners.find(&exposed_uri));
     let owner = found.await?;
     let access = AccessRequest {
+        subject: state.subject(cx.caller()),
         method: "resources/read",
         target: Target::resource(&owner.server, &owner.uri),
         arguments: None,
@@ -255,6 +266,7 @@ async fn complete(state: Arc<ViewState>, cx: RequestContext, mut params: Complet
     params.reference = reference;
     let meta = params.meta.take();
     let access = AccessRequest {
+        subject: state.subject(cx.caller()),
         method: "completion/complete",
         target: Target::new(&server, kind, &name),
         arguments: None,

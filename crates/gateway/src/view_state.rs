@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 use switchboard_protocol::{Raw, RpcError};
-use switchboard_session::server::Publisher;
+use switchboard_session::server::{Caller, Publisher};
 
 use crate::exposed::Exposed;
+use crate::policy::Subject;
 use crate::resource_owner::ResourceOwner;
 use crate::state::GatewayState;
 use crate::subscriptions::Subscriptions;
@@ -16,6 +17,8 @@ use crate::subscriptions::Subscriptions;
 pub(crate) struct ViewState {
     /// What all views share.
     pub(crate) gateway: Arc<GatewayState>,
+    /// `None` for the view of everything.
+    pub(crate) name: Option<Arc<str>>,
     pub(crate) publisher: Publisher,
     pub(crate) subscriptions: Subscriptions,
     // Held while the catalog is exposed anew, never across an await.
@@ -27,6 +30,7 @@ impl ViewState {
         let exposed = Exposed::new(&gateway.host.catalog(), gateway.options.prefix);
         Self {
             gateway,
+            name: None,
             publisher: Publisher::default(),
             subscriptions: Subscriptions::default(),
             exposed: Mutex::new(Arc::new(exposed)),
@@ -41,6 +45,11 @@ impl ViewState {
             *exposed = Arc::new(Exposed::new(&catalog, self.gateway.options.prefix));
         }
         Arc::clone(&exposed)
+    }
+
+    /// Returns the caller of a request, as rules see it: with the name of this view.
+    pub(crate) fn subject<'a>(&'a self, caller: Option<&'a Caller>) -> Subject<'a> {
+        Subject { view: self.name.as_deref(), ..Subject::from_caller(caller) }
     }
 
     /// Checks that a resource can be subscribed to, and returns its owner.
