@@ -24,7 +24,11 @@ pub struct GatewayEndpoint {
 impl GatewayEndpoint {
     /// Creates the endpoint.
     pub fn new(gateway: &Gateway, options: HttpServerOptions) -> Self {
-        Self { service: HttpService::new(gateway.server(), options), gateway: gateway.clone() }
+        let service = HttpService::new(gateway.server(), options);
+        if let Some(metrics) = gateway.metrics() {
+            metrics.add_sessions(service.session_counter());
+        }
+        Self { service, gateway: gateway.clone() }
     }
 
     fn is_ready(&self) -> bool {

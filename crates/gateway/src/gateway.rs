@@ -5,6 +5,7 @@ use std::sync::Arc;
 use switchboard_host::{Host, HostBuilder, Validation};
 use switchboard_session::server::{Server, ServerBuilder};
 
+use crate::metrics::GatewayMetrics;
 use crate::options::GatewayOptions;
 use crate::policy::Policy;
 use crate::questions::CAPABILITIES;
@@ -65,8 +66,16 @@ impl Gateway {
         configure: impl Fn(ServerBuilder) -> ServerBuilder + Send + Sync + 'static,
     ) -> Self {
         let state = Arc::new(GatewayState::new(host, options));
-        let default_view = ViewServer::start(&state, &configure);
-        Self { state, default_view: Arc::new(default_view) }
+        let default_view = Arc::new(ViewServer::start(&state, &configure));
+        let gateway = Self { state, default_view };
+        if let Some(metrics) = gateway.state.access.metrics() {
+            let (state, view) = (Arc::downgrade(&gateway.state), Arc::downgrade(&gateway.default_view));
+            metrics.set_source(move || {
+                let (state, view) = (state.upgrade()?, view.upgrade()?);
+                Some(state.snapshot(view.state.subscriptions.len()))
+            });
+        }
+        gateway
     }
 
     /// Returns the server, for any transport.
@@ -77,6 +86,11 @@ impl Gateway {
     /// Returns the host.
     pub fn host(&self) -> &Host {
         &self.state.host
+    }
+
+    /// Returns the metrics, if the options have any.
+    pub fn metrics(&self) -> Option<&Arc<GatewayMetrics>> {
+        self.state.access.metrics()
     }
 
     /// Replaces the policy, and announces that all lists have changed. Calls under way go on.
@@ -90,6 +104,7 @@ impl Gateway {
         let view = &self.default_view.state;
         GatewayStatus {
             servers: self.state.host.status(),
+            quarantined: self.state.quarantined_tools(),
             withheld: view.exposed().withheld.clone(),
             parked_calls: self.state.parked.len(),
             subscriptions: view.subscriptions.len(),

@@ -7,6 +7,7 @@ use switchboard_protocol::Implementation;
 
 use crate::audit::AuditLog;
 use crate::limits::RateLimiter;
+use crate::metrics::GatewayMetrics;
 use crate::names::PrefixPolicy;
 use crate::policy::Policy;
 
@@ -41,6 +42,8 @@ pub struct GatewayOptions {
     pub limits: Option<Arc<RateLimiter>>,
     /// Where every call is recorded.
     pub audit: Option<AuditLog>,
+    /// Where requests are counted and measured.
+    pub metrics: Option<Arc<GatewayMetrics>>,
 }
 
 /// The limits of parked calls: those that wait, without a request of their client, for the answer to a question.
@@ -106,6 +109,7 @@ impl Default for GatewayOptions {
             policy: Arc::new(Policy::allow_all()),
             limits: None,
             audit: None,
+            metrics: None,
         }
     }
 }
@@ -178,6 +182,13 @@ impl GatewayOptions {
     #[must_use]
     pub fn with_audit(mut self, log: AuditLog) -> Self {
         self.audit = Some(log);
+        self
+    }
+
+    /// Sets where requests are counted and measured; by default nowhere.
+    #[must_use]
+    pub fn with_metrics(mut self, metrics: Arc<GatewayMetrics>) -> Self {
+        self.metrics = Some(metrics);
         self
     }
 }

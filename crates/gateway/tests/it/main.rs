@@ -17,6 +17,8 @@ mod calls;
 mod changes;
 mod faults;
 mod lists;
+mod metrics;
+mod openmetrics;
 mod parked;
 mod questions;
 
@@ -36,6 +38,7 @@ fn main() -> ExitCode {
         changes::trials(),
         faults::trials(),
         lists::trials(),
+        metrics::trials(),
         parked::trials(),
         questions::trials(),
     ]

@@ -556,7 +556,7 @@ impl Host {
     /// Returns the metrics of all calls.
     pub fn metrics(&self) -> CallMetrics {
         let mut all = CallMetrics::default();
-        self.inner.slots().iter().for_each(|slot| all.add(&slot.meter.snapshot()));
+        self.inner.slots().iter().for_each(|slot| all.add(&slot.metrics()));
         all
     }
 
@@ -565,7 +565,7 @@ impl Host {
     /// # Errors
     /// When there is no such server.
     pub fn server_metrics(&self, name: &str) -> Result<CallMetrics, HostError> {
-        Ok(self.inner.slot(name)?.meter.snapshot())
+        Ok(self.inner.slot(name)?.metrics())
     }
 
     /// As [`Self::close`], for a process that is about to exit: supervisors stop the server processes gracefully, but are not
