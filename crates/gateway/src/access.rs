@@ -13,6 +13,7 @@ use switchboard_session::server::{Reply, RequestContext};
 use switchboard_transport::http::server::ClientAddress;
 
 use crate::audit::{AuditLog, AuditOutcome, AuditRecord};
+use crate::drain::DrainState;
 use crate::limits::{Operation, RateLimited, RateLimiter};
 use crate::metrics::{GatewayMetrics, MeteredTarget, RequestMeter};
 use crate::open_record::OpenRecord;
@@ -22,10 +23,29 @@ use crate::policy::{Decision, Effect, Policy, Subject, Target, TargetKind};
 /// The policy, the limits and the audit log of a gateway.
 pub(crate) struct Access {
     // Held for a clone, never across an await.
-    policy: RwLock<Arc<Policy>>,
+    rules: RwLock<Arc<AccessRules>>,
+    /// Whether limits or an audit log may be added later.
+    is_replaceable: bool,
+    pub(crate) drain: DrainState,
+    metrics: Option<Arc<GatewayMetrics>>,
+}
+
+/// The part of [`Access`] that is replaced as a whole.
+#[derive(Clone)]
+struct AccessRules {
+    policy: Arc<Policy>,
     limits: Option<Arc<RateLimiter>>,
     audit: Option<AuditLog>,
-    metrics: Option<Arc<GatewayMetrics>>,
+}
+
+impl AccessRules {
+    fn new(options: &GatewayOptions) -> Self {
+        Self {
+            policy: Arc::clone(&options.policy),
+            limits: options.limits.clone().filter(|limits| !limits.is_empty()),
+            audit: options.audit.clone(),
+        }
+    }
 }
 
 /// A request for a target.
@@ -41,23 +61,38 @@ pub(crate) struct AccessRequest<'a> {
 
 impl Access {
     pub(crate) fn new(options: &GatewayOptions) -> Self {
-        let limits = options.limits.clone().filter(|limits| !limits.is_empty());
-        let (audit, metrics) = (options.audit.clone(), options.metrics.clone());
-        Self { policy: RwLock::new(Arc::clone(&options.policy)), limits, audit, metrics }
+        Self {
+            rules: RwLock::new(Arc::new(AccessRules::new(options))),
+            is_replaceable: options.is_replaceable,
+            drain: DrainState::default(),
+            metrics: options.metrics.clone(),
+        }
+    }
+
+    fn rules(&self) -> Arc<AccessRules> {
+        Arc::clone(&self.rules.read())
     }
 
     fn policy(&self) -> Arc<Policy> {
-        Arc::clone(&self.policy.read())
+        Arc::clone(&self.rules.read().policy)
     }
 
     /// Replaces the policy for all requests that arrive from now on.
     pub(crate) fn set_policy(&self, policy: Policy) {
-        *self.policy.write() = Arc::new(policy);
+        let mut rules = self.rules.write();
+        *rules = Arc::new(AccessRules { policy: Arc::new(policy), ..AccessRules::clone(&rules) });
     }
 
-    /// Returns whether requests other than calls have to be limited or recorded.
+    /// Replaces policy, limits and audit log for all requests that arrive from now on.
+    pub(crate) fn replace(&self, options: &GatewayOptions) {
+        *self.rules.write() = Arc::new(AccessRules::new(options));
+    }
+
+    /// Returns whether requests other than calls have to be limited or recorded, now or after a replacement.
     pub(crate) fn has_layer(&self) -> bool {
-        self.limits.is_some() || self.audit.is_some() || self.metrics.is_some()
+        let rules = self.rules.read();
+        let is_recorded = rules.audit.is_some() || self.metrics.is_some();
+        self.is_replaceable || rules.limits.is_some() || is_recorded
     }
 
     /// Returns where requests are counted.
@@ -66,8 +101,8 @@ impl Access {
     }
 
     /// Returns the audit log.
-    pub(crate) fn audit(&self) -> Option<&AuditLog> {
-        self.audit.as_ref()
+    pub(crate) fn audit(&self) -> Option<AuditLog> {
+        self.rules.read().audit.clone()
     }
 
     /// Returns the filter of lists for a caller; `None` if everything is shown.
@@ -109,6 +144,14 @@ impl Access {
             entry.end(outcome, Some(&error)).await;
             return Err(error);
         }
+        // After the decision: a target that is denied answers like an unknown one until the end.
+        let _running = match self.drain.begin_call() {
+            Ok(running) => running,
+            Err(error) => {
+                entry.end(AuditOutcome::Error, Some(&error)).await;
+                return Err(error);
+            }
+        };
         if let Err(refused) = self.check_limits(&subject, &Operation::Call(&target)).await {
             return Err(entry.end_limited(&refused).await);
         }
@@ -167,7 +210,7 @@ impl Access {
         subject: &Subject<'_>,
         operation: &Operation<'_>,
     ) -> Result<(), RateLimited> {
-        let Some(limits) = &self.limits else { return Ok(()) };
+        let Some(limits) = &self.rules().limits else { return Ok(()) };
         let checked = limits.check(subject, operation).await;
         if let (Err(refused), Some(metrics)) = (&checked, &self.metrics) {
             metrics.record_rate_limited(&refused.limit);
@@ -193,12 +236,16 @@ impl Access {
         record: impl FnOnce() -> AuditRecord,
     ) -> Result<OpenRecord, RpcError> {
         let meter = self.metrics.as_ref().map(|metrics| RequestMeter::new(metrics, method, target));
-        let Some(audit) = &self.audit else { return Ok(OpenRecord::new(None, meter)) };
-        let entry = audit.begin(record()).await.map_err(|error| {
-            let data = Raw::from(json!({ "reason": "audit_unavailable" }));
-            RpcError::internal(format!("{error}\nNothing was sent; try again later.")).with_data(data)
-        })?;
-        Ok(OpenRecord::new(Some((audit.clone(), entry)), meter))
+        let Some(audit) = &self.rules().audit else { return Ok(OpenRecord::new(None, meter)) };
+        match audit.begin(record()).await {
+            Ok(entry) => Ok(OpenRecord::new(Some((audit.clone(), entry)), meter)),
+            Err(error) => {
+                meter.into_iter().for_each(|meter| meter.end(AuditOutcome::Error));
+                let data = Raw::from(json!({ "reason": "audit_unavailable" }));
+                let message = format!("{error}\nNothing was sent; try again later.");
+                Err(RpcError::internal(message).with_data(data))
+            }
+        }
     }
 }
 

@@ -14,6 +14,7 @@ use switchboard_transport::http::server::ClientAddress;
 
 use crate::access::{client_name, reply_outcome};
 use crate::audit::{AuditOutcome, AuditRecord};
+use crate::error::shutting_down;
 use crate::limits::Operation;
 use crate::metrics::MeteredTarget;
 use crate::open_record::OpenRecord;
@@ -61,6 +62,10 @@ impl Layer for AccessLayer {
         let (Some(class), Some(state)) = (RequestClass::of(request.method()), self.state.upgrade()) else {
             return next.call(request);
         };
+        // A client that starts now would call next.
+        if matches!(class, RequestClass::Discover) && state.gateway.access.drain.is_draining() {
+            return HandlerOutcome::error(shutting_down());
+        }
         let mut check: BoxFuture<'static, _> = Box::pin(check(state, class, request));
         match check.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
             Poll::Ready(Ok(checked)) => checked.call(next),

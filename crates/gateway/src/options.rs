@@ -44,6 +44,8 @@ pub struct GatewayOptions {
     pub audit: Option<AuditLog>,
     /// Where requests are counted and measured.
     pub metrics: Option<Arc<GatewayMetrics>>,
+    /// Whether [`Gateway::set_access`](crate::Gateway::set_access) may add limits and an audit log later.
+    pub is_replaceable: bool,
 }
 
 /// The limits of parked calls: those that wait, without a request of their client, for the answer to a question.
@@ -110,6 +112,7 @@ impl Default for GatewayOptions {
             limits: None,
             audit: None,
             metrics: None,
+            is_replaceable: false,
         }
     }
 }
@@ -189,6 +192,14 @@ impl GatewayOptions {
     #[must_use]
     pub fn with_metrics(mut self, metrics: Arc<GatewayMetrics>) -> Self {
         self.metrics = Some(metrics);
+        self
+    }
+
+    /// Prepares the gateway for limits and an audit log that are added later, by
+    /// [`Gateway::set_access`](crate::Gateway::set_access). Costs one step for every list.
+    #[must_use]
+    pub fn with_replaceable_access(mut self) -> Self {
+        self.is_replaceable = true;
         self
     }
 }

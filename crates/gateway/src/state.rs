@@ -98,7 +98,7 @@ impl GatewayState {
             parked: self.parked.len(),
             subscriptions,
             sessions: 0,
-            audit: self.access.audit().map(AuditLog::counts),
+            audit: self.access.audit().as_ref().map(AuditLog::counts),
         }
     }
 

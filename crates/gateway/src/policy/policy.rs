@@ -7,7 +7,7 @@ use switchboard_protocol::Raw;
 
 use super::argument_path::ArgumentPath;
 use super::decision::{Decision, DenyReason};
-use super::document::parse_document;
+use super::document::{parse_document, parse_section};
 use super::error::PolicyError;
 use super::inspection::inspect;
 use super::lint::{PolicyWarning, find_ineffective, find_unmatched};
@@ -64,6 +64,14 @@ impl Policy {
     /// Names the line, the rule and the key that is invalid.
     pub fn parse(text: &str) -> Result<Self, PolicyError> {
         Ok(Self::new(parse_document(text, read_rules)?))
+    }
+
+    /// Compiles the document in the table `section` of another document, such as `[policy]` of a gateway's configuration.
+    ///
+    /// # Errors
+    /// As [`Self::parse`]; when there is no such table.
+    pub fn parse_section(text: &str, section: &str) -> Result<Self, PolicyError> {
+        Ok(Self::new(parse_section(text, section, read_rules)?))
     }
 
     fn new(PolicyDocument { default, rules, trusted }: PolicyDocument) -> Self {
