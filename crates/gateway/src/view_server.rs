@@ -11,6 +11,7 @@ use crate::access_layer::AccessLayer;
 use crate::changes::ChangesTask;
 use crate::handler::GatewayHandler;
 use crate::instructions;
+use crate::span_layer::SpanLayer;
 use crate::state::GatewayState;
 use crate::view_state::ViewState;
 
@@ -35,6 +36,10 @@ impl ViewServer {
                 let state = composing.upgrade()?;
                 instructions::compose(state.gateway.options.instructions.as_deref(), &state.gateway.host)
             });
+        let builder = match gateway.options.spans {
+            true => builder.layer(SpanLayer { parent: gateway.options.trace_parent.clone() }),
+            false => builder,
+        };
         let builder = match gateway.access.has_layer() {
             true => builder.layer(AccessLayer { state: Arc::downgrade(&state) }),
             false => builder,

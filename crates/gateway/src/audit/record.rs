@@ -252,7 +252,7 @@ impl AuditRecord {
 }
 
 /// Removes the query, the fragment and the user of a URI.
-fn strip_secrets(uri: &str) -> String {
+pub(crate) fn strip_secrets(uri: &str) -> String {
     let base = uri.split(['?', '#']).next().unwrap_or_default();
     match base.split_once("://") {
         Some((scheme, rest)) => {

@@ -20,7 +20,9 @@ mod lists;
 mod metrics;
 mod openmetrics;
 mod parked;
+mod quarantine;
 mod questions;
+mod telemetry;
 
 use std::process::ExitCode;
 
@@ -41,6 +43,8 @@ fn main() -> ExitCode {
         metrics::trials(),
         parked::trials(),
         questions::trials(),
+        quarantine::trials(),
+        telemetry::trials(),
     ]
     .into_iter()
     .flatten()
