@@ -161,6 +161,9 @@ pub(crate) struct ApproveArgs {
 pub(crate) struct ForgetArgs {
     /// The server, or one tool of it as `server/tool`
     pub(crate) name: String,
+    /// The definitions that the gateway with this configuration file has pinned, for its own servers
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,

@@ -1,13 +1,14 @@
 //! `switchboard why --policy`: explains what the policy of a gateway says about a tool.
 
 use serde_json::{Value, json};
+use switchboard::gateway::config::CompiledPolicy;
 use switchboard::gateway::limits::Operation;
 use switchboard::gateway::policy::{Decision, PolicyExplanation, Target};
 use switchboard::host::CatalogTool;
 
 use crate::args::WhyArgs;
-use crate::command::policy::{self, LoadedPolicy};
 use crate::error::CommandError;
+use crate::gateway::load_policy;
 
 /// What a gateway does with a tool, for one caller.
 pub(crate) struct PolicyReport {
@@ -33,7 +34,7 @@ impl PolicyReport {
                 false => Ok(None),
             };
         };
-        let LoadedPolicy { policy, limits, .. } = policy::load(file)?;
+        let CompiledPolicy { policy, limits, .. } = load_policy(file)?;
         let subject = args.caller.subject();
         // Annotations count only where the policy trusts the server, as in the gateway.
         let effects = listed.filter(|_| policy.trusts_annotations(server)).map(CatalogTool::effects);

@@ -1,10 +1,11 @@
 //! The document as it is written.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde::Deserialize;
+use switchboard_host::DriftPolicy;
 use toml::Spanned;
 
 use super::callers::CallersConfig;
@@ -58,6 +59,9 @@ pub struct GatewayConfig {
     pub audit: Option<PathBuf>,
     /// Files with `mcpServers`, whose servers are served, too.
     pub include: Vec<PathBuf>,
+    /// What happens to a tool whose definition has changed since it was pinned; by default it is withheld.
+    #[serde(deserialize_with = "values::drift")]
+    pub drift: Option<DriftPolicy>,
     /// Where the gateway is reached.
     pub listen: ListenConfig,
     /// Who may send requests.
@@ -117,6 +121,23 @@ impl GatewayConfig {
         Ok(Self { line_ends, ..parsed })
     }
 
+    /// Makes relative paths absolute: they begin at `base`, the directory of the document. Paths in `include` begin at the
+    /// directory that [`Self::resolve_servers`] gets.
+    pub fn resolve_paths(&mut self, base: &Path) {
+        let Self { listen, callers, audit, policy, .. } = self;
+        let policy = match policy {
+            Some(PolicySource::File(path)) => Some(path),
+            Some(PolicySource::Inline) | None => None,
+        };
+        let tls = listen.tls.iter_mut().flat_map(|tls| [&mut tls.certificate, &mut tls.key]);
+        let oauth = callers.oauth.as_mut().and_then(|oauth| oauth.introspection.as_mut());
+        let secret = oauth.map(|introspection| &mut introspection.client_secret_file);
+        let paths = tls.chain(listen.unix.as_mut()).chain(callers.api_keys.as_mut());
+        for path in paths.chain(secret).chain(audit.as_mut()).chain(policy) {
+            *path = base.join(&*path);
+        }
+    }
+
     /// Checks settings that exclude or require each other.
     ///
     /// # Errors
@@ -128,6 +149,8 @@ impl GatewayConfig {
             listen.tls.is_some() || listen.public_url.as_ref().is_some_and(|url| url.starts_with("https://"));
         let message = if listen.stdio && (listen.http.is_some() || listen.unix.is_some()) {
             "`listen.stdio` excludes `listen.http` and `listen.unix`: stdin has one client; remove one of them"
+        } else if listen.http.is_none() && (callers.anonymous || callers.authenticates()) {
+            "`callers` needs `listen.http`: stdin and a Unix socket belong to one user already; remove `[callers]`"
         } else if callers.anonymous && callers.authenticates() {
             "`callers.anonymous` excludes `callers.api_keys` and `callers.oauth`; remove one of them"
         } else if is_remote && !listen.allow_remote {
@@ -137,6 +160,9 @@ impl GatewayConfig {
         } else if is_remote && callers.authenticates() && !has_tls {
             "keys and tokens would cross the network in the clear; set `listen.tls`, or `listen.public_url` to the https URL of \
              the proxy in front"
+        } else if listen.metrics.is_some_and(|address| !address.ip().is_loopback()) && !listen.allow_remote {
+            "`listen.metrics` is reachable from other machines, and metrics name servers, tools and rules; listen on 127.0.0.1, \
+             or set `listen.allow_remote = true`"
         } else if listen.tls.is_some() && listen.http.is_none() {
             "`listen.tls` needs `listen.http`: a Unix socket is not encrypted"
         } else {
@@ -224,7 +250,12 @@ mod tests {
             ("[listen]\nhttp = \"0.0.0.0:80\"", None, "allow_remote"),
             ("[listen]\nhttp = \"0.0.0.0:80\"\nallow_remote = true", None, "allowed_hosts"),
             ("[listen]\nstdio = true\nunix = \"a\"", None, "listen.stdio"),
-            ("[callers]\nanonymous = true\napi_keys = \"k\"", None, "callers.anonymous"),
+            (
+                "[listen]\nhttp = \"80\"\n[callers]\nanonymous = true\napi_keys = \"k\"",
+                None,
+                "callers.anonymous",
+            ),
+            ("[callers]\nanonymous = true", None, "listen.http"),
             ("[listen.tls]\ncertificate = \"c\"\nkey = \"k\"", None, "listen.http"),
             (
                 "[listen]\nhttp = \"0.0.0.0:80\"\nallow_remote = true\nallowed_hosts = [\"h\"]\n[callers]\napi_keys = \"k\"",

@@ -102,6 +102,26 @@ impl Policy {
         &self.warnings
     }
 
+    /// Returns the principals, with their issuers, that rules name without wildcards.
+    pub fn named_principals(&self) -> BTreeSet<(String, Option<String>)> {
+        fn literals(set: Option<&NameSet>) -> Vec<&str> {
+            set.and_then(NameSet::literals).map(Iterator::collect).unwrap_or_default()
+        }
+        let mut named = BTreeSet::new();
+        for rule in &self.rules {
+            let issuers = literals(rule.selector.issuer.as_ref());
+            for principal in literals(rule.selector.principal.as_ref()) {
+                match issuers.is_empty() {
+                    true => _ = named.insert((principal.to_owned(), None)),
+                    false => named.extend(
+                        issuers.iter().map(|issuer| (principal.to_owned(), Some((*issuer).to_owned()))),
+                    ),
+                }
+            }
+        }
+        named
+    }
+
     /// Returns the rules that match none of these targets: they are probably misspelled.
     pub fn unmatched<'a>(&self, catalog: impl IntoIterator<Item = Target<'a>>) -> Vec<PolicyWarning> {
         find_unmatched(&self.rules, catalog)

@@ -436,6 +436,12 @@ impl Host {
         self.inner.shared.registry.definition_change(server, tool)
     }
 
+    /// Adopts the pins of a [`PinFile`](crate::PinFile) that another process may have changed: definitions that were accepted
+    /// there are accepted here. The current definition of a tool without a pin is accepted, as when it is first seen.
+    pub fn adopt_pins(&self, stored: &Pins) {
+        self.inner.shared.registry.adopt_pins(stored);
+    }
+
     /// Accepts the current definition of one tool.
     ///
     /// # Errors
