@@ -13,6 +13,7 @@ mod doctor;
 mod elicitation;
 mod errors;
 mod gateway;
+mod gateway_access;
 mod home;
 mod json;
 mod keys;
