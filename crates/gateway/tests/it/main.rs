@@ -13,9 +13,11 @@ mod raw_client;
 mod upstream;
 
 mod access;
+mod bypass;
 mod calls;
 mod changes;
 mod faults;
+mod header_leak;
 mod lists;
 mod metrics;
 mod openmetrics;
@@ -36,9 +38,11 @@ fn main() -> ExitCode {
     }
     let trials: Vec<Trial> = [
         access::trials(),
+        bypass::trials(),
         calls::trials(),
         changes::trials(),
         faults::trials(),
+        header_leak::trials(),
         lists::trials(),
         metrics::trials(),
         parked::trials(),
