@@ -699,6 +699,16 @@ fn gateway_policy() -> Vec<Row> {
             "1 KiB",
             &[("audit/record", "MAX_TEXT_BYTES: usize = 1024;")],
         ),
+        row("resources in the record of a stream", "32", &[("audit/record", "MAX_URIS: usize = 32;")]),
+        row(
+            "servers, tools, rules with metrics of their own",
+            "256, 1,000, 1,000",
+            &[
+                ("metrics/gateway_metrics", "MAX_SERVERS: usize = 256;"),
+                ("metrics/gateway_metrics", "MAX_TOOLS: usize = 1_000;"),
+                ("metrics/gateway_metrics", "MAX_RULES: usize = 1_000;"),
+            ],
+        ),
         row(
             "an audit file; files in all (`AuditFileOptions`)",
             "64 MiB; 5, settable",
