@@ -60,6 +60,7 @@ mod state;
 mod status;
 mod subscriptions;
 mod uri_template;
+pub mod view;
 mod view_server;
 mod view_state;
 
