@@ -1,7 +1,6 @@
 //! The definition of a view as an operator writes it: `[views.NAME]` tables.
 
 use std::collections::BTreeMap;
-use std::time::Duration;
 
 use serde::de::{Error as _, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
@@ -136,8 +135,6 @@ pub struct LargeResultsDocument {
 impl LargeResultsDocument {
     /// The bytes of the head if none are set.
     pub(super) const DEFAULT_HEAD: usize = 1_000;
-    /// How long a result is kept, unless room is needed before.
-    pub const LIFETIME: Duration = Duration::from_secs(600);
 }
 
 /// The instructions of a view.

@@ -26,5 +26,5 @@ pub use document::{
 };
 pub use error::{ViewError, ViewWarning};
 pub(crate) use schema::edit_schema;
-pub(crate) use view::{LargeResults, READ_RESULT, ToolRules, ViewRules};
+pub(crate) use view::{LargeResults, READ_RESULT, ViewRules};
 pub use view::{MAX_VIEWS, View};

@@ -4,11 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use serde::Deserialize;
+use switchboard_host::Catalog;
 use switchboard_protocol::{Raw, ToolAnnotations};
 
 use super::check::check_view;
 use super::document::{AnnotationsDocument, InstructionsDocument, ViewDocument};
-use super::error::{ViewError, line_of};
+use super::error::{ViewError, ViewWarning, line_of};
 use super::select::{NameSelection, UriSelection};
 use crate::names::PrefixPolicy;
 use crate::policy::NameSet;
@@ -184,6 +185,46 @@ impl ViewRules {
     pub(crate) fn keeps_results(&self) -> bool {
         let mut tools = self.by_server.values().flat_map(|server| server.tools.values());
         self.large_results.is_some() || tools.any(|tool| tool.large_results.is_some())
+    }
+
+    /// Returns the parts of the view that have no effect with this catalog.
+    pub(crate) fn warnings(&self, catalog: &Catalog) -> Vec<ViewWarning> {
+        let mut warnings = Vec::new();
+        let mut warn = |path: String, message: String| {
+            let view = self.name.as_deref().unwrap_or_default().to_owned();
+            warnings.push(ViewWarning { view, path, message });
+        };
+        for (server, rules) in &self.by_server {
+            let path = format!("server.{server}");
+            if !catalog.servers().any(|known| known == server) {
+                warn(path, "no server has this name".to_owned());
+                continue;
+            }
+            let listed = |name: &str| {
+                let mut tools = catalog.tools().iter();
+                tools.find(|tool| *tool.server() == **server && tool.tool().name == name)
+            };
+            for (name, rules) in &rules.tools {
+                let path = format!("{path}.tool.{name}");
+                let Some(tool) = listed(name) else {
+                    warn(path, "the server lists no tool with this name now".to_owned());
+                    continue;
+                };
+                if !self.has_tool(server, name) {
+                    warn(path.clone(), "the view does not include this tool; add it to `tools`".to_owned());
+                }
+                let schema = &tool.tool().input_schema;
+                let properties = schema.fields().find(|(name, _)| *name == "properties");
+                for argument in rules.described.keys() {
+                    let mut known = properties.iter().flat_map(|(_, properties)| properties.fields());
+                    if !known.any(|(name, _)| name == argument.as_str()) {
+                        let message = "the tool has no argument with this name".to_owned();
+                        warn(format!("{path}.arguments.{argument}"), message);
+                    }
+                }
+            }
+        }
+        warnings
     }
 
     /// Returns whether the view can have prompts, whatever its servers offer.
