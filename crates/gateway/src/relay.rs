@@ -236,8 +236,11 @@ impl HeldExchange {
                     }
                     self.asks.push(Ask::new(&self.state, &self.cx, key, request));
                 }
-                // The request fails with the capability that its client lacks; the call has no use then.
-                Err(AskError::Undeclared(_)) if self.cx.replays_handler() => {
+                // The request fails with the capability that its client lacks; the call has no use then. Roots are no
+                // question to a user: servers that ask for them, as they do before their first call, go on without.
+                Err(AskError::Undeclared(_))
+                    if self.cx.replays_handler() && !matches!(request, InputRequest::Roots(_)) =>
+                {
                     self.may_park = false;
                     self.asks.push(Ask::new(&self.state, &self.cx, key, request));
                 }
