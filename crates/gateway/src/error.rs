@@ -91,6 +91,17 @@ pub(crate) fn view_removed() -> RpcError {
     )
 }
 
+/// The error for a call that arrives while the gateway shuts down.
+pub(crate) fn shutting_down() -> RpcError {
+    with_reason(
+        ErrorCode::INTERNAL_ERROR,
+        "shutting_down",
+        "the gateway is shutting down; nothing was sent. Try again: on another gateway, or when it has restarted. A call that \
+         waited for an answer ends with this gateway; it may have run up to its question"
+            .to_owned(),
+    )
+}
+
 fn with_reason(code: ErrorCode, reason: &str, message: String) -> RpcError {
     RpcError::new(code, message).with_data(Raw::from(serde_json::json!({ "reason": reason })))
 }
