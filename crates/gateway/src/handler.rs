@@ -72,19 +72,32 @@ impl Handler for GatewayHandler {
         self.state.subscriptions.remove(uri);
     }
 
-    fn input_schema(&self, tool: &str) -> Option<Raw> {
+    fn input_schema_as(&self, tool: &str, caller: Option<&Caller>) -> Option<Raw> {
         let exposed = self.state.exposed();
-        let schema = &exposed.tool(tool)?.item.tool().input_schema;
-        schema.as_str().contains("x-mcp-header").then(|| schema.clone())
+        let found = exposed.tool(tool)?;
+        let schema = &found.item.tool().input_schema;
+        if !schema.as_str().contains("x-mcp-header") {
+            return None;
+        }
+        // A mismatch would tell that a hidden tool exists.
+        let filter = self.state.gateway.access.list_filter(self.state.subject(caller));
+        let is_shown =
+            filter.is_none_or(|filter| filter.shows_tool(&found.server, &found.name, |trusted| found.item.annotations(trusted)));
+        is_shown.then(|| schema.clone())
     }
 }
 
 /// Answers a list from memory; the first ones wait for servers that are starting.
 fn list(state: Arc<ViewState>, cx: RequestContext, params: PageParams, build: PageBuilder) -> HandlerOutcome {
     let page = move |state: &ViewState| {
+        let metrics = state.gateway.access.metrics().map(|metrics| &**metrics);
         let filter = state.gateway.access.list_filter(state.subject(cx.caller()));
-        let request =
-            PageRequest { cursor: params.cursor.as_deref(), size: state.gateway.options.page_size, filter };
+        let request = PageRequest {
+            cursor: params.cursor.as_deref(),
+            size: state.gateway.options.page_size,
+            filter,
+            metrics,
+        };
         build(&state.exposed(), &request)
     };
     if state.gateway.has_settled() {

@@ -7,10 +7,12 @@ use switchboard_protocol::Implementation;
 
 use crate::audit::AuditLog;
 use crate::limits::RateLimiter;
+use crate::metrics::GatewayMetrics;
 use crate::names::PrefixPolicy;
 use crate::policy::Policy;
 use crate::results::ResultLimits;
 use crate::view::View;
+use crate::trace_parent::TraceParent;
 
 /// The options of a gateway.
 ///
@@ -47,6 +49,12 @@ pub struct GatewayOptions {
     pub limits: Option<Arc<RateLimiter>>,
     /// Where every call is recorded.
     pub audit: Option<AuditLog>,
+    /// Where requests are counted and measured.
+    pub metrics: Option<Arc<GatewayMetrics>>,
+    /// Whether every request is a tracing span.
+    pub spans: bool,
+    /// Makes these spans children of the spans of clients.
+    pub trace_parent: Option<Arc<dyn TraceParent>>,
     /// Whether [`Gateway::set_access`](crate::Gateway::set_access) may add limits and an audit log later.
     pub is_replaceable: bool,
 }
@@ -116,6 +124,9 @@ impl Default for GatewayOptions {
             policy: Arc::new(Policy::allow_all()),
             limits: None,
             audit: None,
+            metrics: None,
+            spans: false,
+            trace_parent: None,
             is_replaceable: false,
         }
     }
@@ -204,6 +215,29 @@ impl GatewayOptions {
     pub fn with_audit(mut self, log: AuditLog) -> Self {
         self.audit = Some(log);
         self
+    }
+
+    /// Sets where requests are counted and measured; by default nowhere.
+    #[must_use]
+    pub fn with_metrics(mut self, metrics: Arc<GatewayMetrics>) -> Self {
+        self.metrics = Some(metrics);
+        self
+    }
+
+    /// Creates a tracing span for every request, by the OpenTelemetry conventions for MCP; by default none. The spans of the
+    /// requests to servers, which the host creates, are their children.
+    #[must_use]
+    pub fn with_spans(mut self) -> Self {
+        self.spans = true;
+        self
+    }
+
+    /// As [`Self::with_spans`], with the spans of clients as parents. Towards servers, set
+    /// [`HostBuilder::with_trace_context`](switchboard_host::HostBuilder::with_trace_context).
+    #[must_use]
+    pub fn with_trace_parent(mut self, parent: Arc<dyn TraceParent>) -> Self {
+        self.trace_parent = Some(parent);
+        self.with_spans()
     }
 
     /// Prepares the gateway for limits and an audit log that are added later, by

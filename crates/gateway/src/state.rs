@@ -5,15 +5,18 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use parking_lot::Mutex;
-use switchboard_host::Host;
+use switchboard_host::{Host, WithheldReason};
 use switchboard_protocol::Raw;
 use switchboard_session::server::RequestContext;
 
 use crate::access::Access;
+use crate::audit::AuditLog;
 use crate::log_levels::LogLevels;
+use crate::metrics::{GatewaySnapshot, UpstreamSnapshot};
 use crate::options::GatewayOptions;
 use crate::parked::ParkedCalls;
 use crate::results::ResultStore;
+use crate::status::QuarantinedTool;
 
 /// The state that all views of a gateway share: the host in front of which they stand, who may call what, and the calls that
 /// wait for an answer.
@@ -61,6 +64,45 @@ impl GatewayState {
         };
         let _ = tokio::time::timeout(self.options.startup_wait, all).await;
         self.has_settled.store(true, Ordering::Release);
+    }
+
+    /// Returns the tools that are withheld because their definitions have changed.
+    pub(crate) fn quarantined_tools(&self) -> Vec<QuarantinedTool> {
+        let servers = self.host.servers().into_iter();
+        let of_server = |server: String| {
+            let withheld =
+                self.host.tool_list_issues(&server).map(|issues| issues.withheld).unwrap_or_default();
+            let drifted = withheld.into_iter().filter(|(_, reason)| *reason == WithheldReason::Drifted);
+            drifted.map(|(tool, _)| QuarantinedTool { server: server.clone(), tool }).collect::<Vec<_>>()
+        };
+        servers.flat_map(of_server).collect()
+    }
+
+    /// Returns the state for metrics.
+    pub(crate) fn snapshot(&self, subscriptions: usize) -> GatewaySnapshot {
+        let quarantined = self.quarantined_tools();
+        let upstream = |name: String| {
+            let status = self.host.state(&name).ok()?;
+            let calls = self.host.server_metrics(&name).unwrap_or_default();
+            let count = quarantined.iter().filter(|tool| tool.server == name).count();
+            Some(UpstreamSnapshot {
+                state: status.kind().as_str(),
+                revision: status.session_info().map(|info| info.revision),
+                running_calls: calls.running,
+                queued_calls: calls.queued,
+                reconnects: calls.reconnects,
+                processes: u64::from(self.host.child(&name).is_ok_and(|child| child.is_some())),
+                quarantined: count as u64,
+                name,
+            })
+        };
+        GatewaySnapshot {
+            upstreams: self.host.servers().into_iter().filter_map(upstream).collect(),
+            parked: self.parked.len(),
+            subscriptions,
+            sessions: 0,
+            audit: self.access.audit().as_ref().map(AuditLog::counts),
+        }
     }
 
     /// Remembers which client was asked to visit a URL, until the guard is dropped.

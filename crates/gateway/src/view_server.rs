@@ -13,6 +13,7 @@ use crate::access_layer::AccessLayer;
 use crate::changes::ChangesTask;
 use crate::handler::GatewayHandler;
 use crate::instructions;
+use crate::span_layer::SpanLayer;
 use crate::state::GatewayState;
 use crate::view::ViewRules;
 use crate::view_state::ViewState;
@@ -42,6 +43,10 @@ impl ViewServer {
             .publisher(state.publisher.clone())
             .cache_hints(CacheHints::new(0, CacheScope::Private))
             .instructions_for(move |caller| instructions::compose(&*composing.upgrade()?, caller));
+        let builder = match gateway.options.spans {
+            true => builder.layer(SpanLayer { parent: gateway.options.trace_parent.clone() }),
+            false => builder,
+        };
         let builder = match gateway.access.has_layer() {
             true => builder.layer(AccessLayer { state: Arc::downgrade(&state) }),
             false => builder,

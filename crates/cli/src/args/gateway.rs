@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use switchboard::gateway::PrefixPolicy;
+use switchboard::host::DriftPolicy;
 
 use super::value_parsers::{seconds, socket};
 
@@ -68,6 +69,30 @@ pub(crate) struct GatewayArgs {
     /// Record every request in this file, one JSON object per line
     #[arg(long, value_name = "FILE")]
     pub(crate) audit: Option<PathBuf>,
+    /// Serve Prometheus metrics at /metrics on this address of their own, like 127.0.0.1:9464
+    #[arg(long, value_name = "ADDR", value_parser = socket)]
+    pub(crate) metrics: Option<SocketAddr>,
+    /// What happens to a tool whose definition has changed since it was first seen; withheld if left out
+    #[arg(long, value_name = "WHAT")]
+    pub(crate) drift: Option<DriftArg>,
+}
+
+/// What happens to a tool whose definition has changed.
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+pub(crate) enum DriftArg {
+    /// It is not listed and cannot be called until it is accepted
+    Withhold,
+    /// It is only reported
+    Report,
+}
+
+impl From<DriftArg> for DriftPolicy {
+    fn from(drift: DriftArg) -> Self {
+        match drift {
+            DriftArg::Withhold => Self::Withhold,
+            DriftArg::Report => Self::Report,
+        }
+    }
 }
 
 /// When names are prefixed.

@@ -11,9 +11,12 @@ use crate::error::CommandError;
 use crate::gateway::callers::check_credentials;
 use crate::gateway::gateway_host::{build_host, report_failures, server_specs};
 use crate::gateway::listeners::Listeners;
+use crate::gateway::metrics::MetricsServer;
+use crate::gateway::pinned_definitions::PinnedDefinitions;
 use crate::gateway::reload::{Reloader, RunningGateway};
 use crate::gateway::serve::serve;
 use crate::gateway::settings::GatewaySettings;
+use crate::gateway::telemetry;
 use crate::output::Screen;
 use crate::sanitize::one_line;
 use crate::signals::Signals;
@@ -34,9 +37,14 @@ pub(crate) async fn run(args: &GatewayArgs) -> Result<(), CommandError> {
         screen.warn(&one_line(&warning.to_string()));
     }
     check_credentials(&settings).await?;
-    let (options, audit) = access_options(&mut settings, &screen)?;
+    let (mut options, audit) = access_options(&mut settings, &screen)?;
     let listeners = Listeners::bind(&settings).await?;
+    let metrics = MetricsServer::bind(&settings).await?;
+    options.metrics = metrics.as_ref().map(MetricsServer::metrics);
+    let options = telemetry::trace_gateway(options);
+    let pins = PinnedDefinitions::open(&settings)?;
     let host = build_host(&settings, &screen)?;
+    let telemetry = telemetry::start(&host)?;
     let events = host.events();
     for (name, spec) in server_specs(&settings.servers, &screen) {
         if let Err(error) = host.add(name.clone(), spec) {
@@ -51,7 +59,10 @@ pub(crate) async fn run(args: &GatewayArgs) -> Result<(), CommandError> {
     let served = tokio::select! {
         served = serve(listeners, &mut reloader, signals) => served,
         never = report_failures(events, uses_logins, &screen) => match never {},
+        never = pins.follow(&host, &screen) => match never {},
+        never = MetricsServer::serve(metrics, &screen) => match never {},
     };
+    telemetry::finish(telemetry, &screen).await;
     // Servers that do not end in time are ended by their supervisors.
     let _ = tokio::time::timeout(CLOSE_TIMEOUT, host.close_detached()).await;
     if let Some(audit) = audit

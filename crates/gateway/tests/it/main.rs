@@ -18,11 +18,15 @@ mod calls;
 mod changes;
 mod faults;
 mod lists;
+mod metrics;
+mod openmetrics;
 mod parked;
+mod quarantine;
 mod questions;
 mod view_endpoints;
 mod view_results;
 mod views;
+mod telemetry;
 
 use std::process::ExitCode;
 
@@ -40,11 +44,14 @@ fn main() -> ExitCode {
         changes::trials(),
         faults::trials(),
         lists::trials(),
+        metrics::trials(),
         parked::trials(),
         questions::trials(),
         view_endpoints::trials(),
         view_results::trials(),
         views::trials(),
+        quarantine::trials(),
+        telemetry::trials(),
     ]
     .into_iter()
     .flatten()
