@@ -37,6 +37,7 @@ impl HostRequest {
     }
 
     switchboard_session::call_option_setters!(
+        options,
         timeout,
         idle_timeout,
         on_progress,

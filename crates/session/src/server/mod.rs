@@ -9,6 +9,7 @@ mod in_process;
 pub mod layer;
 mod listen;
 mod publish;
+mod relay;
 mod request_context;
 mod serve;
 #[expect(clippy::module_inception, reason = "the type this folder is named for")]
@@ -26,5 +27,6 @@ pub use handler::{Handler, HandlerOutcome, ServerRequest};
 pub use in_process::InProcess;
 pub use layer::{IncomingRequest, Layer, Next};
 pub use publish::Publisher;
+pub use relay::RelayedAnswers;
 pub use request_context::RequestContext;
 pub use server::{Server, ServerBuilder, ServerLimits};

@@ -114,6 +114,10 @@ impl RequestContext {
         Self { inner: Arc::new(inner) }
     }
 
+    pub(crate) fn era(&self) -> &RequestEra {
+        &self.inner.era
+    }
+
     pub(crate) fn detachment(&self) -> &Detachment {
         &self.inner.detachment
     }
@@ -152,6 +156,11 @@ impl RequestContext {
     /// data is accessible to everyone who knows its id.
     pub fn owner(&self) -> Option<String> {
         self.caller().map(Caller::principal).or_else(|| self.inner.era.session_key())
+    }
+
+    /// Returns a unique key of the session that the request belongs to; `None` for a self-contained request.
+    pub fn session_key(&self) -> Option<String> {
+        self.inner.era.session_key()
     }
 
     /// Returns the protocol for tasks, where the revision has tasks.
