@@ -10,12 +10,12 @@ use crate::audit::{AuditOutcome, AuditRecord};
 use crate::limits::Operation;
 use crate::policy::{Subject, Target, TargetKind};
 use crate::resource_owner::ResourceOwner;
-use crate::state::GatewayState;
+use crate::view_state::ViewState;
 
 /// Limits and records the requests that the handler does not see, or answers from memory.
 pub(crate) struct AccessLayer {
     /// Weak, because the state outlives the server that owns the layer only by accident.
-    pub(crate) state: Weak<GatewayState>,
+    pub(crate) state: Weak<ViewState>,
 }
 
 /// What a request counts as.
@@ -58,7 +58,7 @@ impl Layer for AccessLayer {
                 owner.as_ref().map(|owner| Target::new(&owner.server, TargetKind::Subscription, &owner.uri));
             if let Some(target) = &target {
                 record = record.with_target(target);
-                record.set_decision(&state.access.decide_subscription(
+                record.set_decision(&state.gateway.access.decide_subscription(
                     caller.as_ref(),
                     target.server,
                     target.name,
@@ -66,7 +66,7 @@ impl Layer for AccessLayer {
             }
             // What the handler will refuse.
             let refused = Some(record.outcome).filter(|outcome| *outcome != AuditOutcome::Cancelled);
-            let mut open = state.access.begin_record(record).await?;
+            let mut open = state.gateway.access.begin_record(record).await?;
             let operation = match (class, &target) {
                 (RequestClass::Discover, _) => Some(Operation::Discover),
                 (RequestClass::List, _) => Some(Operation::List),
@@ -76,7 +76,7 @@ impl Layer for AccessLayer {
                 }
             };
             let limited = match &operation {
-                Some(operation) => state.access.check_limits(&subject, operation).await,
+                Some(operation) => state.gateway.access.check_limits(&subject, operation).await,
                 None => Ok(()),
             };
             if let Err(limited) = limited {
@@ -100,7 +100,7 @@ impl Layer for AccessLayer {
 
 /// Returns the resource of a subscription, if a server has it.
 fn subscribed_resource(
-    state: &GatewayState,
+    state: &ViewState,
     class: RequestClass,
     request: &IncomingRequest,
 ) -> Option<ResourceOwner> {
