@@ -61,6 +61,17 @@ pub(crate) fn question_expired() -> RpcError {
     )
 }
 
+/// The error for the answer to a question of a call that another replica of the gateway holds.
+pub(crate) fn question_elsewhere() -> RpcError {
+    with_reason(
+        ErrorCode::INVALID_PARAMS,
+        "question_elsewhere",
+        "the call waits for this answer on another replica of the gateway; send the answer to that one, or call the tool \
+         again. It may have run up to the question"
+            .to_owned(),
+    )
+}
+
 /// The error for a question that cannot be kept.
 pub(crate) fn too_many_questions(limit: usize) -> RpcError {
     with_reason(

@@ -37,6 +37,7 @@
 mod access;
 mod access_layer;
 pub mod audit;
+mod capabilities;
 mod changes;
 mod endpoint;
 mod error;
@@ -44,6 +45,7 @@ mod exchange;
 mod exposed;
 mod gateway;
 mod handler;
+mod held_exchange;
 mod instructions;
 pub mod limits;
 mod log_levels;

@@ -30,7 +30,7 @@ pub(crate) struct GatewayState {
 impl GatewayState {
     pub(crate) fn new(host: Host, options: GatewayOptions) -> Self {
         Self {
-            parked: ParkedCalls::new(options.parked),
+            parked: ParkedCalls::new(options.parked, Arc::clone(&options.replica)),
             access: Access::new(&options),
             host,
             options,

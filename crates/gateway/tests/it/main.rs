@@ -19,6 +19,7 @@ mod faults;
 mod lists;
 mod parked;
 mod questions;
+mod self_contained;
 
 use std::process::ExitCode;
 
@@ -38,6 +39,7 @@ fn main() -> ExitCode {
         lists::trials(),
         parked::trials(),
         questions::trials(),
+        self_contained::trials(),
     ]
     .into_iter()
     .flatten()

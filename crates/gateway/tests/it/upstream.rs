@@ -66,8 +66,9 @@ pub(crate) fn play(part: &str) {
     runtime.block_on(async { switchboard::serve_stdio(&server).await }).unwrap();
 }
 
-const TOOLS: [&str; 14] = [
+pub(crate) const TOOLS: [&str; 15] = [
     "echo",
+    "capabilities",
     "meta",
     "progress",
     "log",
@@ -133,6 +134,7 @@ async fn call_tool(shared: Arc<Shared>, call: CallToolParams, cx: RequestContext
     let arguments = call.arguments.clone().unwrap_or_else(Raw::empty_object);
     let text = match call.name.as_str() {
         "echo" => arguments.as_str().to_owned(),
+        "capabilities" => Raw::encode(cx.capabilities()).unwrap().as_str().to_owned(),
         "meta" => {
             let keys: Vec<&str> = call.meta.iter().flat_map(|meta| meta.iter()).map(|(key, _)| key).collect();
             keys.join(" ")

@@ -295,6 +295,14 @@ impl RequestContext {
         self.inner.era.check_question(request.clone()).map(drop)
     }
 
+    /// As [`Self::check_question`], for a question that is sent with [`Self::request`] or with the state of a task.
+    ///
+    /// # Errors
+    /// When the client did not declare the capability, or its revision has no such question.
+    pub fn check_answerable(&self, request: &InputRequest) -> Result<(), AskError> {
+        self.inner.era.check_question(request.clone()).map(drop)
+    }
+
     /// Asks the client any question and returns its answer as text. As [`Self::elicit`].
     ///
     /// # Errors
