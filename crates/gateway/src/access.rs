@@ -144,6 +144,11 @@ impl Access {
         self.policy().decide(&Subject::from_caller(caller), &target, None)
     }
 
+    /// Decides about a target without arguments.
+    pub(crate) fn decide(&self, caller: Option<&Caller>, target: &Target<'_>) -> Decision {
+        self.policy().decide(&Subject::from_caller(caller), target, None)
+    }
+
     /// Charges the limits of an operation.
     ///
     /// # Errors

@@ -34,6 +34,7 @@ impl RequestClass {
             | "prompts/list"
             | "resources/list"
             | "resources/templates/list"
+            | "tasks/list"
             | "subscriptions/listen" => Some(Self::List),
             "resources/subscribe" => Some(Self::Subscribe),
             _ => None,

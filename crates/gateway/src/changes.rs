@@ -6,6 +6,7 @@ use switchboard_host::{HostEvent, HostEvents, StatusKind};
 use switchboard_session::client::Change;
 use tokio::task::JoinHandle;
 
+use crate::tasks;
 use crate::view_state::ViewState;
 
 /// The task that follows the events of the host; aborted on drop.
@@ -48,6 +49,9 @@ async fn follow(mut events: HostEvents, state: Weak<ViewState>) {
             }
             HostEvent::ServerChange { change: Change::ElicitationDone { id }, .. } => {
                 state.gateway.url_question_done(&id);
+            }
+            HostEvent::ServerChange { server, change: Change::Task(raw) } => {
+                tasks::notify_owner(&state, &server, &raw);
             }
             _ => {}
         }

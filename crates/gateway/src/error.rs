@@ -52,6 +52,20 @@ pub(crate) fn unknown_prompt(name: &str) -> RpcError {
     RpcError::invalid_params(format!("Unknown prompt: {name}"))
 }
 
+/// The error for a task that does not exist, or not for this caller.
+pub(crate) fn unknown_task(id: &str) -> RpcError {
+    RpcError::invalid_params(format!("Unknown task: {id}"))
+}
+
+/// The error for a task in a session of another replica of the gateway.
+pub(crate) fn task_elsewhere() -> RpcError {
+    with_reason(
+        ErrorCode::INTERNAL_ERROR,
+        "task_elsewhere",
+        "the task is in a session of another replica of the gateway; ask that one".to_owned(),
+    )
+}
+
 /// The error for the answer to a question that no call waits for.
 pub(crate) fn question_expired() -> RpcError {
     with_reason(

@@ -91,8 +91,6 @@ impl Exposed {
             let tools = items.into_iter().map(|(name, tool)| {
                 let mut shown = tool.item.tool().clone();
                 name.clone_into(&mut shown.name);
-                // Whether a call runs as a task is between the gateway and the server.
-                shown.execution = None;
                 shown
             });
             let mut result = ListToolsResult::new(tools.collect::<Vec<_>>());

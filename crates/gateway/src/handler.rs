@@ -19,6 +19,7 @@ use crate::meta;
 use crate::policy::{Target, TargetKind};
 use crate::relay::{UpstreamRequest, UpstreamTarget, relay};
 use crate::resource_owner::{ResourceOwner, not_found};
+use crate::tasks;
 use crate::view_state::ViewState;
 
 /// The handler of one view of a gateway.
@@ -43,8 +44,25 @@ impl Handler for GatewayHandler {
             ServerRequest::GetPrompt(params) => HandlerOutcome::later(get_prompt(state, cx, params)),
             ServerRequest::ReadResource(params) => HandlerOutcome::later(read_resource(state, cx, params)),
             ServerRequest::Complete(params) => HandlerOutcome::later(complete(state, cx, params)),
+            task @ (ServerRequest::GetTask(_)
+            | ServerRequest::TaskResult(_)
+            | ServerRequest::CancelTask(_)
+            | ServerRequest::ListTasks(_)
+            | ServerRequest::UpdateTask(_)) => tasks::handle(state, task, cx),
             other => HandlerOutcome::error(RpcError::method_not_found(other.method())),
         }
+    }
+
+    fn may_follow_as(&self, task: &str, caller: Option<&Caller>) -> bool {
+        tasks::may_follow(&self.state, task, caller)
+    }
+
+    fn task_followed(&self, task: &str) {
+        tasks::follow(&self.state, task);
+    }
+
+    fn task_unfollowed(&self, task: &str) {
+        self.state.followers.remove(task);
     }
 
     fn may_subscribe_as(&self, uri: &str, caller: Option<&Caller>) -> Result<(), RpcError> {
@@ -120,10 +138,11 @@ async fn resolve<T>(
 }
 
 async fn call_tool(state: Arc<ViewState>, cx: RequestContext, params: CallToolParams) -> Reply {
-    let CallToolParams { name, arguments, meta, .. } = params;
-    let (server, tool, annotations) = resolve(&state, &cx, ("tools/call", &name), |exposed| {
+    let CallToolParams { name, arguments, meta, task, .. } = params;
+    let (server, tool, annotations, support) = resolve(&state, &cx, ("tools/call", &name), |exposed| {
         let tool = exposed.tools.get(&name).ok_or_else(|| unknown_tool(&name))?;
-        Ok((Arc::clone(&tool.server), tool.name.clone(), tool.item.effects()))
+        let support = tool.item.tool().execution.as_ref().and_then(|execution| execution.task_support);
+        Ok((Arc::clone(&tool.server), tool.name.clone(), tool.item.effects(), support))
     })
     .await?;
     let arguments = arguments.unwrap_or_else(Raw::empty_object);
@@ -139,8 +158,13 @@ async fn call_tool(state: Arc<ViewState>, cx: RequestContext, params: CallToolPa
     let call = async {
         let target = UpstreamTarget::Tool { name: tool.clone(), arguments: arguments.clone() };
         let request = UpstreamRequest::new(&server, target, meta::relayed(meta.clone()));
+        let plan = tasks::plan(&state, &cx, (&server, support), task).await?;
+        let request = UpstreamRequest { task: plan.task.clone(), offer: plan.offer, ..request };
         let result = relay(Arc::clone(&state.gateway), cx.clone(), request).await?;
-        pass_on::<CallToolResult>(&cx, result)
+        match tasks::created(&state, &cx, (&server, &tool), &plan, &result.raw)? {
+            Some(created) => Ok(created),
+            None => pass_on::<CallToolResult>(&cx, result),
+        }
     };
     state.gateway.access.run(&cx, access, call).await
 }

@@ -12,7 +12,9 @@ use switchboard_session::server::RequestContext;
 use crate::access::Access;
 use crate::log_levels::LogLevels;
 use crate::options::GatewayOptions;
+use crate::owned_tasks::OwnedTasks;
 use crate::parked::ParkedCalls;
+use crate::task_questions::TaskQuestions;
 
 /// The state that all views of a gateway share: the host in front of which they stand, who may call what, and the calls that
 /// wait for an answer.
@@ -22,6 +24,8 @@ pub(crate) struct GatewayState {
     pub(crate) access: Access,
     pub(crate) parked: Arc<ParkedCalls>,
     pub(crate) log_levels: Arc<LogLevels>,
+    pub(crate) owned_tasks: OwnedTasks,
+    pub(crate) task_questions: TaskQuestions,
     /// Clients that were asked to visit a URL, by the id of the elicitation.
     url_questions: Mutex<HashMap<String, RequestContext>>,
     has_settled: AtomicBool,
@@ -35,6 +39,8 @@ impl GatewayState {
             host,
             options,
             log_levels: Arc::default(),
+            owned_tasks: OwnedTasks::default(),
+            task_questions: TaskQuestions::default(),
             url_questions: Mutex::default(),
             has_settled: AtomicBool::new(false),
         }

@@ -8,6 +8,7 @@ use switchboard_protocol::{
 use switchboard_session::server::{Server, ServerBuilder};
 
 use crate::access_layer::AccessLayer;
+use crate::capabilities::declare_tasks;
 use crate::changes::ChangesTask;
 use crate::handler::GatewayHandler;
 use crate::instructions;
@@ -48,10 +49,12 @@ impl ViewServer {
 /// What a gateway offers, whatever its servers offer now: they may change.
 fn capabilities() -> ServerCapabilities {
     let list = || ListCapability::new().with_list_changed(true);
-    ServerCapabilities::new()
+    let mut capabilities = ServerCapabilities::new()
         .with_tools(list())
         .with_prompts(list())
         .with_resources(ResourcesCapability::new().with_subscribe(true).with_list_changed(true))
         .with_completions(Settings::new())
-        .with_logging(Settings::new())
+        .with_logging(Settings::new());
+    declare_tasks(&mut capabilities);
+    capabilities
 }

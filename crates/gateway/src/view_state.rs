@@ -10,14 +10,18 @@ use crate::exposed::Exposed;
 use crate::resource_owner::ResourceOwner;
 use crate::state::GatewayState;
 use crate::subscriptions::Subscriptions;
+use crate::task_followers::TaskFollowers;
 
 /// The state of one view. Each view is a server of its own in front of the host that all views of a gateway share, so that it
 /// publishes, and subscribes, for its own clients only.
 pub(crate) struct ViewState {
     /// What all views share.
     pub(crate) gateway: Arc<GatewayState>,
+    /// `None` for the view of everything.
+    pub(crate) name: Option<Arc<str>>,
     pub(crate) publisher: Publisher,
     pub(crate) subscriptions: Subscriptions,
+    pub(crate) followers: TaskFollowers,
     // Held while the catalog is exposed anew, never across an await.
     exposed: Mutex<Arc<Exposed>>,
 }
@@ -27,8 +31,10 @@ impl ViewState {
         let exposed = Exposed::new(&gateway.host.catalog(), gateway.options.prefix);
         Self {
             gateway,
+            name: None,
             publisher: Publisher::default(),
             subscriptions: Subscriptions::default(),
+            followers: TaskFollowers::default(),
             exposed: Mutex::new(Arc::new(exposed)),
         }
     }

@@ -10,6 +10,7 @@
 mod cells;
 mod person;
 mod raw_client;
+mod task_upstream;
 mod upstream;
 
 mod access;
@@ -20,6 +21,7 @@ mod lists;
 mod parked;
 mod questions;
 mod self_contained;
+mod tasks;
 
 use std::process::ExitCode;
 
@@ -40,6 +42,7 @@ fn main() -> ExitCode {
         parked::trials(),
         questions::trials(),
         self_contained::trials(),
+        tasks::trials(),
     ]
     .into_iter()
     .flatten()
