@@ -8,7 +8,7 @@ use switchboard_transport::http::server::ClientAddress;
 use crate::access::{client_name, reply_outcome};
 use crate::audit::{AuditOutcome, AuditRecord};
 use crate::limits::Operation;
-use crate::policy::{Subject, Target, TargetKind};
+use crate::policy::{Target, TargetKind};
 use crate::resource_owner::ResourceOwner;
 use crate::view_state::ViewState;
 
@@ -49,7 +49,7 @@ impl Layer for AccessLayer {
         };
         HandlerOutcome::later(async move {
             let caller = request.caller().cloned();
-            let subject = Subject::from_caller(caller.as_ref());
+            let subject = state.subject(caller.as_ref());
             let mut record = AuditRecord::new(request.method())
                 .with_subject(&subject)
                 .with_client(request.client().as_ref().map(client_name));
@@ -59,11 +59,8 @@ impl Layer for AccessLayer {
                 owner.as_ref().map(|owner| Target::new(&owner.server, TargetKind::Subscription, &owner.uri));
             if let Some(target) = &target {
                 record = record.with_target(target);
-                record.set_decision(&state.gateway.access.decide_subscription(
-                    caller.as_ref(),
-                    target.server,
-                    target.name,
-                ));
+                let access = &state.gateway.access;
+                record.set_decision(&access.decide_subscription(&subject, target.server, target.name));
             }
             // What the handler will refuse.
             let refused = Some(record.outcome).filter(|outcome| *outcome != AuditOutcome::Cancelled);
@@ -108,7 +105,7 @@ fn subscribed_resource(
     match class {
         RequestClass::Subscribe => {
             let uri: String = request.param("uri")?.decode().ok()?;
-            state.exposed().owners.find(&uri).ok()
+            state.exposed().find_resource(&uri).ok()
         }
         RequestClass::Discover | RequestClass::List => None,
     }

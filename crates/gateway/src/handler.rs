@@ -5,21 +5,24 @@ use std::sync::Arc;
 use switchboard_protocol::{
     CallToolParams, CallToolResult, CompleteParams, CompleteResult, Completion, ErrorCode, FromRaw,
     GetPromptParams, GetPromptResult, PageParams, Raw, ReadResourceParams, ReadResourceResult, Reference,
-    RpcError, ServerResult,
+    RpcError, ServerResult, TaskSupport, ToolAnnotations,
 };
 use switchboard_session::server::{
     CachedResult, Caller, Handler, HandlerOutcome, Reply, RequestContext, ServerRequest,
 };
 
 use crate::access::AccessRequest;
-use crate::error::{unknown_prompt, unknown_tool};
+use crate::error::{unknown_prompt, unknown_tool, view_removed};
 use crate::exchange::UpstreamResult;
 use crate::exposed::{Exposed, PageRequest};
 use crate::meta;
 use crate::policy::{Target, TargetKind};
+use crate::read_result::{keep_result, read_kept_result};
 use crate::relay::{UpstreamRequest, UpstreamTarget, relay};
 use crate::resource_owner::{ResourceOwner, not_found};
+use crate::results::shorten;
 use crate::tasks;
+use crate::view::{LargeResults, READ_RESULT};
 use crate::view_state::ViewState;
 
 /// The handler of one view of a gateway.
@@ -35,6 +38,9 @@ type PageBuilder = fn(&Exposed, &PageRequest<'_>) -> Result<CachedResult, RpcErr
 impl Handler for GatewayHandler {
     fn handle(&self, request: ServerRequest, cx: RequestContext) -> HandlerOutcome {
         let state = Arc::clone(&self.state);
+        if state.is_removed() {
+            return HandlerOutcome::error(view_removed());
+        }
         match request {
             ServerRequest::ListTools(params) => list(state, cx, params, Exposed::tool_page),
             ServerRequest::ListPrompts(params) => list(state, cx, params, Exposed::prompt_page),
@@ -66,13 +72,17 @@ impl Handler for GatewayHandler {
     }
 
     fn may_subscribe_as(&self, uri: &str, caller: Option<&Caller>) -> Result<(), RpcError> {
-        let owner = self.state.exposed().owners.find(uri)?;
-        self.state.gateway.access.check_subscription(caller, (&owner.server, &owner.uri), not_found(uri))?;
+        let owner = self.state.exposed().find_resource(uri)?;
+        self.state.gateway.access.check_subscription(
+            &self.state.subject(caller),
+            (&owner.server, &owner.uri),
+            not_found(uri),
+        )?;
         self.state.subscribable(uri).map(drop)
     }
 
     fn subscribed(&self, uri: &str) {
-        let owner = self.state.exposed().owners.find(uri).ok();
+        let owner = self.state.exposed().find_resource(uri).ok();
         self.state.subscriptions.add(uri, owner, &self.state.gateway.host, &self.state.publisher);
     }
 
@@ -82,7 +92,7 @@ impl Handler for GatewayHandler {
 
     fn input_schema(&self, tool: &str) -> Option<Raw> {
         let exposed = self.state.exposed();
-        let schema = &exposed.tools.get(tool)?.item.tool().input_schema;
+        let schema = &exposed.tool(tool)?.item.tool().input_schema;
         schema.as_str().contains("x-mcp-header").then(|| schema.clone())
     }
 }
@@ -90,7 +100,7 @@ impl Handler for GatewayHandler {
 /// Answers a list from memory; the first ones wait for servers that are starting.
 fn list(state: Arc<ViewState>, cx: RequestContext, params: PageParams, build: PageBuilder) -> HandlerOutcome {
     let page = move |state: &ViewState| {
-        let filter = state.gateway.access.list_filter(cx.caller());
+        let filter = state.gateway.access.list_filter(state.subject(cx.caller()));
         let request =
             PageRequest { cursor: params.cursor.as_deref(), size: state.gateway.options.page_size, filter };
         build(&state.exposed(), &request)
@@ -130,24 +140,70 @@ async fn resolve<T>(
 ) -> Result<T, RpcError> {
     match look_up(state, find).await {
         Err(error) => {
-            state.gateway.access.record_unknown(cx, method, name, &error).await?;
+            state
+                .gateway
+                .access
+                .record_unknown(cx, &state.subject(cx.caller()), (method, name), &error)
+                .await?;
             Err(error)
         }
         found => found,
     }
 }
 
+/// A tool that is called.
+struct ResolvedTool {
+    server: Arc<str>,
+    /// Its name on the server.
+    name: String,
+    annotations: Option<ToolAnnotations>,
+    /// As the server gets them, or why they are refused, and what the client sent.
+    arguments: Result<Raw, (RpcError, Raw)>,
+    large_results: Option<LargeResults>,
+    has_output_schema: bool,
+    task_support: Option<TaskSupport>,
+}
+
 async fn call_tool(state: Arc<ViewState>, cx: RequestContext, params: CallToolParams) -> Reply {
     let CallToolParams { name, arguments, meta, task, .. } = params;
-    let (server, tool, annotations, support) = resolve(&state, &cx, ("tools/call", &name), |exposed| {
-        let tool = exposed.tools.get(&name).ok_or_else(|| unknown_tool(&name))?;
-        let support = tool.item.tool().execution.as_ref().and_then(|execution| execution.task_support);
-        Ok((Arc::clone(&tool.server), tool.name.clone(), tool.item.effects(), support))
-    })
-    .await?;
-    let arguments = arguments.unwrap_or_else(Raw::empty_object);
-    let annotations = state.gateway.access.annotations(&server, annotations);
+    if name == READ_RESULT && state.rules().keeps_results() {
+        return read_kept_result(state, cx, arguments).await;
+    }
+    let found = resolve(&state, &cx, ("tools/call", &name), |exposed| {
+        let exposed_tool = exposed.tool(&name).ok_or_else(|| unknown_tool(&name))?;
+        let trusted = state.gateway.access.trusts_annotations(&exposed_tool.server);
+        let sent = arguments.clone().unwrap_or_else(Raw::empty_object);
+        Ok(ResolvedTool {
+            server: Arc::clone(&exposed_tool.server),
+            name: exposed_tool.name.clone(),
+            annotations: exposed_tool.item.annotations(trusted),
+            // A call that the policy denies is denied also with arguments that are refused.
+            arguments: exposed_tool.item.apply_arguments(&sent).map_err(|error| (error, sent)),
+            large_results: exposed_tool.item.large_results,
+            has_output_schema: exposed_tool.item.tool().output_schema.is_some(),
+            task_support: exposed_tool
+                .item
+                .tool()
+                .execution
+                .as_ref()
+                .and_then(|execution| execution.task_support),
+        })
+    });
+    let ResolvedTool {
+        server,
+        name: tool,
+        annotations,
+        arguments,
+        large_results,
+        has_output_schema,
+        task_support,
+    } = found.await?;
+    let (arguments, refused) = match arguments {
+        Ok(arguments) => (arguments, None),
+        Err((error, sent)) => (sent, Some(error)),
+    };
     let access = AccessRequest {
+        subject: state.subject(cx.caller()),
         method: "tools/call",
         target: Target { annotations: annotations.as_ref(), ..Target::tool(&server, &tool) },
         // The bytes that are sent on.
@@ -156,13 +212,24 @@ async fn call_tool(state: Arc<ViewState>, cx: RequestContext, params: CallToolPa
         unknown: unknown_tool(&name),
     };
     let call = async {
+        if let Some(error) = refused {
+            return Err(error);
+        }
         let target = UpstreamTarget::Tool { name: tool.clone(), arguments: arguments.clone() };
         let request = UpstreamRequest::new(&server, target, meta::relayed(meta.clone()));
-        let plan = tasks::plan(&state, &cx, (&server, support), task).await?;
+        let plan = tasks::plan(&state, &cx, (&server, task_support), task).await?;
         let request = UpstreamRequest { task: plan.task.clone(), offer: plan.offer, ..request };
         let result = relay(Arc::clone(&state.gateway), cx.clone(), request).await?;
-        match tasks::created(&state, &cx, (&server, &tool), &plan, &result.raw)? {
-            Some(created) => Ok(created),
+        if let Some(created) = tasks::created(&state, &cx, (&server, &tool), &plan, &result.raw)? {
+            return Ok(created);
+        }
+        let keep = |text| keep_result(&state, &cx, (&server, &tool, &arguments), text);
+        let shortened = large_results.and_then(|large| shorten(&result.raw, large, has_output_schema, keep));
+        match shortened {
+            Some(mut shortened) => {
+                shortened.meta = meta::relayed(shortened.meta.take());
+                Ok(shortened.into())
+            }
             None => pass_on::<CallToolResult>(&cx, result),
         }
     };
@@ -178,6 +245,7 @@ async fn get_prompt(state: Arc<ViewState>, cx: RequestContext, params: GetPrompt
     .await?;
     let inspected = arguments.as_ref().map(encode).transpose()?;
     let access = AccessRequest {
+        subject: state.subject(cx.caller()),
         method: "prompts/get",
         target: Target::prompt(&server, &prompt),
         arguments: inspected.as_ref(),
@@ -198,9 +266,10 @@ async fn get_prompt(state: Arc<ViewState>, cx: RequestContext, params: GetPrompt
 async fn read_resource(state: Arc<ViewState>, cx: RequestContext, params: ReadResourceParams) -> Reply {
     let ReadResourceParams { uri: exposed_uri, meta, .. } = params;
     let found =
-        resolve(&state, &cx, ("resources/read", &exposed_uri), |exposed| exposed.owners.find(&exposed_uri));
+        resolve(&state, &cx, ("resources/read", &exposed_uri), |exposed| exposed.find_resource(&exposed_uri));
     let owner = found.await?;
     let access = AccessRequest {
+        subject: state.subject(cx.caller()),
         method: "resources/read",
         target: Target::resource(&owner.server, &owner.uri),
         arguments: None,
@@ -250,7 +319,7 @@ async fn find_completed(
     let method = "completion/complete";
     match reference {
         Reference::Resource { uri } => {
-            let found = resolve(state, cx, (method, uri), |exposed| exposed.owners.find_template(uri));
+            let found = resolve(state, cx, (method, uri), |exposed| exposed.find_template(uri));
             let ResourceOwner { server, uri: name } = found.await?;
             let reference = Reference::resource(name.clone());
             let kind = TargetKind::TemplateCompletion;
@@ -276,6 +345,7 @@ async fn complete(state: Arc<ViewState>, cx: RequestContext, mut params: Complet
     params.reference = reference;
     let meta = params.meta.take();
     let access = AccessRequest {
+        subject: state.subject(cx.caller()),
         method: "completion/complete",
         target: Target::new(&server, kind, &name),
         arguments: None,

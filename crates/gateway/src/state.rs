@@ -14,6 +14,7 @@ use crate::log_levels::LogLevels;
 use crate::options::GatewayOptions;
 use crate::owned_tasks::OwnedTasks;
 use crate::parked::ParkedCalls;
+use crate::results::ResultStore;
 use crate::task_questions::TaskQuestions;
 
 /// The state that all views of a gateway share: the host in front of which they stand, who may call what, and the calls that
@@ -26,6 +27,7 @@ pub(crate) struct GatewayState {
     pub(crate) log_levels: Arc<LogLevels>,
     pub(crate) owned_tasks: OwnedTasks,
     pub(crate) task_questions: TaskQuestions,
+    pub(crate) results: ResultStore,
     /// Clients that were asked to visit a URL, by the id of the elicitation.
     url_questions: Mutex<HashMap<String, RequestContext>>,
     has_settled: AtomicBool,
@@ -36,6 +38,7 @@ impl GatewayState {
         Self {
             parked: ParkedCalls::new(options.parked, Arc::clone(&options.replica)),
             access: Access::new(&options),
+            results: ResultStore::new(options.results),
             host,
             options,
             log_levels: Arc::default(),

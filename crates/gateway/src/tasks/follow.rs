@@ -30,7 +30,7 @@ pub(crate) fn may_follow(state: &ViewState, task: &str, caller: Option<&Caller>)
     let annotations = trusted_annotations(state, &handle);
     let target = Target::new(&handle.server, TargetKind::Task, &handle.tool);
     let target = Target { annotations: annotations.as_ref(), ..target };
-    let decision = state.gateway.access.decide(caller, &target);
+    let decision = state.gateway.access.decide(&state.subject(caller), &target);
     matches!(decision, Decision::Allow { .. }) && !handle.is_elsewhere(&state.gateway.options.replica)
 }
 

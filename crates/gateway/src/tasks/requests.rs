@@ -66,12 +66,14 @@ async fn with_task<F: Future<Output = Reply>>(
     let (keys, owner) = (&state.gateway.options.state_keys, cx.owner());
     let Some(handle) = TaskHandle::open(keys, state.name.as_deref(), owner.as_deref(), &exposed) else {
         let error = unknown_task(&exposed);
-        state.gateway.access.record_unknown(&cx, method, &exposed, &error).await?;
+        let subject = state.subject(cx.caller());
+        state.gateway.access.record_unknown(&cx, &subject, (method, &exposed), &error).await?;
         return Err(error);
     };
     let annotations = trusted_annotations(&state, &handle);
     let target = Target::new(&handle.server, TargetKind::Task, &handle.tool);
     let access = AccessRequest {
+        subject: state.subject(cx.caller()),
         method,
         target: Target { annotations: annotations.as_ref(), ..target },
         arguments: None,
@@ -99,10 +101,8 @@ pub(super) fn trusted_annotations(
     state: &ViewState,
     handle: &TaskHandle,
 ) -> Option<switchboard_protocol::ToolAnnotations> {
-    let exposed = state.exposed();
-    let mut tools = exposed.tools.values();
-    let tool = tools.find(|tool| *tool.server == handle.server && tool.name == handle.tool)?;
-    state.gateway.access.annotations(&handle.server, tool.item.effects())
+    let trusted = state.gateway.access.trusts_annotations(&handle.server);
+    state.exposed().annotations(&handle.server, &handle.tool, trusted)
 }
 
 impl TaskRequest {
@@ -238,7 +238,7 @@ async fn list(state: &Arc<ViewState>, cx: &RequestContext, page: PageParams) -> 
     let has_more = found.len() > PAGE_SIZE;
     found.truncate(PAGE_SIZE);
     let next = found.last().filter(|_| has_more).map(|(number, _)| number.to_string());
-    let filter = state.gateway.access.list_filter(cx.caller());
+    let filter = state.gateway.access.list_filter(state.subject(cx.caller()));
     let mut tasks = Vec::new();
     for (number, owned) in found {
         let keys = &state.gateway.options.state_keys;

@@ -10,6 +10,7 @@
 mod cells;
 mod person;
 mod raw_client;
+mod shop;
 mod task_upstream;
 mod upstream;
 
@@ -22,6 +23,9 @@ mod parked;
 mod questions;
 mod self_contained;
 mod tasks;
+mod view_endpoints;
+mod view_results;
+mod views;
 
 use std::process::ExitCode;
 
@@ -43,6 +47,9 @@ fn main() -> ExitCode {
         questions::trials(),
         self_contained::trials(),
         tasks::trials(),
+        view_endpoints::trials(),
+        view_results::trials(),
+        views::trials(),
     ]
     .into_iter()
     .flatten()
