@@ -56,6 +56,9 @@ pub struct ServerSpec {
     pub startup_timeout: Duration,
     /// The total timeout of one call; without one, the limit of the session.
     pub call_timeout: Option<Duration>,
+    /// How long a session may be unused before it is closed: a keyed one, and that of a server that starts when it is used.
+    /// Without one, keyed sessions are closed after 10 minutes, and others stay open.
+    pub idle_timeout: Option<Duration>,
     /// Globs of the tools that are shown; empty means all.
     pub allow_tools: Vec<String>,
     /// Globs of the tools that are hidden; they win over `allow_tools`.
@@ -81,6 +84,7 @@ impl ServerSpec {
             trust: false,
             startup_timeout: DEFAULT_STARTUP_TIMEOUT,
             call_timeout: None,
+            idle_timeout: None,
             allow_tools: Vec::new(),
             deny_tools: Vec::new(),
             written: None,
@@ -164,6 +168,12 @@ impl ServerSpec {
         self
     }
 
+    /// Sets how long a session may be unused before it is closed.
+    pub fn idle_timeout(mut self, timeout: Duration) -> Self {
+        self.idle_timeout = Some(timeout);
+        self
+    }
+
     /// Shows only the tools that match one of these globs.
     pub fn allow_tools<T: Into<String>>(mut self, globs: impl IntoIterator<Item = T>) -> Self {
         self.allow_tools = globs.into_iter().map(Into::into).collect();
@@ -221,6 +231,7 @@ impl ServerSpec {
             && *required == other.required
             && *startup_timeout == other.startup_timeout
             && *call_timeout == other.call_timeout
+            && self.idle_timeout == other.idle_timeout
             && self.allow_tools == other.allow_tools
             && self.deny_tools == other.deny_tools
     }
@@ -304,6 +315,7 @@ impl From<&ServerPlan> for ServerSpec {
             trust: settings.trust,
             startup_timeout: settings.startup_timeout.unwrap_or(DEFAULT_STARTUP_TIMEOUT),
             call_timeout: settings.timeout,
+            idle_timeout: None,
             allow_tools: settings.allow_tools.clone(),
             deny_tools: settings.deny_tools.clone(),
             written: Some(Arc::clone(&plan.written)),

@@ -496,6 +496,26 @@ fn many_servers() -> Vec<Row> {
                 ],
             ),
         ),
+        row("keyed sessions of a server, of a host (`SessionLimits`)", {
+            let limits = switchboard::host::SessionLimits::default();
+            format!("{}, {}", count(limits.per_server), count(limits.total))
+        }),
+        one(
+            "a keyed session that nobody uses (`idle_timeout`)",
+            "10 min, settable",
+            &slot,
+            "DEFAULT_IDLE_TIMEOUT: Duration = Duration::from_secs(10 * 60);",
+        ),
+        row(
+            "a pause after a failed start of a keyed session",
+            fixed(
+                "0.5 s, doubling to 30 s (*fixed*)",
+                &[
+                    (&host("slot/start_pause"), "FIRST_PAUSE: Duration = Duration::from_millis(500);"),
+                    (&host("slot/start_pause"), "LONGEST_PAUSE: Duration = Duration::from_secs(30);"),
+                ],
+            ),
+        ),
         row(
             "a pause before a server is started again",
             fixed(
