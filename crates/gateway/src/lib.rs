@@ -60,6 +60,8 @@ mod state;
 mod status;
 mod subscriptions;
 mod uri_template;
+mod view_server;
+mod view_state;
 
 pub use endpoint::GatewayEndpoint;
 pub use gateway::Gateway;

@@ -197,9 +197,7 @@ impl RequestEra {
     /// Returns a unique key of the request's session.
     pub(crate) fn session_key(&self) -> Option<String> {
         match self {
-            Self::Legacy(session) => {
-                session.handshake().map(|handshake| format!("session {}", handshake.key))
-            }
+            Self::Legacy(session) => session.handshake().map(|handshake| handshake.key.clone()),
             Self::Modern(_) => None,
         }
     }
