@@ -101,6 +101,7 @@ fn settings_have_defaults_and_bounds() {
     );
     let full = spec(json!({
         "command": "x", "required": true, "lazy": true, "timeout": 1500, "startupTimeout": 2000, "restart": "never",
+        "share": "per-root", "idleTimeout": 90000,
         "allowTools": ["read_*"], "denyTools": ["*_all"],
     }));
     assert_eq!(
