@@ -66,6 +66,10 @@ impl Handler for GatewayHandler {
         self.state.subscriptions.remove(uri);
     }
 
+    fn roots_changed(&self) {
+        self.state.gateway.sharing.roots_changed();
+    }
+
     fn input_schema(&self, tool: &str) -> Option<Raw> {
         let exposed = self.state.exposed();
         let schema = &exposed.tools.get(tool)?.item.tool().input_schema;
@@ -147,8 +151,7 @@ async fn call_tool(state: Arc<ViewState>, cx: RequestContext, params: CallToolPa
     };
     let call = async {
         let target = UpstreamTarget::Tool { name: tool.clone(), arguments: arguments.clone() };
-        let request =
-            UpstreamRequest { server: Arc::clone(&server), target, meta: meta::relayed(meta.clone()) };
+        let request = UpstreamRequest::new(&server, target, meta::relayed(meta.clone()));
         let result = relay(Arc::clone(&state.gateway), cx.clone(), request).await?;
         pass_on::<CallToolResult>(&cx, result)
     };
@@ -175,8 +178,7 @@ async fn get_prompt(state: Arc<ViewState>, cx: RequestContext, params: GetPrompt
         let mut params = GetPromptParams::new(prompt.clone());
         params.arguments = arguments;
         let target = UpstreamTarget::Method { method: "prompts/get", params: encode(&params)? };
-        let request =
-            UpstreamRequest { server: Arc::clone(&server), target, meta: meta::relayed(meta.clone()) };
+        let request = UpstreamRequest::new(&server, target, meta::relayed(meta.clone()));
         let result = relay(Arc::clone(&state.gateway), cx.clone(), request).await?;
         pass_on::<GetPromptResult>(&cx, result)
     };
@@ -199,8 +201,7 @@ async fn read_resource(state: Arc<ViewState>, cx: RequestContext, params: ReadRe
     let call = async {
         let params = encode(&ReadResourceParams::new(owner.uri.as_str()))?;
         let target = UpstreamTarget::Method { method: "resources/read", params };
-        let request =
-            UpstreamRequest { server: Arc::clone(&owner.server), target, meta: meta::relayed(meta.clone()) };
+        let request = UpstreamRequest::new(&owner.server, target, meta::relayed(meta.clone()));
         let UpstreamResult { raw, .. } = relay(Arc::clone(&state.gateway), cx.clone(), request).await?;
         read_result(&raw, &owner, &exposed_uri)
     };
@@ -275,8 +276,7 @@ async fn complete(state: Arc<ViewState>, cx: RequestContext, mut params: Complet
     };
     let call = async {
         let target = UpstreamTarget::Method { method: "completion/complete", params: encode(&params)? };
-        let request =
-            UpstreamRequest { server: Arc::clone(&server), target, meta: meta::relayed(meta.clone()) };
+        let request = UpstreamRequest::new(&server, target, meta::relayed(meta.clone()));
         match relay(Arc::clone(&state.gateway), cx.clone(), request).await {
             // The gateway offers completion if any server does.
             Err(error) if error.code == ErrorCode::METHOD_NOT_FOUND => {

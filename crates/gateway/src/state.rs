@@ -10,9 +10,9 @@ use switchboard_protocol::Raw;
 use switchboard_session::server::RequestContext;
 
 use crate::access::Access;
-use crate::log_levels::LogLevels;
 use crate::options::GatewayOptions;
 use crate::parked::ParkedCalls;
+use crate::sharing::Sharing;
 
 /// The state that all views of a gateway share: the host in front of which they stand, who may call what, and the calls that
 /// wait for an answer.
@@ -21,7 +21,7 @@ pub(crate) struct GatewayState {
     pub(crate) options: GatewayOptions,
     pub(crate) access: Access,
     pub(crate) parked: Arc<ParkedCalls>,
-    pub(crate) log_levels: Arc<LogLevels>,
+    pub(crate) sharing: Sharing,
     /// Clients that were asked to visit a URL, by the id of the elicitation.
     url_questions: Mutex<HashMap<String, RequestContext>>,
     has_settled: AtomicBool,
@@ -30,11 +30,11 @@ pub(crate) struct GatewayState {
 impl GatewayState {
     pub(crate) fn new(host: Host, options: GatewayOptions) -> Self {
         Self {
-            parked: ParkedCalls::new(options.parked),
+            parked: ParkedCalls::new(options.parked, Arc::clone(&options.replica)),
             access: Access::new(&options),
             host,
             options,
-            log_levels: Arc::default(),
+            sharing: Sharing::default(),
             url_questions: Mutex::default(),
             has_settled: AtomicBool::new(false),
         }

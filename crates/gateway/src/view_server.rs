@@ -30,6 +30,7 @@ impl ViewServer {
         let composing = Arc::downgrade(&state);
         let builder = Server::builder(gateway.options.info.clone(), capabilities())
             .publisher(state.publisher.clone())
+            .state_keys(gateway.options.state_keys.clone())
             .cache_hints(CacheHints::new(0, CacheScope::Private))
             .instructions_from(move || {
                 let state = composing.upgrade()?;

@@ -54,6 +54,7 @@ mod event;
 mod host;
 mod local_tool;
 mod manifest;
+mod manifest_store;
 mod policy;
 mod question_router;
 mod registry;
@@ -76,6 +77,7 @@ pub use event::{Drift, HostEvent, HostEvents, ToolsChanged};
 pub use host::{Host, HostBuilder, HostSubscription, ToolHandle};
 pub use local_tool::LocalTool;
 pub use manifest::Manifest;
+pub use manifest_store::ManifestStore;
 pub use policy::{
     AmbiguousNamePolicy, CallDecision, CallPolicy, ProposedCall, ReplayPolicy, SpillPolicy, TraceContext,
     TraceHeaders,

@@ -267,6 +267,10 @@ impl HostState {
 
     fn use_keyed(&self, main: &Arc<Slot>, scope: &SessionScope) -> Result<SlotUse, NoSession> {
         main.keyed.get_or_open(scope.key, &self.shared.session_budget, || {
+            if main.last_info().is_none() {
+                // The catalog has remembered lists: the main session lists the server anew.
+                main.wake();
+            }
             let abilities = scope.capabilities.unwrap_or(self.abilities);
             let questions = QuestionRouter::new(Arc::clone(&main.name), abilities);
             let slot = Arc::new(Slot::keyed(main, scope.clone(), questions));

@@ -45,6 +45,7 @@ impl HostRequest {
     }
 
     switchboard_session::call_option_setters!(
+        options,
         timeout,
         idle_timeout,
         on_progress,

@@ -4,7 +4,7 @@ use std::future::IntoFuture;
 use std::sync::Arc;
 use std::time::Instant;
 
-use switchboard_protocol::{CallToolResult, EncodeError, ErrorCode, FromRaw, Meta, Raw};
+use switchboard_protocol::{CallToolResult, EncodeError, ErrorCode, FromRaw, Meta, Raw, ResultType};
 use switchboard_session::client::CallOptions;
 use switchboard_session::link::{BoxFuture, LinkError};
 use switchboard_session::{CallError, ClientSession};
@@ -77,7 +77,7 @@ impl ToolCall {
         self
     }
 
-    switchboard_session::call_option_setters!(timeout, idle_timeout, on_progress, on_log, meta);
+    switchboard_session::call_option_setters!(options, timeout, idle_timeout, on_progress, on_log, meta);
 
     /// Runs the call for a model: every failure is an error result with the next step, and a large result is spilled to a
     /// file if the host is configured so.
@@ -257,6 +257,9 @@ impl ToolCall {
         let call = session.call_tool_raw(listed.wire_name.clone(), arguments.clone()).options(options);
         // Boxed: two small allocations are cheaper than a large one.
         let raw = Box::pin(call.raw()).await.map_err(|error| call_failed(listed, error))?;
+        if self.options.interim_results && is_interim(&raw, self.options.task.is_some()) {
+            return Ok(CallOutput { raw: Some(raw), result: CallToolResult::default() });
+        }
         let result = CallToolResult::from_raw(&raw).map_err(|error| {
             call_failed(listed, CallError::Protocol { method: "tools/call".to_owned(), error })
         })?;
@@ -316,7 +319,14 @@ impl CallProgress {
 struct CallOutput {
     /// The result as the server wrote it; `None` for a local tool.
     raw: Option<Raw>,
+    /// Empty if the result is not final.
     result: CallToolResult,
+}
+
+/// Returns whether a result is not final: it requires input, or it is a task.
+fn is_interim(raw: &Raw, as_task: bool) -> bool {
+    ResultType::of(raw) != ResultType::Complete
+        || (as_task && raw.field_texts().any(|(name, _)| name.as_str() == "task"))
 }
 
 fn call_outcome(outcome: &Result<CallOutput, HostError>) -> CallResultKind {

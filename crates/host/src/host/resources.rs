@@ -10,6 +10,7 @@ use switchboard_session::client::{Change, Subscription};
 use switchboard_session::{ClientSession, SessionInfo};
 
 use crate::call::HostRequest;
+use crate::config::SharePolicy;
 use crate::error::HostError;
 use crate::host::Host;
 use crate::resources::{FromServer, MergedList, report_error};
@@ -143,6 +144,24 @@ impl Host {
     pub async fn session(&self, server: &str) -> Result<ClientSession, HostError> {
         Ok(self.inner.open_session(server).await?.1)
     }
+    /// As [`Self::session`], for the session of a scope.
+    ///
+    /// # Errors
+    /// When the server does not exist or is not ready.
+    pub async fn session_in(
+        &self,
+        server: &str,
+        scope: Option<&SessionScope>,
+    ) -> Result<ClientSession, HostError> {
+        Ok(self.inner.open_session_in(server, scope).await?.1)
+    }
+
+    /// Returns which callers of a gateway share a session with a server; `None` if there is no such server.
+    pub fn share_policy(&self, server: &str) -> Option<SharePolicy> {
+        let catalog = self.catalog();
+        catalog.part(server)?.slot.as_ref().map(|slot| slot.spec.share_policy())
+    }
+
     /// Returns the info of a session, also after it has ended; `None` if it was not open yet. Does not contact the server.
     pub fn session_info(&self, server: &str, scope: Option<&SessionScope>) -> Option<Arc<SessionInfo>> {
         let slot = self.inner.slot(server).ok()?;

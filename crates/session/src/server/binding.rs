@@ -155,6 +155,7 @@ impl ChangeListener for SessionListener {
         }
         let params = match change {
             ServerChange::Resource(uri) => Raw::encode(&ResourceUpdated::new(uri.as_str())).ok(),
+            ServerChange::Notification { params, .. } => Some(params.clone()),
             _ => None,
         };
         self.channel.note(change.method(), params.as_ref());

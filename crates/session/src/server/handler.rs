@@ -102,6 +102,16 @@ pub trait Handler: Send + Sync + 'static {
         let _ = uri;
     }
 
+    /// Called when a listen stream for a task starts. Each call is followed by [`Self::task_unfollowed`].
+    fn task_followed(&self, task: &str) {
+        let _ = task;
+    }
+
+    /// Called when a listen stream for a task ends.
+    fn task_unfollowed(&self, task: &str) {
+        let _ = task;
+    }
+
     /// Called for a client's notification that no revision defines.
     fn notification_received(&self, method: &str, params: Option<&Raw>) {
         let _ = (method, params);
@@ -147,6 +157,14 @@ impl<H: Handler + ?Sized> Handler for Arc<H> {
 
     fn unsubscribed(&self, uri: &str) {
         (**self).unsubscribed(uri);
+    }
+
+    fn task_followed(&self, task: &str) {
+        (**self).task_followed(task);
+    }
+
+    fn task_unfollowed(&self, task: &str) {
+        (**self).task_unfollowed(task);
     }
 
     fn notification_received(&self, method: &str, params: Option<&Raw>) {
