@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Weak};
 
-use switchboard_host::{HostEvent, HostEvents, StatusKind};
+use switchboard_host::{HostEvent, HostEvents};
 use switchboard_session::client::Change;
 use tokio::task::JoinHandle;
 
@@ -46,9 +46,6 @@ async fn follow(mut events: HostEvents, state: Weak<ViewState>) {
                 publisher.tools_changed();
                 publisher.prompts_changed();
                 publisher.resources_changed();
-            }
-            HostEvent::Status { server, status } if status.kind() != StatusKind::Connected => {
-                state.gateway.log_levels.forget(&server);
             }
             HostEvent::ServerChange { change: Change::ElicitationDone { id }, .. } => {
                 state.gateway.url_question_done(&id);

@@ -29,6 +29,11 @@ pub(crate) fn from_host(error: HostError) -> RpcError {
                 format!("{text}\nNothing was sent; try again later."),
             )
         }
+        HostError::TooManySessions { .. } => with_reason(
+            ErrorCode::INTERNAL_ERROR,
+            "too_many_sessions",
+            format!("{text}\nNothing was sent; try again later."),
+        ),
         HostError::Busy { .. } => with_reason(
             ErrorCode::INTERNAL_ERROR,
             "upstream_busy",

@@ -90,6 +90,10 @@ impl Handler for GatewayHandler {
         self.state.subscriptions.remove(uri);
     }
 
+    fn roots_changed(&self) {
+        self.state.gateway.sharing.roots_changed();
+    }
+
     fn input_schema(&self, tool: &str) -> Option<Raw> {
         let exposed = self.state.exposed();
         let schema = &exposed.tool(tool)?.item.tool().input_schema;

@@ -8,7 +8,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use switchboard_host::{Host, HostError, Run};
+use switchboard_host::{Host, HostError, Run, SessionScope};
 use switchboard_protocol::{FromRaw, InputRequired, Meta, Raw, ResultType, RpcError, TaskParams};
 use switchboard_session::SessionInfo;
 use switchboard_session::client::CallOptions;
@@ -28,6 +28,8 @@ const EXCHANGE_STEP: &str = "exchange";
 pub(crate) struct UpstreamRequest {
     pub(crate) server: Arc<str>,
     pub(crate) target: UpstreamTarget,
+    /// The session with the server; `None` for its main one.
+    pub(crate) scope: Option<SessionScope>,
     /// What passes of the client's `_meta`.
     pub(crate) meta: Option<Meta>,
     /// Asks the server to run the tool as a task (2025-11-25); the task is returned, not waited for.
@@ -53,6 +55,7 @@ impl UpstreamRequest {
         Self {
             server: Arc::clone(server),
             target,
+            scope: None,
             meta,
             task: None,
             offer: TaskOffer::None,
@@ -80,14 +83,19 @@ enum InterimPolicy {
 pub(crate) async fn relay(
     state: Arc<GatewayState>,
     cx: RequestContext,
-    request: UpstreamRequest,
+    mut request: UpstreamRequest,
 ) -> Result<UpstreamResult, RpcError> {
     if let Some(id) = cx.finished_step::<String>(EXCHANGE_STEP) {
         let principal = cx.caller().map(Caller::principal);
         let (exchange, permit) = state.parked.take(&id, principal.as_deref())?;
         return HeldExchange::new(state, cx, exchange, Some(permit)).result().await;
     }
-    let info = upstream_info(&state.host, &request.server).await.map_err(from_host)?;
+    // A task is in the session in which it was created.
+    if request.related_task.is_none() {
+        request.scope = state.sharing.scope(&state.host, &cx, &request.server).await?;
+    }
+    let info =
+        upstream_info(&state.host, &request.server, request.scope.as_ref()).await.map_err(from_host)?;
     let answers = cx.relayed_answers();
     if info.is_self_contained() && cx.replays_handler() {
         return relay_self_contained(state, cx, request, (info, answers)).await;
@@ -125,11 +133,15 @@ async fn relay_self_contained(
 }
 
 /// Returns what was negotiated with a server; starts it if it sleeps.
-pub(crate) async fn upstream_info(host: &Host, server: &str) -> Result<Arc<SessionInfo>, HostError> {
-    if let Some(info) = host.state(server)?.session_info() {
-        return Ok(Arc::clone(info));
+pub(crate) async fn upstream_info(
+    host: &Host,
+    server: &str,
+    scope: Option<&SessionScope>,
+) -> Result<Arc<SessionInfo>, HostError> {
+    if let Some(info) = host.session_info(server, scope) {
+        return Ok(info);
     }
-    let session = host.session(server).await?;
+    let session = host.session_in(server, scope).await?;
     match session.info() {
         Ok(info) => Ok(Arc::new(info.clone())),
         Err(error) => Err(HostError::Session { server: server.into(), error: Box::new(error) }),
@@ -149,18 +161,27 @@ fn start(
     let options = call_options(cx, &request, interim, &notices);
     let (level, server) = (cx.log_level(), Arc::clone(&request.server));
     // Not the state itself: it owns the parked calls.
-    let (host, log_levels) = (state.host.clone(), Arc::clone(&state.log_levels));
+    let host = state.host.clone();
     let call: UpstreamCall = Box::pin(async move {
         if let Some(level) = level {
-            log_levels.ensure(&host, &request.server, level).await;
+            // The failure is that of the call, too.
+            let _ = host.ensure_log_level(&request.server, request.scope.as_ref(), level).await;
         }
-        let UpstreamRequest { server, target, .. } = request;
+        let UpstreamRequest { server, target, scope, .. } = request;
         let sent = match target {
             UpstreamTarget::Tool { name, arguments } => {
-                host.call_tool(&*server, name, arguments).options(options).within(&run).raw().await
+                let call = host.call_tool(&*server, name, arguments).options(options).within(&run);
+                match &scope {
+                    Some(scope) => call.in_session(scope).raw().await,
+                    None => call.raw().await,
+                }
             }
             UpstreamTarget::Method { method, params } => {
-                host.request(&server, method, params).options(options).within(&run).await
+                let call = host.request(&server, method, params).options(options).within(&run);
+                match &scope {
+                    Some(scope) => call.in_session(scope).await,
+                    None => call.await,
+                }
             }
         };
         Ok(UpstreamResult { raw: sent.map_err(from_host)?, revision: info.revision })

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use switchboard_host::{Host, Run};
+use switchboard_host::{Host, HostError, Run};
 use switchboard_protocol::{
     DetailedTask, FromRaw, LegacyTaskState, Raw, RpcError, Task, TaskIdParams, TaskStatus,
 };
@@ -32,12 +32,26 @@ pub(crate) async fn ask_upstream(
 ) -> Result<Raw, RpcError> {
     let capabilities = relayed_capabilities(&Default::default(), TaskOffer::Accepted);
     let options = CallOptions::new().capabilities(capabilities);
-    let sent = host.request(&handle.server, method, params).options(options).within(&Run::new()).await;
+    let sent = send(host, handle, (method, params), (options, &Run::new())).await;
     sent.map_err(|error| {
         let mut error = from_host(error);
         error.message = error.message.replace(&handle.id, exposed);
         error
     })
+}
+
+/// Sends a request in the session that a task is in.
+async fn send(
+    host: &Host,
+    handle: &TaskHandle,
+    (method, params): (&'static str, Raw),
+    (options, run): (CallOptions, &Run),
+) -> Result<Raw, HostError> {
+    let request = host.request(&handle.server, method, params).options(options).within(run);
+    match handle.scope() {
+        Some(scope) => request.in_session(&scope).await,
+        None => request.await,
+    }
 }
 
 /// Returns the parameters that name a task.
@@ -100,12 +114,13 @@ async fn questions(
     let permit = gateway.parked.reserve(handle.owner.as_deref(), &key.0)?;
     let (handler, received) = QuestionHandler::new();
     let run = Run::with_handler(handler);
-    let (host, server, params) = (gateway.host.clone(), handle.server.clone(), id_params(handle)?);
+    let (host, handle_there, params) = (gateway.host.clone(), handle.clone(), id_params(handle)?);
     let exposed = exposed.to_owned();
     let call: UpstreamCall = Box::pin(async move {
         let options = CallOptions::new().timeout(RESULT_TIMEOUT);
-        let sent = host.request(&server, "tasks/result", params).options(options).within(&run).await;
+        let sent = send(&host, &handle_there, ("tasks/result", params), (options, &run)).await;
         if let Err(error) = &sent {
+            let server = &handle_there.server;
             tracing::debug!(%server, task = %exposed, %error, "the result of a task was not delivered");
         }
         let revision = switchboard_protocol::Revision::LATEST;

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use switchboard_host::SessionScope;
 use switchboard_protocol::surface::TASKS_EXTENSION;
 use switchboard_protocol::{
     CreateTaskResult, FromRaw, LegacyCreateTaskResult, Meta, Raw, ResultType, RpcError, ServerResult, Task,
@@ -27,11 +28,13 @@ pub(crate) struct TaskPlan {
     pub(crate) task: Option<TaskParams>,
     /// Tells a server with the extension that it may create one.
     pub(crate) offer: TaskOffer,
+    /// The session in which it is created; `None` for the main one.
+    scope: Option<SessionScope>,
 }
 
 impl TaskPlan {
     /// The call is answered with its result.
-    const DIRECT: Self = Self { task: None, offer: TaskOffer::None };
+    const DIRECT: Self = Self { task: None, offer: TaskOffer::None, scope: None };
 }
 
 /// Decides whether a call may become a task: if its client can take one, and its server can create one.
@@ -52,21 +55,23 @@ pub(crate) async fn plan(
     if !takes_tasks {
         return Ok(TaskPlan::DIRECT);
     }
-    let info = upstream_info(&state.gateway.host, server).await.map_err(from_host)?;
+    let host = &state.gateway.host;
+    let scope = state.gateway.sharing.scope(host, cx, server).await?;
+    let info = upstream_info(host, server, scope.as_ref()).await.map_err(from_host)?;
     match (cx.task_protocol(), info.task_protocol()) {
         (Some(TaskProtocol::Core), Some(TaskProtocol::Core)) => {
-            Ok(TaskPlan { task: requested, ..TaskPlan::DIRECT })
+            Ok(TaskPlan { task: requested, scope, ..TaskPlan::DIRECT })
         }
         (Some(TaskProtocol::Core), _) => {
             let mut error = RpcError::method_not_found("tools/call");
             error.message = "this tool does not run as a task: call it without `task`".to_owned();
             Err(error)
         }
-        (_, Some(TaskProtocol::Extension)) => Ok(TaskPlan { task: None, offer: TaskOffer::Accepted }),
+        (_, Some(TaskProtocol::Extension)) => Ok(TaskPlan { task: None, offer: TaskOffer::Accepted, scope }),
         (_, Some(TaskProtocol::Core))
             if matches!(support, Some(TaskSupport::Optional | TaskSupport::Required)) =>
         {
-            Ok(TaskPlan { task: Some(TaskParams::new()), ..TaskPlan::DIRECT })
+            Ok(TaskPlan { task: Some(TaskParams::new()), scope, ..TaskPlan::DIRECT })
         }
         _ => Ok(TaskPlan::DIRECT),
     }
@@ -97,7 +102,8 @@ pub(crate) fn created(
     } else {
         return Ok(None);
     };
-    let origin = TaskOrigin { server, tool, protocol, replica: &state.gateway.options.replica };
+    let session = plan.scope.as_ref().map(|scope| scope.key);
+    let origin = TaskOrigin { server, tool, protocol, session, replica: &state.gateway.options.replica };
     task.task_id = expose(state, cx, &origin, &task)?;
     let mut result = CreateTaskResult::new(task);
     // For the model of the client, not for this hop.

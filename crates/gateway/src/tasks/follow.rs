@@ -77,7 +77,13 @@ impl Follower {
     async fn listen(&self) {
         let mut pause = PAUSE;
         loop {
-            if let Ok(session) = self.gateway.host.session(&self.handle.server).await {
+            let (host, scope) = (&self.gateway.host, self.handle.scope());
+            // A session that has ended took its tasks along.
+            if scope.as_ref().is_some_and(|scope| !host.has_session(&self.handle.server, scope.key)) {
+                return;
+            }
+            let session = host.session_in(&self.handle.server, scope.as_ref()).await;
+            if let Ok(session) = session {
                 let filter = ListenFilter::new().with_task_ids([self.handle.id.clone()]);
                 if let Ok(mut stream) = session.listen(filter).await {
                     // What changed before the stream was open was missed.

@@ -87,9 +87,15 @@ async fn with_task<F: Future<Output = Reply>>(
         exposed: exposed.clone(),
     };
     let is_elsewhere = handle.is_elsewhere(&state.gateway.options.replica);
+    let host = &state.gateway.host;
+    // A session that has ended took its tasks along; it is not opened again for them.
+    let is_gone = handle.scope().is_some_and(|scope| !host.has_session(&handle.server, scope.key));
     let call = async {
         if is_elsewhere {
             return Err(task_elsewhere());
+        }
+        if is_gone {
+            return Err(unknown_task(&exposed));
         }
         run(request).await
     };
@@ -162,6 +168,7 @@ impl TaskRequest {
         let target = UpstreamTarget::Method { method: "tasks/result", params: id_params(&self.handle)? };
         let mut request = UpstreamRequest::new(&self.handle.server(), target, None);
         request.related_task = Some(self.exposed.clone());
+        request.scope = self.handle.scope();
         request.timeout = Some(RESULT_TIMEOUT);
         let result = relay(Arc::clone(&self.state.gateway), self.cx.clone(), request).await;
         let result = result.map_err(|mut error| {

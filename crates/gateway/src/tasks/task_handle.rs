@@ -3,7 +3,10 @@
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde::{Deserialize, Serialize};
+use switchboard_host::{SessionKey, SessionScope};
 use switchboard_protocol::RpcError;
 use switchboard_session::{StateKeys, TaskProtocol};
 
@@ -32,6 +35,9 @@ pub(crate) struct TaskHandle {
     /// Whose task it is: a principal, or a session.
     #[serde(rename = "o", default, skip_serializing_if = "Option::is_none")]
     pub(crate) owner: Option<String>,
+    /// The key of the session with the server, as text; `None` for the main one.
+    #[serde(rename = "k", default, skip_serializing_if = "Option::is_none")]
+    session: Option<String>,
     /// The replica in whose session with the server the task is.
     #[serde(rename = "r")]
     replica: String,
@@ -45,6 +51,7 @@ pub(crate) struct TaskOrigin<'a> {
     pub(crate) server: &'a str,
     pub(crate) tool: &'a str,
     pub(crate) protocol: TaskProtocol,
+    pub(crate) session: Option<SessionKey>,
     pub(crate) replica: &'a str,
 }
 
@@ -62,6 +69,7 @@ impl TaskHandle {
             id: id.to_owned(),
             is_core: origin.protocol == TaskProtocol::Core,
             owner,
+            session: origin.session.map(|key| URL_SAFE_NO_PAD.encode(key.as_bytes())),
             replica: origin.replica.to_owned(),
             expires,
         }
@@ -75,6 +83,12 @@ impl TaskHandle {
     /// Returns whether only another replica can reach the task: it belongs to a session.
     pub(crate) fn is_elsewhere(&self, replica: &str) -> bool {
         self.is_core && self.replica != replica
+    }
+
+    /// Returns the session that the task is in; `None` for the main one.
+    pub(crate) fn scope(&self) -> Option<SessionScope> {
+        let bytes = URL_SAFE_NO_PAD.decode(self.session.as_ref()?).ok()?;
+        Some(SessionScope::new(SessionKey::from_bytes(bytes.try_into().ok()?)))
     }
 
     pub(crate) fn server(&self) -> Arc<str> {
@@ -132,8 +146,13 @@ mod tests {
     use super::*;
 
     fn handle(owner: Option<&str>, lifetime: Option<Duration>) -> TaskHandle {
-        let origin =
-            TaskOrigin { server: "files", tool: "index", protocol: TaskProtocol::Core, replica: "here" };
+        let origin = TaskOrigin {
+            server: "files",
+            tool: "index",
+            protocol: TaskProtocol::Core,
+            session: Some(SessionKey::new(["ada"])),
+            replica: "here",
+        };
         TaskHandle::new(&origin, "7", owner.map(str::to_owned), lifetime)
     }
 
@@ -149,6 +168,7 @@ mod tests {
         assert_eq!(open(&keys, None, Some("ada"), &id), None);
         assert_eq!(open(&StateKeys::random(), Some("docs"), Some("ada"), &id), None);
         assert_eq!(open(&keys, Some("docs"), Some("ada"), &format!("{id}A")), None);
+        assert_eq!(own.scope().map(|scope| scope.key), Some(SessionKey::new(["ada"])));
         assert!(own.is_elsewhere("there") && !own.is_elsewhere("here"));
         for junk in ["", "7", "é", &"A".repeat(MAX_BYTES + 1)] {
             assert_eq!(TaskHandle::read(&keys, None, junk), None, "{junk:.9}");

@@ -22,6 +22,7 @@ mod lists;
 mod parked;
 mod questions;
 mod self_contained;
+mod sharing;
 mod tasks;
 mod view_endpoints;
 mod view_results;
@@ -45,6 +46,7 @@ fn main() -> ExitCode {
         lists::trials(),
         parked::trials(),
         questions::trials(),
+        sharing::trials(),
         self_contained::trials(),
         tasks::trials(),
         view_endpoints::trials(),

@@ -19,6 +19,7 @@ use crate::policy::{CallDecision, ProposedCall, ReplayPolicy};
 use crate::question_router::RejectingHandler;
 use crate::registry::{CallTarget, CatalogTool};
 use crate::run::{self, Run};
+use crate::session_scope::SessionScope;
 use crate::set::HostState;
 use crate::slot::Slot;
 use crate::telemetry::CallResultKind;
@@ -51,6 +52,7 @@ pub struct ToolCall {
     which: ToolSelector,
     arguments: Result<Raw, EncodeError>,
     run: Option<Run>,
+    scope: Option<SessionScope>,
     options: CallOptions,
 }
 
@@ -60,12 +62,18 @@ impl ToolCall {
         which: ToolSelector,
         arguments: Result<Raw, EncodeError>,
     ) -> Self {
-        Self { host, which, arguments, run: None, options: CallOptions::new() }
+        Self { host, which, arguments, run: None, scope: None, options: CallOptions::new() }
     }
 
     /// Makes the call part of a run, which cancels it and answers requests of the server.
     pub fn within(mut self, run: &Run) -> Self {
         self.run = Some(run.clone());
+        self
+    }
+
+    /// Makes the call in the session of this scope instead of the server's main one.
+    pub fn in_session(mut self, scope: &SessionScope) -> Self {
+        self.scope = Some(scope.clone());
         self
     }
 
@@ -191,10 +199,12 @@ impl ToolCall {
     async fn send(
         &mut self,
         listed: &CatalogTool,
-        slot: &Slot,
+        main: &Arc<Slot>,
         arguments: &Raw,
         sent: &mut bool,
     ) -> Result<CallOutput, HostError> {
+        let in_use = self.host.use_slot(main, self.scope.as_ref())?;
+        let slot: &Slot = &in_use;
         let _permit =
             slot.limiter.acquire().await.map_err(|_| HostError::Busy { server: Arc::clone(&slot.name) })?;
         let session = match slot.ready_session() {

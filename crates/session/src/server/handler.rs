@@ -69,6 +69,13 @@ pub trait Handler: Send + Sync + 'static {
         None
     }
 
+    /// Returns the input schema of a tool for this caller; by default as [`Self::input_schema`]. `None` for a tool that the caller
+    /// must not know of: a mismatch would tell that it exists.
+    fn input_schema_as(&self, tool: &str, caller: Option<&Caller>) -> Option<Raw> {
+        let _ = caller;
+        self.input_schema(tool)
+    }
+
     /// Returns whether a request of this extension method is a long-lived stream of notifications, as a listen request is.
     fn is_long_lived(&self, method: &str) -> bool {
         let _ = method;
@@ -131,6 +138,10 @@ impl<H: Handler + ?Sized> Handler for Arc<H> {
 
     fn input_schema(&self, tool: &str) -> Option<Raw> {
         (**self).input_schema(tool)
+    }
+
+    fn input_schema_as(&self, tool: &str, caller: Option<&Caller>) -> Option<Raw> {
+        (**self).input_schema_as(tool, caller)
     }
 
     fn is_long_lived(&self, method: &str) -> bool {

@@ -3,6 +3,7 @@
 mod answer;
 mod binding;
 mod cached_result;
+mod connection_id;
 mod detach;
 mod handler;
 mod in_process;
@@ -22,6 +23,7 @@ pub use crate::request::{
 pub use answer::{AnswerOutcome, Outcome, ResponseFuture};
 pub use binding::{ChangeSubscription, MessageClass, ServerSession, is_self_contained};
 pub use cached_result::CachedResult;
+pub use connection_id::ConnectionId;
 pub use detach::InputChannel;
 pub use handler::{Handler, HandlerOutcome, ServerRequest};
 pub use in_process::InProcess;

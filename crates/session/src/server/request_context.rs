@@ -155,10 +155,12 @@ impl RequestContext {
     /// Returns the owner of data that outlives the request: its caller, else its session. `None` when neither is known; such
     /// data is accessible to everyone who knows its id.
     pub fn owner(&self) -> Option<String> {
-        self.caller().map(Caller::principal).or_else(|| self.inner.era.session_key())
+        let session = || self.session_key().map(|key| format!("session {key}"));
+        self.caller().map(Caller::principal).or_else(session)
     }
 
-    /// Returns a unique key of the session that the request belongs to; `None` for a self-contained request.
+    /// Returns a key of the session of a legacy client, for records: random, unique, and not the id by which the client uses
+    /// the session. `None` for a modern client, which has no session.
     pub fn session_key(&self) -> Option<String> {
         self.inner.era.session_key()
     }

@@ -86,7 +86,7 @@ impl Session {
 
     /// Returns a unique key of the session; `None` before the handshake.
     pub(crate) fn key(&self) -> Option<String> {
-        self.handshake().map(|handshake| format!("session {}", handshake.key))
+        self.handshake().map(|handshake| handshake.key.clone())
     }
 
     /// Ends the session and its subscriptions.
