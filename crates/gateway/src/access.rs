@@ -201,6 +201,11 @@ impl Access {
         self.policy().decide(subject, &target, None)
     }
 
+    /// Decides about a target without arguments.
+    pub(crate) fn decide(&self, subject: &Subject<'_>, target: &Target<'_>) -> Decision {
+        self.policy().decide(subject, target, None)
+    }
+
     /// Charges the limits of an operation.
     ///
     /// # Errors

@@ -41,7 +41,9 @@ impl RequestClass {
     fn of(method: &str) -> Option<Self> {
         match method {
             "initialize" | "server/discover" => Some(Self::Discover),
-            "tools/list" | "prompts/list" | "resources/list" | "resources/templates/list" => Some(Self::List),
+            "tools/list" | "prompts/list" | "resources/list" | "resources/templates/list" | "tasks/list" => {
+                Some(Self::List)
+            }
             "subscriptions/listen" => Some(Self::Listen),
             "resources/subscribe" => Some(Self::Subscribe),
             _ => None,

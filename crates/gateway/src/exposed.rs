@@ -14,8 +14,8 @@ use switchboard_session::server::CachedResult;
 use crate::access::ListFilter;
 use crate::expose::{expose_resources, expose_templates, expose_tools, shortest_lifetimes};
 use crate::exposed_tool::{ExposedTool, ToolEntry};
-use crate::names::{ItemKind, NamedItem, Naming, PrefixPolicy, WithheldItem, expose};
 use crate::metrics::{GatewayMetrics, PageSource};
+use crate::names::{ItemKind, NamedItem, Naming, PrefixPolicy, WithheldItem, expose};
 use crate::page::{ListPage, page};
 use crate::policy::{Target, TargetKind};
 use crate::resource_owner::{OwnerTable, ResourceOwner, not_found};
@@ -188,8 +188,6 @@ impl Exposed {
                     ToolEntry::ReadResult => read_result_tool(),
                 };
                 name.clone_into(&mut shown.name);
-                // Whether a call runs as a task is between the gateway and the server.
-                shown.execution = None;
                 shown
             });
             let mut result = ListToolsResult::new(tools.collect::<Vec<_>>());

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use switchboard_protocol::Implementation;
+use switchboard_session::StateKeys;
 
 use crate::audit::AuditLog;
 use crate::limits::RateLimiter;
@@ -11,8 +12,8 @@ use crate::metrics::GatewayMetrics;
 use crate::names::PrefixPolicy;
 use crate::policy::Policy;
 use crate::results::ResultLimits;
-use crate::view::View;
 use crate::trace_parent::TraceParent;
+use crate::view::View;
 
 /// The options of a gateway.
 ///
@@ -57,6 +58,10 @@ pub struct GatewayOptions {
     pub trace_parent: Option<Arc<dyn TraceParent>>,
     /// Whether [`Gateway::set_access`](crate::Gateway::set_access) may add limits and an audit log later.
     pub is_replaceable: bool,
+    /// The keys that seal request states and task ids; one random key by default.
+    pub state_keys: StateKeys,
+    /// The name of this process among those that share its keys; random by default.
+    pub replica: Arc<str>,
 }
 
 /// The limits of parked calls: those that wait, without a request of their client, for the answer to a question.
@@ -128,8 +133,17 @@ impl Default for GatewayOptions {
             spans: false,
             trace_parent: None,
             is_replaceable: false,
+            state_keys: StateKeys::random(),
+            replica: random_replica(),
         }
     }
+}
+
+/// Returns 64 random bits as text.
+fn random_replica() -> Arc<str> {
+    let mut bytes = [0; 8];
+    getrandom::fill(&mut bytes).expect("the system gives random bytes");
+    format!("{:016x}", u64::from_le_bytes(bytes)).into()
 }
 
 impl GatewayOptions {
@@ -207,6 +221,21 @@ impl GatewayOptions {
     #[must_use]
     pub fn with_limits(mut self, limits: RateLimiter) -> Self {
         self.limits = Some(Arc::new(limits));
+        self
+    }
+
+    /// Sets the keys that seal request states and task ids. Replicas share them, and rotate by putting a new key first.
+    #[must_use]
+    pub fn with_state_keys(mut self, keys: StateKeys) -> Self {
+        self.state_keys = keys;
+        self
+    }
+
+    /// Sets the name of this process among the replicas that share its keys. Sealed into what only this process can continue:
+    /// a parked call, a task of a session.
+    #[must_use]
+    pub fn with_replica(mut self, name: impl Into<Arc<str>>) -> Self {
+        self.replica = name.into();
         self
     }
 

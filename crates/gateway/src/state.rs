@@ -11,12 +11,14 @@ use switchboard_session::server::RequestContext;
 
 use crate::access::Access;
 use crate::audit::AuditLog;
-use crate::log_levels::LogLevels;
 use crate::metrics::{GatewaySnapshot, UpstreamSnapshot};
 use crate::options::GatewayOptions;
+use crate::owned_tasks::OwnedTasks;
 use crate::parked::ParkedCalls;
 use crate::results::ResultStore;
+use crate::sharing::Sharing;
 use crate::status::QuarantinedTool;
+use crate::task_questions::TaskQuestions;
 
 /// The state that all views of a gateway share: the host in front of which they stand, who may call what, and the calls that
 /// wait for an answer.
@@ -25,8 +27,10 @@ pub(crate) struct GatewayState {
     pub(crate) options: GatewayOptions,
     pub(crate) access: Access,
     pub(crate) parked: Arc<ParkedCalls>,
-    pub(crate) log_levels: Arc<LogLevels>,
+    pub(crate) owned_tasks: OwnedTasks,
+    pub(crate) task_questions: TaskQuestions,
     pub(crate) results: ResultStore,
+    pub(crate) sharing: Sharing,
     /// Clients that were asked to visit a URL, by the id of the elicitation.
     url_questions: Mutex<HashMap<String, RequestContext>>,
     has_settled: AtomicBool,
@@ -35,12 +39,14 @@ pub(crate) struct GatewayState {
 impl GatewayState {
     pub(crate) fn new(host: Host, options: GatewayOptions) -> Self {
         Self {
-            parked: ParkedCalls::new(options.parked),
+            parked: ParkedCalls::new(options.parked, Arc::clone(&options.replica)),
             access: Access::new(&options),
             results: ResultStore::new(options.results),
             host,
             options,
-            log_levels: Arc::default(),
+            owned_tasks: OwnedTasks::default(),
+            task_questions: TaskQuestions::default(),
+            sharing: Sharing::default(),
             url_questions: Mutex::default(),
             has_settled: AtomicBool::new(false),
         }

@@ -10,6 +10,7 @@ use switchboard_session::server::{Server, ServerBuilder};
 use switchboard_transport::http::server::{HttpServerOptions, HttpService};
 
 use crate::access_layer::AccessLayer;
+use crate::capabilities::declare_tasks;
 use crate::changes::ChangesTask;
 use crate::handler::GatewayHandler;
 use crate::instructions;
@@ -41,6 +42,7 @@ impl ViewServer {
         let composing = Arc::downgrade(&state);
         let builder = Server::builder(gateway.options.info.clone(), offered)
             .publisher(state.publisher.clone())
+            .state_keys(gateway.options.state_keys.clone())
             .cache_hints(CacheHints::new(0, CacheScope::Private))
             .instructions_for(move |caller| instructions::compose(&*composing.upgrade()?, caller));
         let builder = match gateway.options.spans {
@@ -82,6 +84,7 @@ fn capabilities(rules: &ViewRules) -> ServerCapabilities {
     let mut offered = ServerCapabilities::new().with_logging(Settings::new());
     if rules.may_have_tools() {
         offered = offered.with_tools(list());
+        declare_tasks(&mut offered);
     }
     if rules.may_have_prompts() {
         offered = offered.with_prompts(list());

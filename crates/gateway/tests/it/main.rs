@@ -11,6 +11,7 @@ mod cells;
 mod person;
 mod raw_client;
 mod shop;
+mod task_upstream;
 mod upstream;
 
 mod access;
@@ -23,10 +24,13 @@ mod openmetrics;
 mod parked;
 mod quarantine;
 mod questions;
+mod self_contained;
+mod sharing;
+mod tasks;
+mod telemetry;
 mod view_endpoints;
 mod view_results;
 mod views;
-mod telemetry;
 
 use std::process::ExitCode;
 
@@ -47,6 +51,9 @@ fn main() -> ExitCode {
         metrics::trials(),
         parked::trials(),
         questions::trials(),
+        sharing::trials(),
+        self_contained::trials(),
+        tasks::trials(),
         view_endpoints::trials(),
         view_results::trials(),
         views::trials(),

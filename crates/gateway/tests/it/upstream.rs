@@ -60,14 +60,19 @@ pub(crate) fn build(revisions: RevisionPolicy) -> Arc<Server> {
 
 /// Serves on stdin and stdout.
 pub(crate) fn play(part: &str) {
-    let revisions = if part == "legacy" { RevisionPolicy::LegacyOnly } else { RevisionPolicy::ModernOnly };
-    let server = build(revisions);
+    let is_legacy = part.ends_with("legacy");
+    let revisions = if is_legacy { RevisionPolicy::LegacyOnly } else { RevisionPolicy::ModernOnly };
+    let has_tasks = part.starts_with("tasks-");
+    let server = if has_tasks { crate::task_upstream::build(revisions) } else { build(revisions) };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async { switchboard::serve_stdio(&server).await }).unwrap();
 }
 
-const TOOLS: [&str; 14] = [
+pub(crate) const TOOLS: [&str; 17] = [
+    "pid",
+    "die",
     "echo",
+    "capabilities",
     "meta",
     "progress",
     "log",
@@ -132,7 +137,10 @@ async fn call_tool(shared: Arc<Shared>, call: CallToolParams, cx: RequestContext
     shared.count(&format!("runs of {}", call.name), 1);
     let arguments = call.arguments.clone().unwrap_or_else(Raw::empty_object);
     let text = match call.name.as_str() {
+        "pid" => std::process::id().to_string(),
+        "die" => std::process::exit(7),
         "echo" => arguments.as_str().to_owned(),
+        "capabilities" => Raw::encode(cx.capabilities()).unwrap().as_str().to_owned(),
         "meta" => {
             let keys: Vec<&str> = call.meta.iter().flat_map(|meta| meta.iter()).map(|(key, _)| key).collect();
             keys.join(" ")

@@ -114,6 +114,10 @@ impl RequestContext {
         Self { inner: Arc::new(inner) }
     }
 
+    pub(crate) fn era(&self) -> &RequestEra {
+        &self.inner.era
+    }
+
     pub(crate) fn detachment(&self) -> &Detachment {
         &self.inner.detachment
     }
@@ -290,6 +294,14 @@ impl RequestContext {
         if !self.inner.may_ask {
             return Err(AskError::NotHere);
         }
+        self.inner.era.check_question(request.clone()).map(drop)
+    }
+
+    /// As [`Self::check_question`], for a question that is sent with [`Self::request`] or with the state of a task.
+    ///
+    /// # Errors
+    /// When the client did not declare the capability, or its revision has no such question.
+    pub fn check_answerable(&self, request: &InputRequest) -> Result<(), AskError> {
         self.inner.era.check_question(request.clone()).map(drop)
     }
 
