@@ -135,6 +135,7 @@ function choicesOf(set: SchemaSet, branches: Json[]): Choice[] | null {
     }
   }
   const values = choices.map((choice) => choice.value);
+  if (values.length === 0) return null;
   return values.every((value, at) => !includes(values.slice(0, at), value)) ? choices : null;
 }
 
