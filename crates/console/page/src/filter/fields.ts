@@ -3,6 +3,17 @@
 import type { Frame, ResourceRow, TemplateRow, PromptRow, ToolRow } from "../api/types";
 import type { FilterFields } from "./filter";
 
+/** The text of rows in lower case: made once, as a filter reads it with every letter that is typed. */
+const texts = new WeakMap<object, string>();
+
+function cached(row: object, make: () => string): string {
+  const known = texts.get(row);
+  if (known !== undefined) return known;
+  const text = make().toLowerCase();
+  texts.set(row, text);
+  return text;
+}
+
 export const FRAME_FIELDS: FilterFields<Frame> = {
   text: {
     method: (frame) => frame.method,
@@ -19,7 +30,7 @@ export const FRAME_FIELDS: FilterFields<Frame> = {
     call: (frame) => frame.call,
     frame: (frame) => frame.frame,
   },
-  all: (frame) => `${frame.method ?? ""} ${frame.server} ${frame.target ?? ""} ${frame.status ?? ""}`,
+  all: (frame) => cached(frame, () => `${frame.method ?? ""} ${frame.server} ${frame.target ?? ""} ${frame.status ?? ""}`),
 };
 
 /** A row of the catalog, whatever it lists. */
@@ -49,7 +60,7 @@ export const CATALOG_FIELDS: FilterFields<CatalogRow> = {
     mime: (row) => (row.type === "resource" || row.type === "template" ? row.mimeType : null),
   },
   number: { tokens: (row) => row.tokens },
-  all: (row) => `${idOf(row)} ${row.title ?? ""} ${row.name} ${row.server} ${row.description}`,
+  all: (row) => cached(row, () => `${idOf(row)} ${row.title ?? ""} ${row.name} ${row.server} ${row.description}`),
 };
 
 /** Words for `is:`. */

@@ -6,7 +6,7 @@ export interface FilterFields<T> {
   text: Record<string, (row: T) => string | null>;
   /** Numeric fields by name; a value may begin with <, <=, > or >=. */
   number: Record<string, (row: T) => number | null>;
-  /** What words without a field search. */
+  /** What words without a field search, in lower case. */
   all: (row: T) => string;
 }
 
@@ -45,7 +45,7 @@ function parseTerm<T>(word: string, fields: FilterFields<T>, problems: string[])
     return null;
   }
   const wanted = unquote(word).toLowerCase();
-  return wanted === "" ? null : (row) => fields.all(row).toLowerCase().includes(wanted);
+  return wanted === "" ? null : (row) => fields.all(row).includes(wanted);
 }
 
 function unquote(text: string): string {

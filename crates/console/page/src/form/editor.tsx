@@ -10,7 +10,7 @@ import { Field, LabeledField } from "./fields";
 import { describe } from "./node";
 import { SchemaSet } from "./schema_set";
 import { type FormState, initialState, outputOf, stateOf } from "./state";
-import { type Problem, validate } from "./validate";
+import { type Problem, REQUIRED, validate } from "./validate";
 
 export interface EditorState {
   mode: "form" | "raw";
@@ -26,6 +26,8 @@ export interface Editor {
   /** The value as JSON text; null while a draft is not JSON. */
   json: string | null;
   problems: Problem[];
+  /** Names of required members that are absent. */
+  missing: string[];
 }
 
 /** Creates an editor; it starts anew when the schema is another one. */
@@ -36,7 +38,8 @@ export function useEditor(schemaJson: string, start: string | null = null): Edit
   const state = held.set === set ? held.state : initial;
   const setState = (next: EditorState) => hold({ set, state: next });
   const { json, problems } = useMemo(() => check(set, state), [set, state]);
-  return { set, state, setState, json, problems };
+  const missing = problems.filter((problem) => problem.message === REQUIRED).map((problem) => problem.path.join("."));
+  return { set, state, setState, json, problems, missing };
 }
 
 function startState(set: SchemaSet, start: string | null): EditorState {

@@ -18,12 +18,12 @@ export function JsonTree({ value, depth = 2 }: { value: Json; depth?: number }) 
 }
 
 /** JSON text as a tree, or as it is if it is not JSON. */
-export function JsonText({ text, depth = 2 }: { text: string; depth?: number }) {
+export function JsonText({ text, depth = 2, copy = true }: { text: string; depth?: number; copy?: boolean }) {
   const value = tryParse(text);
   if (value === undefined) return <pre class="code-block"><Text value={text} max={20_000} expandable /></pre>;
   return (
     <div class="json-box">
-      <div class="json-copy"><CopyButton text={() => printPretty(value)} /></div>
+      {copy && <div class="json-copy"><CopyButton text={() => printPretty(value)} /></div>}
       <JsonTree value={value} depth={depth} />
     </div>
   );

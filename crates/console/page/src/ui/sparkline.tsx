@@ -7,7 +7,7 @@ const WIDTH = 96;
 const HEIGHT = 22;
 
 export function Sparkline({ samples, label }: { samples: LatencySample[]; label: string }) {
-  if (samples.length === 0) return <span class="muted small">no calls yet</span>;
+  if (samples.length === 0) return null;
   const max = Math.max(...samples.map((sample) => sample.ms), 1);
   const step = WIDTH / Math.max(samples.length, 24);
   const last = samples.at(-1)!;

@@ -42,6 +42,16 @@ export function VirtualList<T>(props: VirtualListProps<T>) {
     if (element.scrollTop !== view.top) setView({ top: element.scrollTop, height: element.clientHeight });
   }, [rows.length, follow]);
 
+  // A row that was selected elsewhere comes into view.
+  useLayoutEffect(() => {
+    const element = box.current!;
+    const at = selected === null ? -1 : rows.findIndex((row) => keyOf(row) === selected);
+    if (at < 0) return;
+    setActive(at);
+    const top = scrollTo(at, rowHeight, element.scrollTop, element.clientHeight);
+    if (top !== element.scrollTop) element.scrollTop = top;
+  }, [selected]);
+
   useEffect(() => {
     if (active >= rows.length) setActive(rows.length - 1);
   }, [rows.length]);

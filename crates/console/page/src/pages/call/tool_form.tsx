@@ -7,6 +7,7 @@ import { SchemaEditor, useEditor } from "../../form/editor";
 import { isObject } from "../../json/json";
 import { tryParse } from "../../json/parse";
 import type { ConsoleState } from "../../state/console_state";
+import { visibleLine } from "../../text/visible";
 import { ErrorNote, Note } from "../../ui/parts";
 import { Text } from "../../ui/text";
 import { useFetch } from "../../ui/use_fetch";
@@ -38,7 +39,9 @@ function LoadedForm({ row, state, onStarted, from, detail }: ToolFormProps & { d
   const request: CallRequest | null = editor.json === null || !isMetaValid
     ? null
     : { type: "tool", server: row.server, name: row.name, argumentsJson: editor.json, metaJson: meta.trim() === "" ? null : meta, asTask, confirmed: false, timeoutMs: null };
-  const hint = editor.json === null ? "Correct the marked fields first." : editor.problems.length > 0 ? "The server will probably refuse this." : null;
+  const hint = editor.json === null ? "Correct the marked fields first."
+    : editor.missing.length > 0 ? `Missing: ${visibleLine(editor.missing.slice(0, 5).join(", "), 120)}${editor.missing.length > 5 ? ", …" : ""}`
+    : editor.problems.length > 0 ? "It does not fit the schema; the server will probably refuse it." : null;
   return (
     <div class="stack">
       {detail.description !== "" && <p class="muted pre"><Text value={detail.description} max={300} expandable /></p>}

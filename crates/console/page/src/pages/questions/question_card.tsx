@@ -4,7 +4,7 @@ import { useState } from "preact/hooks";
 import { post } from "../../api/client";
 import type { Answer, Question, QuestionBody, Root } from "../../api/types";
 import { SchemaEditor, useEditor } from "../../form/editor";
-import { isObject } from "../../json/json";
+import { type Json, isObject } from "../../json/json";
 import { tryParse } from "../../json/parse";
 import { printJson } from "../../json/print";
 import { relative } from "../../text/format";
@@ -58,6 +58,7 @@ function FormBody({ body, send }: BodyProps<"form">) {
         <button type="button" class="button primary" disabled={!isReady} onClick={() => send({ type: "accept", contentJson: editor.json })}>Answer</button>
         <button type="button" class="button" onClick={() => send({ type: "decline" })}>Decline</button>
         <button type="button" class="button" onClick={() => send({ type: "cancel" })}>Cancel</button>
+        {editor.missing.length > 0 && <span class="small warn-text">Missing: {editor.missing.join(", ")}</span>}
       </div>
     </>
   );
@@ -81,7 +82,7 @@ function SamplingBody({ body, send }: BodyProps<"sampling">) {
   const [model, setModel] = useState("written by hand");
   const params = tryParse(body.paramsJson);
   const system = isObject(params) ? params.get("systemPrompt") : undefined;
-  const result = printJson(new Map<string, import("../../json/json").Json>([
+  const result = printJson(new Map<string, Json>([
     ["role", "assistant"],
     ["content", new Map([["type", "text"], ["text", text]])],
     ["model", model],

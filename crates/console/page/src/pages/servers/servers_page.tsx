@@ -71,7 +71,7 @@ function ServerRow({ server, isSelected }: { server: ServerSnapshot; isSelected:
         </span>
         <span class="server-identity muted small"><Text value={identityText(identity)} max={80} /></span>
         <span class="server-chart"><Sparkline samples={server.latency} label={`Latency of ${name}`} /></span>
-        <span class="server-tools number">{plural(counts.tools, "tool")}<span class="muted small"> {tokens(server.tokens)} tok</span></span>
+        <span class="server-tools number">{(session !== null || counts.tools > 0) && <>{plural(counts.tools, "tool")}<span class="muted small"> {tokens(server.tokens)} tok</span></>}</span>
       </a>
     </li>
   );

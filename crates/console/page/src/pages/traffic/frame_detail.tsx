@@ -79,7 +79,7 @@ function Payload({ text }: { text: string }) {
   return (
     <section class="card" aria-label="Payload">
       <div class="card-head"><h3>Payload</h3><CopyButton text={text} label="Copy as it is" /></div>
-      <div class="card-body"><JsonText text={text} depth={4} /></div>
+      <div class="card-body"><JsonText text={text} depth={4} copy={false} /></div>
     </section>
   );
 }
