@@ -44,7 +44,7 @@ test("a value becomes a form and the same value again", () => {
 test("the form and ajv agree on what is valid", () => {
   let valid = 0;
   fc.assert(
-    fc.property(documents, fc.dictionary(fc.constantFrom("a", "b", "c", "name", "kind", "toString", ""), values, { maxKeys: 4 }), (schema, value) => {
+    fc.property(documents, fc.dictionary(fc.constantFrom("a", "b", "c", "name", "kind", "hasOwnProperty", ""), values, { maxKeys: 4 }), (schema, value) => {
       const judge = oracle(schema);
       if (judge === null) return;
       const set = new SchemaSet(parseJson(JSON.stringify(schema)));

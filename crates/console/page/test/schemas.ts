@@ -5,12 +5,12 @@ import fc from "fast-check";
 export type Plain = null | boolean | number | string | Plain[] | { [name: string]: Plain };
 export type Schema = boolean | { [keyword: string]: unknown };
 
-const names = fc.constantFrom("a", "b", "c", "name", "kind", "toString", "with space", "ünï", "");
+const names = fc.constantFrom("a", "b", "c", "name", "kind", "hasOwnProperty", "with space", "ünï", "");
 /** Ajv does not see a member of the name `__proto__`, so schemas for it have none; values have. */
 const valueNames = fc.oneof(names, fc.constant("__proto__"));
 const texts = fc.oneof(fc.constantFrom("", "null", "x", "a\nb", "\r\n", "\u202e", "0", "true"), fc.string({ maxLength: 6 }));
 const integers = fc.integer({ min: -20, max: 20 });
-const doubles = fc.constantFrom(0, 0.5, -1.25, 1e21, 3, 7);
+const doubles = fc.constantFrom(0, 0.5, -1.25, 1e15, 3, 7);
 
 export const values: fc.Arbitrary<Plain> = fc.letrec<{ value: Plain }>((tie) => ({
   value: fc.oneof(

@@ -135,6 +135,7 @@ function choicesOf(set: SchemaSet, branches: Json[]): Choice[] | null {
     }
   }
   const values = choices.map((choice) => choice.value);
+  if (values.length === 0) return null;
   return values.every((value, at) => !includes(values.slice(0, at), value)) ? choices : null;
 }
 
@@ -272,8 +273,9 @@ function limitsOf(schema: JsonObject, type: string): string | null {
     const value = schema.get(keyword);
     return value instanceof JsonNumber ? value.text : typeof value === "string" ? value : null;
   };
+  const units = (limit: string, unit: string) => (limit === "1" ? `${limit}${unit.replace(/s$/, "")}` : `${limit}${unit}`);
   const range = (low: string | null, high: string | null, unit: string) =>
-    low !== null && high !== null ? `${low} to ${high}${unit}` : low !== null ? `at least ${low}${unit}` : high !== null ? `at most ${high}${unit}` : null;
+    low !== null && high !== null ? `${low} to ${high}${unit}` : low !== null ? `at least ${units(low, unit)}` : high !== null ? `at most ${units(high, unit)}` : null;
   const parts: (string | null)[] = [];
   if (type === "string") {
     parts.push(range(text("minLength"), text("maxLength"), " characters"), text("format"));

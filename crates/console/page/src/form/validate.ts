@@ -14,6 +14,9 @@ export interface Problem {
   message: string;
 }
 
+/** The message of a required member that is absent. */
+export const REQUIRED = "is required";
+
 const MAX_DEPTH = 64;
 const MAX_PROBLEMS = 100;
 /** Schemas that are applied; a schema that refers to itself twice would take exponential time. */
@@ -178,7 +181,7 @@ function checkObject(context: Context, schema: JsonObject, value: JsonObject, pa
   const fail = (message: string, at: Path = path) => problems.push({ path: at, message });
   const required = schema.get("required");
   if (Array.isArray(required)) {
-    for (const name of required) if (typeof name === "string" && !value.has(name)) fail("is required", [...path, name]);
+    for (const name of required) if (typeof name === "string" && !value.has(name)) fail(REQUIRED, [...path, name]);
   }
   const [min, max] = [numberOf(schema, "minProperties"), numberOf(schema, "maxProperties")];
   if (min !== null && value.size < min) fail(`must have at least ${min} members`);
