@@ -36,6 +36,7 @@
 
 mod access;
 mod access_layer;
+mod active_calls;
 pub mod audit;
 mod capabilities;
 mod changes;
@@ -70,6 +71,7 @@ mod task_followers;
 mod task_questions;
 mod tasks;
 mod uri_template;
+mod url_questions;
 pub mod view;
 mod view_server;
 mod view_services;

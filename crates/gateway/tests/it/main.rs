@@ -19,6 +19,7 @@ mod calls;
 mod changes;
 mod faults;
 mod lists;
+mod notices;
 mod parked;
 mod questions;
 mod self_contained;
@@ -44,6 +45,7 @@ fn main() -> ExitCode {
         changes::trials(),
         faults::trials(),
         lists::trials(),
+        notices::trials(),
         parked::trials(),
         questions::trials(),
         sharing::trials(),
