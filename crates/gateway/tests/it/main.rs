@@ -18,6 +18,7 @@ mod access;
 mod calls;
 mod changes;
 mod faults;
+mod gaps;
 mod lists;
 mod notices;
 mod parked;
@@ -44,6 +45,7 @@ fn main() -> ExitCode {
         calls::trials(),
         changes::trials(),
         faults::trials(),
+        gaps::trials(),
         lists::trials(),
         notices::trials(),
         parked::trials(),

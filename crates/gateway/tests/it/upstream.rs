@@ -101,6 +101,7 @@ impl Handler for Upstream {
         let extra = has_extra.then_some("extra");
         match request {
             ServerRequest::ListTools(_) => {
+                shared.count("lists", 1);
                 let tool = |name: &str| Tool::new(name, json!({ "type": "object" }));
                 HandlerOutcome::now(ListToolsResult::new(
                     TOOLS.into_iter().chain(extra).map(tool).collect::<Vec<_>>(),
