@@ -36,6 +36,7 @@
 
 mod access;
 mod access_layer;
+mod active_calls;
 pub mod audit;
 mod capabilities;
 mod changes;
@@ -76,6 +77,7 @@ mod task_questions;
 mod tasks;
 mod trace_parent;
 mod uri_template;
+mod url_questions;
 pub mod view;
 mod view_server;
 mod view_services;

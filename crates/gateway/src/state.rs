@@ -1,15 +1,12 @@
 //! The state that all views of a gateway share.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use parking_lot::Mutex;
 use switchboard_host::{Host, WithheldReason};
-use switchboard_protocol::Raw;
-use switchboard_session::server::RequestContext;
 
 use crate::access::Access;
+use crate::active_calls::ActiveCalls;
 use crate::audit::AuditLog;
 use crate::metrics::{GatewaySnapshot, UpstreamSnapshot};
 use crate::options::GatewayOptions;
@@ -19,6 +16,7 @@ use crate::results::ResultStore;
 use crate::sharing::Sharing;
 use crate::status::QuarantinedTool;
 use crate::task_questions::TaskQuestions;
+use crate::url_questions::UrlQuestions;
 
 /// The state that all views of a gateway share: the host in front of which they stand, who may call what, and the calls that
 /// wait for an answer.
@@ -31,8 +29,8 @@ pub(crate) struct GatewayState {
     pub(crate) task_questions: TaskQuestions,
     pub(crate) results: ResultStore,
     pub(crate) sharing: Sharing,
-    /// Clients that were asked to visit a URL, by the id of the elicitation.
-    url_questions: Mutex<HashMap<String, RequestContext>>,
+    pub(crate) url_questions: Arc<UrlQuestions>,
+    pub(crate) active_calls: Arc<ActiveCalls>,
     has_settled: AtomicBool,
 }
 
@@ -47,7 +45,8 @@ impl GatewayState {
             owned_tasks: OwnedTasks::default(),
             task_questions: TaskQuestions::default(),
             sharing: Sharing::default(),
-            url_questions: Mutex::default(),
+            url_questions: Arc::default(),
+            active_calls: Arc::default(),
             has_settled: AtomicBool::new(false),
         }
     }
@@ -109,37 +108,5 @@ impl GatewayState {
             sessions: 0,
             audit: self.access.audit().as_ref().map(AuditLog::counts),
         }
-    }
-
-    /// Remembers which client was asked to visit a URL, until the guard is dropped.
-    pub(crate) fn register_url_question(
-        self: &Arc<Self>,
-        id: &str,
-        client: &RequestContext,
-    ) -> UrlQuestionGuard {
-        self.url_questions.lock().insert(id.to_owned(), client.clone());
-        UrlQuestionGuard { state: Arc::clone(self), id: id.to_owned() }
-    }
-
-    /// Tells the client that was asked that the server has what it needs.
-    pub(crate) fn url_question_done(&self, id: &str) {
-        // Removed: every view follows the events of the host, and the client is told once.
-        let client = self.url_questions.lock().remove(id);
-        if let Some(client) = client {
-            let params = Raw::from(serde_json::json!({ "elicitationId": id }));
-            client.notify("notifications/elicitation/complete", Some(&params));
-        }
-    }
-}
-
-/// Forgets a URL question on drop.
-pub(crate) struct UrlQuestionGuard {
-    state: Arc<GatewayState>,
-    id: String,
-}
-
-impl Drop for UrlQuestionGuard {
-    fn drop(&mut self) {
-        self.state.url_questions.lock().remove(&self.id);
     }
 }

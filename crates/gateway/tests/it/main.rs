@@ -18,9 +18,11 @@ mod access;
 mod calls;
 mod changes;
 mod faults;
+mod gaps;
 mod lists;
 mod metrics;
 mod openmetrics;
+mod notices;
 mod parked;
 mod quarantine;
 mod questions;
@@ -47,8 +49,10 @@ fn main() -> ExitCode {
         calls::trials(),
         changes::trials(),
         faults::trials(),
+        gaps::trials(),
         lists::trials(),
         metrics::trials(),
+        notices::trials(),
         parked::trials(),
         questions::trials(),
         sharing::trials(),

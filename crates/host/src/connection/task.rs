@@ -333,7 +333,7 @@ impl ConnectionTask {
 
     fn handle_change(&self, change: Change, refresh: &mut Refresh) {
         // The lists of the catalog are those of the main session.
-        if self.slot.is_keyed() && !matches!(change, Change::ElicitationDone { .. }) {
+        if self.slot.is_keyed() && !matches!(change, Change::ElicitationDone { .. } | Change::Task(_)) {
             return;
         }
         match change {
