@@ -21,8 +21,8 @@ mod plot;
 mod process;
 mod profile;
 mod program;
-mod proxy;
 mod progress;
+mod proxy;
 mod report;
 mod rounds;
 mod sample;
@@ -116,8 +116,7 @@ pub(crate) fn check(project: &Project) -> Result<CheckOutcome, TaskError> {
 /// Measures the counts that are recorded.
 fn held(project: &Project) -> Result<Counts, TaskError> {
     let progress = Progress::start();
-    let programs =
-        build::programs(project, &progress, &[Make::Floor, Make::Switchboard, Make::Gateway])?;
+    let programs = build::programs(project, &progress, &[Make::Floor, Make::Switchboard, Make::Gateway])?;
     let setups: Vec<Setup> = figures::held().into_iter().map(|(_, setup)| setup).collect();
     count(project, &programs, &progress, &setups)
 }

@@ -22,7 +22,8 @@ pub struct Asks {
 impl Asks {
     pub fn new(args: &ClientArgs) -> Self {
         let era = args.era;
-        let prefixes = args.names.as_ref().map_or_else(|| vec![String::new()], |names| names.prefixes().collect());
+        let prefixes =
+            args.names.as_ref().map_or_else(|| vec![String::new()], |names| names.prefixes().collect());
         let text = format!(r#"{{"text":"{}"}}"#, fixture::TEXT);
         let first = |tool: &str| Ask::call(&format!("{}{tool}", prefixes[0]), "{}", era);
         Self {

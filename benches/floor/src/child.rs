@@ -55,7 +55,7 @@ impl OverPipes {
 
     /// Keeps calls in flight until all are answered.
     async fn pipeline(&self, calls: Calls) -> Result<Vec<u32>, Fail> {
-                let mut talk = self.talk.lock().await;
+        let mut talk = self.talk.lock().await;
         let Talk { lines, next } = &mut *talk;
         let first = *next;
         *next += calls.count;

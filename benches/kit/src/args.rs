@@ -267,7 +267,8 @@ impl Given {
             None => Ok(None),
             Some("child") => Ok(Some(Watched::Child)),
             Some(process) => {
-                let process = process.parse().map_err(|_| "--watch must be child or the number of a process")?;
+                let process =
+                    process.parse().map_err(|_| "--watch must be child or the number of a process")?;
                 Ok(Some(Watched::Process(process)))
             }
         }

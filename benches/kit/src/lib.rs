@@ -9,7 +9,8 @@ mod report;
 mod stdin;
 
 pub use args::{
-    Binding, ClientArgs, Era, GatewayArgs, InsideArgs, ServerArgs, ServerNames, Target, Threads, Watched, Work,
+    Binding, ClientArgs, Era, GatewayArgs, InsideArgs, ServerArgs, ServerNames, Target, Threads, Watched,
+    Work,
 };
 pub use drive::{Calls, Session, spread};
 pub use entry::{client, gateway, inside, server};

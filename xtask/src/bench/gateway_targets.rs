@@ -76,9 +76,19 @@ pub(super) fn all() -> Vec<Target> {
     }
     let each = |era| Measure::Plain(Quantity::EachSession(connect(era).by(Gateway), SESSIONS.1));
     targets.push(target("G6.legacy", "memory per idle session", most(20.0, "kB", each(Legacy)), None));
-    targets.push(target("G6.modern", "memory per client without a session", most(0.1, "kB", each(Modern)), None));
+    targets.push(target(
+        "G6.modern",
+        "memory per client without a session",
+        most(0.1, "kB", each(Modern)),
+        None,
+    ));
     let decide = Measure::Plain(Quantity::Instructions(decision()));
-    targets.push(target("G7", "decision of a policy of 100 rules", most(20_000.0, "instructions", decide), None));
+    targets.push(target(
+        "G7",
+        "decision of a policy of 100 rules",
+        most(20_000.0, "instructions", decide),
+        None,
+    ));
     targets
 }
 
@@ -104,7 +114,8 @@ fn added_cpu() -> Vec<Target> {
 fn added_latency() -> Vec<Target> {
     let mut targets = Vec::new();
     for era in [Legacy, Modern] {
-        let both = |setup: Setup| (Quantity::Time(setup.by(Gateway), P50), Quantity::Time(setup.floor(), P50));
+        let both =
+            |setup: Setup| (Quantity::Time(setup.by(Gateway), P50), Quantity::Time(setup.floor(), P50));
         let (own, direct) = both(echo(Road::Stdio, Road::Stdio, era).pinned());
         let limit = most(25.0, "µs", Measure::Difference(own, direct));
         let what = format!("added p50, stdio before stdio, one CPU, {era}");
@@ -121,7 +132,9 @@ fn added_latency() -> Vec<Target> {
 pub(super) fn timed() -> Vec<Setup> {
     let mut setups = Vec::new();
     for era in [Legacy, Modern] {
-        for (road, upstream) in [(Road::Stdio, Road::Stdio), (Road::Http, Road::Stdio), (Road::Http, Road::Http)] {
+        for (road, upstream) in
+            [(Road::Stdio, Road::Stdio), (Road::Http, Road::Stdio), (Road::Http, Road::Http)]
+        {
             setups.extend(with_rivals(echo(road, upstream, era).pinned()));
         }
         setups.extend(with_rivals(echo(Road::Http, Road::Stdio, era).in_flight(64)));
@@ -130,7 +143,9 @@ pub(super) fn timed() -> Vec<Setup> {
     let busy = echo(Road::Stdio, Road::Stdio, Modern).in_flight(64);
     setups.extend([busy.floor(), busy.by(Gateway), busy.by(Gateway).form(Policy)]);
     for sessions in [SESSIONS.1, SESSIONS.0] {
-        setups.extend([Gateway, McpProxy, NodeProxy, FastMcp].map(|make| connect(Legacy).by(make).sessions(sessions)));
+        setups.extend(
+            [Gateway, McpProxy, NodeProxy, FastMcp].map(|make| connect(Legacy).by(make).sessions(sessions)),
+        );
         setups.push(connect(Modern).by(Gateway).sessions(sessions));
     }
     for road in [Road::Stdio, Road::Http] {

@@ -36,7 +36,8 @@ impl Plan {
         let quantities: Vec<Quantity> = plan.targets.iter().flat_map(Target::quantities).collect();
         quantities.into_iter().for_each(|quantity| plan.need(quantity));
         if !wanted.quick {
-            plan.timed.extend(gateway_targets::timed().into_iter().filter(|row| wanted.names(&row.to_string())));
+            plan.timed
+                .extend(gateway_targets::timed().into_iter().filter(|row| wanted.names(&row.to_string())));
             plan.counted
                 .extend(gateway_targets::counted().into_iter().filter(|row| wanted.names(&row.to_string())));
         }

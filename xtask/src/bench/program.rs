@@ -179,7 +179,13 @@ impl Programs {
     fn program(&self, make: Make, side: Side) -> Result<Line, TaskError> {
         let missing = || TaskError::new(format!("the programs of {make} are not installed"));
         match make {
-            Make::Floor | Make::Switchboard | Make::Host | Make::Service | Make::Auth | Make::Gateway | Make::Rmcp => {
+            Make::Floor
+            | Make::Switchboard
+            | Make::Host
+            | Make::Service
+            | Make::Auth
+            | Make::Gateway
+            | Make::Rmcp => {
                 let name = format!("{make}-{side}{}", std::env::consts::EXE_SUFFIX);
                 Ok(vec![self.release.join(name).into()])
             }

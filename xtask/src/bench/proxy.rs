@@ -47,7 +47,9 @@ impl Rivals {
         let mut cargo = project.cargo();
         cargo.args(["install", "--locked", "--quiet", MCP_PROXY, "--root"]).arg(&root);
         // Away from the project, whose settings are not those of its users.
-        command::output(cargo.arg("--target-dir").arg(directory.join("mcp-proxy-build")).current_dir(&directory))?;
+        command::output(
+            cargo.arg("--target-dir").arg(directory.join("mcp-proxy-build")).current_dir(&directory),
+        )?;
         progress.step("install mcp-proxy of npm");
         let node = interop::ci(&from.join("node"), directory.join("rivals-node"))?;
         progress.step("install FastMCP");
@@ -84,11 +86,16 @@ impl Rivals {
             "[proxy]\nname = \"bench\"\nseparator = \"__\"\n[proxy.listen]\nhost = \"127.0.0.1\"\nport = {port}\n"
         );
         for number in 0..servers {
-            let words: Vec<String> = server.iter().map(|word| format!("{:?}", word.to_string_lossy())).collect();
+            let words: Vec<String> =
+                server.iter().map(|word| format!("{:?}", word.to_string_lossy())).collect();
             let transport = match url {
                 Some(url) => format!("transport = \"http\"\nurl = \"{url}\""),
                 None => {
-                    format!("transport = \"stdio\"\ncommand = {}\nargs = [{}]", words[0], words[1..].join(", "))
+                    format!(
+                        "transport = \"stdio\"\ncommand = {}\nargs = [{}]",
+                        words[0],
+                        words[1..].join(", ")
+                    )
                 }
             };
             text.push_str(&format!("[[backends]]\nname = \"s{number:03}\"\n{transport}\n"));

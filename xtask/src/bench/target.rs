@@ -146,9 +146,7 @@ impl Measure {
                 let (of, to) = (of.figures(measurements), to.figures(measurements));
                 median(&of.iter().zip(&to).map(|(of, to)| of - to).collect::<Vec<_>>())
             }
-            Self::Added(of, to) => {
-                Some(ratio(&of.figures(measurements), &to.figures(measurements))? - 1.0)
-            }
+            Self::Added(of, to) => Some(ratio(&of.figures(measurements), &to.figures(measurements))? - 1.0),
             Self::Growth(points) => {
                 let values = all(points)?;
                 Some(values.last()? / values.first()?)
