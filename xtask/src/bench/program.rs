@@ -93,7 +93,7 @@ impl Programs {
             Some(out) => under_callgrind(out, line),
             None => line,
         };
-        let mut client = self.client(setup, calls)?;
+        let mut client = self.client(&setup.tools(proxy::listed_tools(setup)), calls)?;
         if let Some(separator) = separator {
             option(&mut client, "--servers", upstream.servers);
             option(&mut client, "--separator", separator);

@@ -14,6 +14,8 @@ use crate::project::Project;
 
 /// The measured version of the crate `mcp-proxy`; it brings its own lock file.
 const MCP_PROXY: &str = "mcp-proxy@=0.6.0";
+/// The tools that it adds to those of its servers.
+const MCP_PROXY_TOOLS: u32 = 5;
 
 /// The proxies of others, installed.
 #[derive(Debug)]
@@ -83,7 +85,8 @@ impl Rivals {
     ) -> Result<Proxy, TaskError> {
         let servers = setup.upstream.map_or(1, |upstream| upstream.servers);
         let mut text = format!(
-            "[proxy]\nname = \"bench\"\nseparator = \"__\"\n[proxy.listen]\nhost = \"127.0.0.1\"\nport = {port}\n"
+            "[proxy]\nname = \"bench\"\nseparator = \"__\"\n[proxy.listen]\nhost = \"127.0.0.1\"\nport = {port}\n\
+             [observability]\nlog_level = \"error\"\n"
         );
         for number in 0..servers {
             let words: Vec<String> =
@@ -159,6 +162,12 @@ pub(super) fn gateway(release: &Path, setup: &Setup, upstream: Upstream, url: Op
         option("--upstream", url.to_owned());
     }
     Proxy { line, url: None, separator: Some("__") }
+}
+
+/// Returns the number of tools that a client of this proxy lists.
+pub(super) fn listed_tools(setup: &Setup) -> u32 {
+    let own = if setup.make == Make::McpProxy { MCP_PROXY_TOOLS } else { 0 };
+    setup.tools + own
 }
 
 /// Returns a port that nobody listens on at the moment.
