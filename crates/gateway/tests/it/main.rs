@@ -19,6 +19,8 @@ mod faults;
 mod lists;
 mod parked;
 mod questions;
+mod self_contained;
+mod sharing;
 
 use std::process::ExitCode;
 
@@ -38,6 +40,8 @@ fn main() -> ExitCode {
         lists::trials(),
         parked::trials(),
         questions::trials(),
+        sharing::trials(),
+        self_contained::trials(),
     ]
     .into_iter()
     .flatten()
