@@ -34,6 +34,7 @@ impl RequestClass {
             | "prompts/list"
             | "resources/list"
             | "resources/templates/list"
+            | "tasks/list"
             | "subscriptions/listen" => Some(Self::List),
             "resources/subscribe" => Some(Self::Subscribe),
             _ => None,
@@ -104,7 +105,7 @@ fn subscribed_resource(
     match class {
         RequestClass::Subscribe => {
             let uri: String = request.param("uri")?.decode().ok()?;
-            state.exposed().owners.find(&uri).ok()
+            state.exposed().find_resource(&uri).ok()
         }
         RequestClass::Discover | RequestClass::List => None,
     }

@@ -90,7 +90,10 @@ pub(crate) async fn relay(
         let (exchange, permit) = state.parked.take(&id, principal.as_deref())?;
         return HeldExchange::new(state, cx, exchange, Some(permit)).result().await;
     }
-    request.scope = state.sharing.scope(&state.host, &cx, &request.server).await?;
+    // A task is in the session in which it was created.
+    if request.related_task.is_none() {
+        request.scope = state.sharing.scope(&state.host, &cx, &request.server).await?;
+    }
     let info =
         upstream_info(&state.host, &request.server, request.scope.as_ref()).await.map_err(from_host)?;
     let answers = cx.relayed_answers();

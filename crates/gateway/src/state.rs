@@ -11,8 +11,11 @@ use switchboard_session::server::RequestContext;
 
 use crate::access::Access;
 use crate::options::GatewayOptions;
+use crate::owned_tasks::OwnedTasks;
 use crate::parked::ParkedCalls;
+use crate::results::ResultStore;
 use crate::sharing::Sharing;
+use crate::task_questions::TaskQuestions;
 
 /// The state that all views of a gateway share: the host in front of which they stand, who may call what, and the calls that
 /// wait for an answer.
@@ -21,6 +24,9 @@ pub(crate) struct GatewayState {
     pub(crate) options: GatewayOptions,
     pub(crate) access: Access,
     pub(crate) parked: Arc<ParkedCalls>,
+    pub(crate) owned_tasks: OwnedTasks,
+    pub(crate) task_questions: TaskQuestions,
+    pub(crate) results: ResultStore,
     pub(crate) sharing: Sharing,
     /// Clients that were asked to visit a URL, by the id of the elicitation.
     url_questions: Mutex<HashMap<String, RequestContext>>,
@@ -32,8 +38,11 @@ impl GatewayState {
         Self {
             parked: ParkedCalls::new(options.parked, Arc::clone(&options.replica)),
             access: Access::new(&options),
+            results: ResultStore::new(options.results),
             host,
             options,
+            owned_tasks: OwnedTasks::default(),
+            task_questions: TaskQuestions::default(),
             sharing: Sharing::default(),
             url_questions: Mutex::default(),
             has_settled: AtomicBool::new(false),

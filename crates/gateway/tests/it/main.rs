@@ -10,6 +10,8 @@
 mod cells;
 mod person;
 mod raw_client;
+mod shop;
+mod task_upstream;
 mod upstream;
 
 mod access;
@@ -21,6 +23,10 @@ mod parked;
 mod questions;
 mod self_contained;
 mod sharing;
+mod tasks;
+mod view_endpoints;
+mod view_results;
+mod views;
 
 use std::process::ExitCode;
 
@@ -42,6 +48,10 @@ fn main() -> ExitCode {
         questions::trials(),
         sharing::trials(),
         self_contained::trials(),
+        tasks::trials(),
+        view_endpoints::trials(),
+        view_results::trials(),
+        views::trials(),
     ]
     .into_iter()
     .flatten()

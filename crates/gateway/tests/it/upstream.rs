@@ -60,8 +60,10 @@ pub(crate) fn build(revisions: RevisionPolicy) -> Arc<Server> {
 
 /// Serves on stdin and stdout.
 pub(crate) fn play(part: &str) {
-    let revisions = if part == "legacy" { RevisionPolicy::LegacyOnly } else { RevisionPolicy::ModernOnly };
-    let server = build(revisions);
+    let is_legacy = part.ends_with("legacy");
+    let revisions = if is_legacy { RevisionPolicy::LegacyOnly } else { RevisionPolicy::ModernOnly };
+    let has_tasks = part.starts_with("tasks-");
+    let server = if has_tasks { crate::task_upstream::build(revisions) } else { build(revisions) };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async { switchboard::serve_stdio(&server).await }).unwrap();
 }

@@ -12,7 +12,7 @@ use switchboard_protocol::{
 
 use crate::era::serving::RequestEra;
 use crate::era::{ObservedSubscription, ObservedTask, ServerChange};
-use crate::request::{Caller, Cancel, ReplyChannel};
+use crate::request::{Cancel, ReplyChannel};
 use crate::server::publish::ChangeListener;
 use crate::server::{HandlerOutcome, Server};
 
@@ -24,8 +24,7 @@ pub(crate) fn listen(
     wanted: ListenFilter,
     (channel, cancel): (&Arc<dyn ReplyChannel>, &Arc<Cancel>),
 ) -> HandlerOutcome {
-    let owner = channel.caller().map(Caller::principal);
-    let accepted = match accept(server, era, wanted, &**channel, owner.as_deref()) {
+    let accepted = match accept(server, era, wanted, &**channel) {
         Ok(accepted) => accepted,
         Err(error) => return HandlerOutcome::later(ready(Err(error))),
     };
@@ -72,7 +71,6 @@ fn accept(
     era: &RequestEra,
     wanted: ListenFilter,
     channel: &dyn ReplyChannel,
-    owner: Option<&str>,
 ) -> Result<ListenFilter, RpcError> {
     let ServerCapabilities { tools, prompts, resources, .. } = server.capabilities();
     let mut accepted = ListenFilter::new();
@@ -98,7 +96,7 @@ fn accept(
     if !wanted.task_ids.is_empty() && server.capabilities().has_extension(TASKS_EXTENSION) {
         era.require_extension(TASKS_EXTENSION)?;
         accepted.task_ids = wanted.task_ids;
-        accepted.task_ids.retain(|task| server.may_follow(task, owner));
+        accepted.task_ids.retain(|task| server.may_follow(task, channel));
     }
     Ok(accepted)
 }
