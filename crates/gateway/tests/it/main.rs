@@ -8,6 +8,7 @@
 )]
 
 mod cells;
+mod hostile_upstream;
 mod person;
 mod raw_client;
 mod upstream;
@@ -16,6 +17,7 @@ mod access;
 mod calls;
 mod changes;
 mod faults;
+mod hostile;
 mod lists;
 mod parked;
 mod questions;
@@ -27,7 +29,10 @@ use switchboard_testkit::Trial;
 fn main() -> ExitCode {
     switchboard_transport::stdio::run_supervisor_if_requested();
     if let Some(part) = std::env::var_os(upstream::PART) {
-        upstream::play(part.to_str().unwrap_or_default());
+        match part.to_str().unwrap_or_default() {
+            hostile_upstream::PART => hostile_upstream::play(),
+            part => upstream::play(part),
+        }
         return ExitCode::SUCCESS;
     }
     let trials: Vec<Trial> = [
@@ -35,6 +40,7 @@ fn main() -> ExitCode {
         calls::trials(),
         changes::trials(),
         faults::trials(),
+        hostile::trials(),
         lists::trials(),
         parked::trials(),
         questions::trials(),
