@@ -9,7 +9,7 @@ use std::sync::Arc;
 use parking_lot::RwLock;
 use serde_json::json;
 use switchboard_protocol::{Implementation, Meta, Raw, RpcError, ServerResult, ToolAnnotations};
-use switchboard_session::server::{Caller, Reply, RequestContext};
+use switchboard_session::server::{Reply, RequestContext};
 use switchboard_transport::http::server::ClientAddress;
 
 use crate::audit::{AuditEntry, AuditLog, AuditOutcome, AuditRecord};
@@ -27,6 +27,7 @@ pub(crate) struct Access {
 
 /// A request for a target.
 pub(crate) struct AccessRequest<'a> {
+    pub(crate) subject: Subject<'a>,
     pub(crate) method: &'static str,
     pub(crate) target: Target<'a>,
     pub(crate) arguments: Option<&'a Raw>,
@@ -56,10 +57,10 @@ impl Access {
     }
 
     /// Returns the filter of lists for a caller; `None` if everything is shown.
-    pub(crate) fn list_filter<'a>(&self, caller: Option<&'a Caller>) -> Option<ListFilter<'a>> {
+    pub(crate) fn list_filter<'a>(&self, subject: Subject<'a>) -> Option<ListFilter<'a>> {
         let policy = self.policy();
         let shows_all = policy.rule_count() == 0 && policy.default_effect() == Effect::Allow;
-        (!shows_all).then(|| ListFilter { policy, subject: Subject::from_caller(caller) })
+        (!shows_all).then_some(ListFilter { policy, subject })
     }
 
     /// Returns the annotations of a tool that rules may rely on.
@@ -80,8 +81,7 @@ impl Access {
         request: AccessRequest<'_>,
         call: impl Future<Output = Reply>,
     ) -> Reply {
-        let AccessRequest { method, target, arguments, meta, unknown } = request;
-        let subject = Subject::from_caller(cx.caller());
+        let AccessRequest { subject, method, target, arguments, meta, unknown } = request;
         let decision = self.policy().decide(&subject, &target, arguments);
         let record = new_record(cx, method, &subject, meta).with_target(&target);
         let mut entry = self.begin(record, cx).await?;
@@ -89,7 +89,7 @@ impl Access {
             record.set_decision(&decision);
             record.arguments = log.arguments(&subject, &target, arguments);
         });
-        if let Some(error) = refusal(&decision, cx.caller(), unknown) {
+        if let Some(error) = refusal(&decision, &subject, unknown) {
             let outcome = entry.outcome();
             entry.end(outcome, Some(&error)).await;
             return Err(error);
@@ -114,12 +114,11 @@ impl Access {
     pub(crate) async fn record_unknown(
         &self,
         cx: &RequestContext,
-        method: &'static str,
-        name: &str,
+        subject: &Subject<'_>,
+        (method, name): (&'static str, &str),
         error: &RpcError,
     ) -> Result<(), RpcError> {
-        let subject = Subject::from_caller(cx.caller());
-        let record = new_record(cx, method, &subject, None).with_identifier(name);
+        let record = new_record(cx, method, subject, None).with_identifier(name);
         let entry = self.begin(record, cx).await?;
         entry.end(AuditOutcome::Unknown, Some(error)).await;
         Ok(())
@@ -131,17 +130,17 @@ impl Access {
     /// When not: that of an unknown resource, or the scopes that the caller lacks.
     pub(crate) fn check_subscription(
         &self,
-        caller: Option<&Caller>,
+        subject: &Subject<'_>,
         (server, uri): (&str, &str),
         unknown: RpcError,
     ) -> Result<(), RpcError> {
-        let decision = self.decide_subscription(caller, server, uri);
-        refusal(&decision, caller, unknown).map_or(Ok(()), Err)
+        let decision = self.decide_subscription(subject, server, uri);
+        refusal(&decision, subject, unknown).map_or(Ok(()), Err)
     }
 
-    pub(crate) fn decide_subscription(&self, caller: Option<&Caller>, server: &str, uri: &str) -> Decision {
+    pub(crate) fn decide_subscription(&self, subject: &Subject<'_>, server: &str, uri: &str) -> Decision {
         let target = Target::new(server, TargetKind::Subscription, uri);
-        self.policy().decide(&Subject::from_caller(caller), &target, None)
+        self.policy().decide(subject, &target, None)
     }
 
     /// Charges the limits of an operation.
@@ -244,11 +243,11 @@ impl Drop for OpenRecord {
 }
 
 /// Returns the error for the caller, unless the call is allowed.
-fn refusal(decision: &Decision, caller: Option<&Caller>, unknown: RpcError) -> Option<RpcError> {
+fn refusal(decision: &Decision, subject: &Subject<'_>, unknown: RpcError) -> Option<RpcError> {
     match decision {
         Decision::Allow { .. } => None,
         // Without an identity there is nothing to extend.
-        Decision::MissingScope { scopes, .. } if caller.is_some() => {
+        Decision::MissingScope { scopes, .. } if subject.principal.is_some() => {
             let message = format!("insufficient scope: {} required", scopes.join(" "));
             Some(RpcError::invalid_request(message).with_data(Raw::from(json!({ "scopes": scopes }))))
         }

@@ -8,14 +8,14 @@ use switchboard_transport::http::server::ClientAddress;
 use crate::access::{client_name, reply_outcome};
 use crate::audit::{AuditOutcome, AuditRecord};
 use crate::limits::Operation;
-use crate::policy::{Subject, Target, TargetKind};
+use crate::policy::{Target, TargetKind};
 use crate::resource_owner::ResourceOwner;
-use crate::state::GatewayState;
+use crate::view_state::ViewState;
 
 /// Limits and records the requests that the handler does not see, or answers from memory.
 pub(crate) struct AccessLayer {
     /// Weak, because the state outlives the server that owns the layer only by accident.
-    pub(crate) state: Weak<GatewayState>,
+    pub(crate) state: Weak<ViewState>,
 }
 
 /// What a request counts as.
@@ -48,7 +48,7 @@ impl Layer for AccessLayer {
         };
         HandlerOutcome::later(async move {
             let caller = request.caller().cloned();
-            let subject = Subject::from_caller(caller.as_ref());
+            let subject = state.subject(caller.as_ref());
             let mut record = AuditRecord::new(request.method())
                 .with_subject(&subject)
                 .with_client(request.client().as_ref().map(client_name));
@@ -58,15 +58,12 @@ impl Layer for AccessLayer {
                 owner.as_ref().map(|owner| Target::new(&owner.server, TargetKind::Subscription, &owner.uri));
             if let Some(target) = &target {
                 record = record.with_target(target);
-                record.set_decision(&state.access.decide_subscription(
-                    caller.as_ref(),
-                    target.server,
-                    target.name,
-                ));
+                let access = &state.gateway.access;
+                record.set_decision(&access.decide_subscription(&subject, target.server, target.name));
             }
             // What the handler will refuse.
             let refused = Some(record.outcome).filter(|outcome| *outcome != AuditOutcome::Cancelled);
-            let mut open = state.access.begin_record(record).await?;
+            let mut open = state.gateway.access.begin_record(record).await?;
             let operation = match (class, &target) {
                 (RequestClass::Discover, _) => Some(Operation::Discover),
                 (RequestClass::List, _) => Some(Operation::List),
@@ -76,7 +73,7 @@ impl Layer for AccessLayer {
                 }
             };
             let limited = match &operation {
-                Some(operation) => state.access.check_limits(&subject, operation).await,
+                Some(operation) => state.gateway.access.check_limits(&subject, operation).await,
                 None => Ok(()),
             };
             if let Err(limited) = limited {
@@ -100,7 +97,7 @@ impl Layer for AccessLayer {
 
 /// Returns the resource of a subscription, if a server has it.
 fn subscribed_resource(
-    state: &GatewayState,
+    state: &ViewState,
     class: RequestClass,
     request: &IncomingRequest,
 ) -> Option<ResourceOwner> {

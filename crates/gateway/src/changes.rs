@@ -2,19 +2,19 @@
 
 use std::sync::{Arc, Weak};
 
-use switchboard_host::{HostEvent, HostEvents, StatusKind};
+use switchboard_host::{HostEvent, HostEvents};
 use switchboard_session::client::Change;
 use tokio::task::JoinHandle;
 
-use crate::state::GatewayState;
+use crate::view_state::ViewState;
 
 /// The task that follows the events of the host; aborted on drop.
 pub(crate) struct ChangesTask(JoinHandle<()>);
 
 impl ChangesTask {
-    /// Starts the task. It ends with the host or the gateway.
-    pub(crate) fn start(state: &Arc<GatewayState>) -> Self {
-        Self(tokio::spawn(follow(state.host.events(), Arc::downgrade(state))))
+    /// Starts the task. It ends with the host or the view.
+    pub(crate) fn start(state: &Arc<ViewState>) -> Self {
+        Self(tokio::spawn(follow(state.gateway.host.events(), Arc::downgrade(state))))
     }
 }
 
@@ -24,7 +24,7 @@ impl Drop for ChangesTask {
     }
 }
 
-async fn follow(mut events: HostEvents, state: Weak<GatewayState>) {
+async fn follow(mut events: HostEvents, state: Weak<ViewState>) {
     while let Some(event) = events.next().await {
         let Some(state) = state.upgrade() else { return };
         let publisher = &state.publisher;
@@ -43,11 +43,8 @@ async fn follow(mut events: HostEvents, state: Weak<GatewayState>) {
                 publisher.prompts_changed();
                 publisher.resources_changed();
             }
-            HostEvent::Status { server, status } if status.kind() != StatusKind::Connected => {
-                state.log_levels.forget(&server);
-            }
             HostEvent::ServerChange { change: Change::ElicitationDone { id }, .. } => {
-                state.url_question_done(&id);
+                state.gateway.url_question_done(&id);
             }
             _ => {}
         }

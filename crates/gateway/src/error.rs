@@ -29,6 +29,11 @@ pub(crate) fn from_host(error: HostError) -> RpcError {
                 format!("{text}\nNothing was sent; try again later."),
             )
         }
+        HostError::TooManySessions { .. } => with_reason(
+            ErrorCode::INTERNAL_ERROR,
+            "too_many_sessions",
+            format!("{text}\nNothing was sent; try again later."),
+        ),
         HostError::Busy { .. } => with_reason(
             ErrorCode::INTERNAL_ERROR,
             "upstream_busy",
@@ -58,6 +63,17 @@ pub(crate) fn question_expired() -> RpcError {
         ErrorCode::INVALID_PARAMS,
         "question_expired",
         "the question has expired; call the tool again. It may have run up to the question".to_owned(),
+    )
+}
+
+/// The error for the answer to a question of a call that another replica of the gateway holds.
+pub(crate) fn question_elsewhere() -> RpcError {
+    with_reason(
+        ErrorCode::INVALID_PARAMS,
+        "question_elsewhere",
+        "the call waits for this answer on another replica of the gateway; send the answer to that one, or call the tool \
+         again. It may have run up to the question"
+            .to_owned(),
     )
 }
 

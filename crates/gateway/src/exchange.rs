@@ -48,19 +48,19 @@ pub(crate) struct OutstandingQuestion {
 }
 
 impl Exchange {
-    /// Creates the exchange of an upstream call, with a random id.
+    /// Creates the exchange of an upstream call. Its id is random and names the replica that holds it.
     ///
     /// # Errors
     /// When the system has no randomness to give.
     pub(crate) fn new(
-        server: Arc<str>,
+        (server, replica): (Arc<str>, &str),
         call: UpstreamCall,
         questions: mpsc::Receiver<Question>,
         notices: Arc<NoticeSink>,
     ) -> Result<Self, RpcError> {
         let mut bytes = [0; 16];
         getrandom::fill(&mut bytes).map_err(|error| RpcError::internal(error.to_string()))?;
-        let id = format!("{:032x}", u128::from_le_bytes(bytes));
+        let id = format!("{:032x}@{replica}", u128::from_le_bytes(bytes));
         Ok(Self { id, server, call, questions, outstanding: Vec::new(), used_keys: HashSet::new(), notices })
     }
 

@@ -1,22 +1,16 @@
-//! The gateway: a server in front of a host.
+//! The gateway: servers, one for each view, in front of one host.
 
 use std::sync::Arc;
 
 use switchboard_host::{Host, HostBuilder, Validation};
-use switchboard_protocol::{
-    CacheHints, CacheScope, ListCapability, ResourcesCapability, ServerCapabilities, Settings,
-};
 use switchboard_session::server::{Server, ServerBuilder};
 
-use crate::access_layer::AccessLayer;
-use crate::changes::ChangesTask;
-use crate::handler::GatewayHandler;
-use crate::instructions;
 use crate::options::GatewayOptions;
 use crate::policy::Policy;
 use crate::questions::CAPABILITIES;
 use crate::state::GatewayState;
 use crate::status::GatewayStatus;
+use crate::view_server::ViewServer;
 
 /// A server in front of the servers of a host.
 ///
@@ -37,7 +31,8 @@ use crate::status::GatewayStatus;
 #[derive(Clone)]
 pub struct Gateway {
     state: Arc<GatewayState>,
-    server: Arc<Server>,
+    /// The view without a name: everything of all servers.
+    default_view: Arc<ViewServer>,
 }
 
 impl Gateway {
@@ -60,36 +55,23 @@ impl Gateway {
         Self::with_layers(host, options, |builder| builder)
     }
 
-    /// As [`Self::new`]; `configure` may add layers, limits and keys to the server.
+    /// As [`Self::new`]; `configure` may add layers, limits and keys to the server of each view.
     ///
     /// # Panics
     /// Outside a tokio runtime.
     pub fn with_layers(
         host: Host,
         options: GatewayOptions,
-        configure: impl FnOnce(ServerBuilder) -> ServerBuilder,
+        configure: impl Fn(ServerBuilder) -> ServerBuilder + Send + Sync + 'static,
     ) -> Self {
-        let info = options.info.clone();
         let state = Arc::new(GatewayState::new(host, options));
-        let composing = Arc::downgrade(&state);
-        let builder = Server::builder(info, capabilities())
-            .publisher(state.publisher.clone())
-            .cache_hints(CacheHints::new(0, CacheScope::Private))
-            .instructions_from(move || {
-                let state = composing.upgrade()?;
-                instructions::compose(state.options.instructions.as_deref(), &state.host)
-            });
-        let builder = match state.access.has_layer() {
-            true => builder.layer(AccessLayer { state: Arc::downgrade(&state) }),
-            false => builder,
-        };
-        let handler = GatewayHandler { _changes: ChangesTask::start(&state), state: Arc::clone(&state) };
-        Self { server: configure(builder).build(handler), state }
+        let default_view = ViewServer::start(&state, &configure);
+        Self { state, default_view: Arc::new(default_view) }
     }
 
     /// Returns the server, for any transport.
     pub fn server(&self) -> &Arc<Server> {
-        &self.server
+        &self.default_view.server
     }
 
     /// Returns the host.
@@ -100,14 +82,18 @@ impl Gateway {
     /// Replaces the policy, and announces that all lists have changed. Calls under way go on.
     pub fn set_policy(&self, policy: Policy) {
         self.state.access.set_policy(policy);
-        self.state.publisher.tools_changed();
-        self.state.publisher.prompts_changed();
-        self.state.publisher.resources_changed();
+        self.default_view.state.announce_all();
     }
 
     /// Returns the status of the servers, the withheld names and the parked calls.
     pub fn status(&self) -> GatewayStatus {
-        self.state.status()
+        let view = &self.default_view.state;
+        GatewayStatus {
+            servers: self.state.host.status(),
+            withheld: view.exposed().withheld.clone(),
+            parked_calls: self.state.parked.len(),
+            subscriptions: view.subscriptions.len(),
+        }
     }
 }
 
@@ -115,15 +101,4 @@ impl std::fmt::Debug for Gateway {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Gateway").field("host", &self.state.host).finish_non_exhaustive()
     }
-}
-
-/// What a gateway offers, whatever its servers offer now: they may change.
-fn capabilities() -> ServerCapabilities {
-    let list = || ListCapability::new().with_list_changed(true);
-    ServerCapabilities::new()
-        .with_tools(list())
-        .with_prompts(list())
-        .with_resources(ResourcesCapability::new().with_subscribe(true).with_list_changed(true))
-        .with_completions(Settings::new())
-        .with_logging(Settings::new())
 }

@@ -1,4 +1,4 @@
-//! The handler of the gateway: lists from the exposed catalog, everything else to the server that owns it.
+//! The handler of a view: lists from the exposed catalog, everything else to the server that owns it.
 
 use std::sync::Arc;
 
@@ -19,11 +19,11 @@ use crate::meta;
 use crate::policy::{Target, TargetKind};
 use crate::relay::{UpstreamRequest, UpstreamTarget, relay};
 use crate::resource_owner::{ResourceOwner, not_found};
-use crate::state::GatewayState;
+use crate::view_state::ViewState;
 
-/// The handler of a gateway.
+/// The handler of one view of a gateway.
 pub(crate) struct GatewayHandler {
-    pub(crate) state: Arc<GatewayState>,
+    pub(crate) state: Arc<ViewState>,
     /// Owned here: it ends with the server.
     pub(crate) _changes: crate::changes::ChangesTask,
 }
@@ -49,17 +49,25 @@ impl Handler for GatewayHandler {
 
     fn may_subscribe_as(&self, uri: &str, caller: Option<&Caller>) -> Result<(), RpcError> {
         let owner = self.state.exposed().owners.find(uri)?;
-        self.state.access.check_subscription(caller, (&owner.server, &owner.uri), not_found(uri))?;
+        self.state.gateway.access.check_subscription(
+            &self.state.subject(caller),
+            (&owner.server, &owner.uri),
+            not_found(uri),
+        )?;
         self.state.subscribable(uri).map(drop)
     }
 
     fn subscribed(&self, uri: &str) {
         let owner = self.state.exposed().owners.find(uri).ok();
-        self.state.subscriptions.add(uri, owner, &self.state.host, &self.state.publisher);
+        self.state.subscriptions.add(uri, owner, &self.state.gateway.host, &self.state.publisher);
     }
 
     fn unsubscribed(&self, uri: &str) {
         self.state.subscriptions.remove(uri);
+    }
+
+    fn roots_changed(&self) {
+        self.state.gateway.sharing.roots_changed();
     }
 
     fn input_schema(&self, tool: &str) -> Option<Raw> {
@@ -70,37 +78,33 @@ impl Handler for GatewayHandler {
 }
 
 /// Answers a list from memory; the first ones wait for servers that are starting.
-fn list(
-    state: Arc<GatewayState>,
-    cx: RequestContext,
-    params: PageParams,
-    build: PageBuilder,
-) -> HandlerOutcome {
-    let page = move |state: &GatewayState| {
-        let filter = state.access.list_filter(cx.caller());
-        let request = PageRequest { cursor: params.cursor.as_deref(), size: state.options.page_size, filter };
+fn list(state: Arc<ViewState>, cx: RequestContext, params: PageParams, build: PageBuilder) -> HandlerOutcome {
+    let page = move |state: &ViewState| {
+        let filter = state.gateway.access.list_filter(state.subject(cx.caller()));
+        let request =
+            PageRequest { cursor: params.cursor.as_deref(), size: state.gateway.options.page_size, filter };
         build(&state.exposed(), &request)
     };
-    if state.has_settled() {
+    if state.gateway.has_settled() {
         return match page(&state) {
             Ok(page) => HandlerOutcome::cached(&page),
             Err(error) => HandlerOutcome::error(error),
         };
     }
     HandlerOutcome::later(async move {
-        state.settle().await;
+        state.gateway.settle().await;
         Ok(page(&state)?.result().clone())
     })
 }
 
 /// Looks something up in the exposed catalog; once more after the servers have started.
 async fn look_up<T>(
-    state: &GatewayState,
+    state: &ViewState,
     find: impl Fn(&Exposed) -> Result<T, RpcError>,
 ) -> Result<T, RpcError> {
     match find(&state.exposed()) {
-        Err(_) if !state.has_settled() => {
-            state.settle().await;
+        Err(_) if !state.gateway.has_settled() => {
+            state.gateway.settle().await;
             find(&state.exposed())
         }
         found => found,
@@ -109,21 +113,25 @@ async fn look_up<T>(
 
 /// As [`look_up`]; what is not found is recorded.
 async fn resolve<T>(
-    state: &GatewayState,
+    state: &ViewState,
     cx: &RequestContext,
     (method, name): (&'static str, &str),
     find: impl Fn(&Exposed) -> Result<T, RpcError>,
 ) -> Result<T, RpcError> {
     match look_up(state, find).await {
         Err(error) => {
-            state.access.record_unknown(cx, method, name, &error).await?;
+            state
+                .gateway
+                .access
+                .record_unknown(cx, &state.subject(cx.caller()), (method, name), &error)
+                .await?;
             Err(error)
         }
         found => found,
     }
 }
 
-async fn call_tool(state: Arc<GatewayState>, cx: RequestContext, params: CallToolParams) -> Reply {
+async fn call_tool(state: Arc<ViewState>, cx: RequestContext, params: CallToolParams) -> Reply {
     let CallToolParams { name, arguments, meta, .. } = params;
     let (server, tool, annotations) = resolve(&state, &cx, ("tools/call", &name), |exposed| {
         let tool = exposed.tools.get(&name).ok_or_else(|| unknown_tool(&name))?;
@@ -131,8 +139,9 @@ async fn call_tool(state: Arc<GatewayState>, cx: RequestContext, params: CallToo
     })
     .await?;
     let arguments = arguments.unwrap_or_else(Raw::empty_object);
-    let annotations = state.access.annotations(&server, annotations);
+    let annotations = state.gateway.access.annotations(&server, annotations);
     let access = AccessRequest {
+        subject: state.subject(cx.caller()),
         method: "tools/call",
         target: Target { annotations: annotations.as_ref(), ..Target::tool(&server, &tool) },
         // The bytes that are sent on.
@@ -142,15 +151,14 @@ async fn call_tool(state: Arc<GatewayState>, cx: RequestContext, params: CallToo
     };
     let call = async {
         let target = UpstreamTarget::Tool { name: tool.clone(), arguments: arguments.clone() };
-        let request =
-            UpstreamRequest { server: Arc::clone(&server), target, meta: meta::relayed(meta.clone()) };
-        let result = relay(Arc::clone(&state), cx.clone(), request).await?;
+        let request = UpstreamRequest::new(&server, target, meta::relayed(meta.clone()));
+        let result = relay(Arc::clone(&state.gateway), cx.clone(), request).await?;
         pass_on::<CallToolResult>(&cx, result)
     };
-    state.access.run(&cx, access, call).await
+    state.gateway.access.run(&cx, access, call).await
 }
 
-async fn get_prompt(state: Arc<GatewayState>, cx: RequestContext, params: GetPromptParams) -> Reply {
+async fn get_prompt(state: Arc<ViewState>, cx: RequestContext, params: GetPromptParams) -> Reply {
     let GetPromptParams { name, arguments, meta, .. } = params;
     let (server, prompt) = resolve(&state, &cx, ("prompts/get", &name), |exposed| {
         let prompt = exposed.prompts.get(&name).ok_or_else(|| unknown_prompt(&name))?;
@@ -159,6 +167,7 @@ async fn get_prompt(state: Arc<GatewayState>, cx: RequestContext, params: GetPro
     .await?;
     let inspected = arguments.as_ref().map(encode).transpose()?;
     let access = AccessRequest {
+        subject: state.subject(cx.caller()),
         method: "prompts/get",
         target: Target::prompt(&server, &prompt),
         arguments: inspected.as_ref(),
@@ -169,20 +178,20 @@ async fn get_prompt(state: Arc<GatewayState>, cx: RequestContext, params: GetPro
         let mut params = GetPromptParams::new(prompt.clone());
         params.arguments = arguments;
         let target = UpstreamTarget::Method { method: "prompts/get", params: encode(&params)? };
-        let request =
-            UpstreamRequest { server: Arc::clone(&server), target, meta: meta::relayed(meta.clone()) };
-        let result = relay(Arc::clone(&state), cx.clone(), request).await?;
+        let request = UpstreamRequest::new(&server, target, meta::relayed(meta.clone()));
+        let result = relay(Arc::clone(&state.gateway), cx.clone(), request).await?;
         pass_on::<GetPromptResult>(&cx, result)
     };
-    state.access.run(&cx, access, call).await
+    state.gateway.access.run(&cx, access, call).await
 }
 
-async fn read_resource(state: Arc<GatewayState>, cx: RequestContext, params: ReadResourceParams) -> Reply {
+async fn read_resource(state: Arc<ViewState>, cx: RequestContext, params: ReadResourceParams) -> Reply {
     let ReadResourceParams { uri: exposed_uri, meta, .. } = params;
     let found =
         resolve(&state, &cx, ("resources/read", &exposed_uri), |exposed| exposed.owners.find(&exposed_uri));
     let owner = found.await?;
     let access = AccessRequest {
+        subject: state.subject(cx.caller()),
         method: "resources/read",
         target: Target::resource(&owner.server, &owner.uri),
         arguments: None,
@@ -192,12 +201,11 @@ async fn read_resource(state: Arc<GatewayState>, cx: RequestContext, params: Rea
     let call = async {
         let params = encode(&ReadResourceParams::new(owner.uri.as_str()))?;
         let target = UpstreamTarget::Method { method: "resources/read", params };
-        let request =
-            UpstreamRequest { server: Arc::clone(&owner.server), target, meta: meta::relayed(meta.clone()) };
-        let UpstreamResult { raw, .. } = relay(Arc::clone(&state), cx.clone(), request).await?;
+        let request = UpstreamRequest::new(&owner.server, target, meta::relayed(meta.clone()));
+        let UpstreamResult { raw, .. } = relay(Arc::clone(&state.gateway), cx.clone(), request).await?;
         read_result(&raw, &owner, &exposed_uri)
     };
-    state.access.run(&cx, access, call).await
+    state.gateway.access.run(&cx, access, call).await
 }
 
 /// Reads the contents of a resource, because the lifetime has to be there for modern clients and its scope is that of this
@@ -226,7 +234,7 @@ struct CompletionOwner {
 }
 
 async fn find_completed(
-    state: &GatewayState,
+    state: &ViewState,
     cx: &RequestContext,
     reference: &Reference,
 ) -> Result<CompletionOwner, RpcError> {
@@ -253,12 +261,13 @@ async fn find_completed(
     }
 }
 
-async fn complete(state: Arc<GatewayState>, cx: RequestContext, mut params: CompleteParams) -> Reply {
+async fn complete(state: Arc<ViewState>, cx: RequestContext, mut params: CompleteParams) -> Reply {
     let CompletionOwner { server, kind, name, reference, unknown } =
         find_completed(&state, &cx, &params.reference).await?;
     params.reference = reference;
     let meta = params.meta.take();
     let access = AccessRequest {
+        subject: state.subject(cx.caller()),
         method: "completion/complete",
         target: Target::new(&server, kind, &name),
         arguments: None,
@@ -267,9 +276,8 @@ async fn complete(state: Arc<GatewayState>, cx: RequestContext, mut params: Comp
     };
     let call = async {
         let target = UpstreamTarget::Method { method: "completion/complete", params: encode(&params)? };
-        let request =
-            UpstreamRequest { server: Arc::clone(&server), target, meta: meta::relayed(meta.clone()) };
-        match relay(Arc::clone(&state), cx.clone(), request).await {
+        let request = UpstreamRequest::new(&server, target, meta::relayed(meta.clone()));
+        match relay(Arc::clone(&state.gateway), cx.clone(), request).await {
             // The gateway offers completion if any server does.
             Err(error) if error.code == ErrorCode::METHOD_NOT_FOUND => {
                 Ok(CompleteResult::new(Completion::new(Vec::<String>::new())).into())
@@ -277,7 +285,7 @@ async fn complete(state: Arc<GatewayState>, cx: RequestContext, mut params: Comp
             result => pass_on::<CompleteResult>(&cx, result?),
         }
     };
-    state.access.run(&cx, access, call).await
+    state.gateway.access.run(&cx, access, call).await
 }
 
 /// Passes a result on: as the server wrote it, or read and lowered if the client's revision is older.

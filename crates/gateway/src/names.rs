@@ -5,6 +5,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use crate::policy::has_invisible_characters;
+
 /// Whether an exposed name begins with the name of its server, as in `github__search`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum PrefixPolicy {
@@ -27,7 +29,7 @@ pub enum ItemKind {
     Prompt,
 }
 
-/// An exposed name that is withheld, because several items claim it.
+/// An exposed name that is withheld, because several items claim it or because it has invisible characters.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct WithheldItem {
@@ -35,7 +37,8 @@ pub struct WithheldItem {
     pub kind: ItemKind,
     /// The exposed name.
     pub name: String,
-    /// The items that claim it: the server, and the name on that server.
+    /// The items that claim it: the server, and the name on that server. One of them alone is withheld for its invisible
+    /// characters.
     pub claims: Vec<(Arc<str>, String)>,
 }
 
@@ -45,6 +48,13 @@ impl std::fmt::Display for WithheldItem {
             ItemKind::Tool => "tool",
             ItemKind::Prompt => "prompt",
         };
+        if let [(server, _)] = &*self.claims {
+            return write!(
+                f,
+                "the {kind} name {:?} of {server:?} is withheld, because it has invisible characters",
+                self.name
+            );
+        }
         write!(f, "the {kind} name {:?} is withheld, because it is claimed by", self.name)?;
         for (at, (server, name)) in self.claims.iter().enumerate() {
             write!(f, "{} {name:?} of {server:?}", if at > 0 { " and" } else { "" })?;
@@ -91,6 +101,10 @@ pub(crate) fn expose<T>(
     let (mut exposed, mut withheld) = (BTreeMap::new(), Vec::new());
     for (name, mut items) in claimed {
         match (items.pop(), items.is_empty()) {
+            // Nobody who reads such a name can tell it from another.
+            (Some(only), true) if has_invisible_characters(&name) => {
+                withheld.push(WithheldItem { kind, name, claims: vec![(only.server, only.name)] });
+            }
             (Some(only), true) => _ = exposed.insert(name, only),
             (last, _) => {
                 items.extend(last);

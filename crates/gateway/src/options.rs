@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use switchboard_protocol::Implementation;
+use switchboard_session::StateKeys;
 
 use crate::audit::AuditLog;
 use crate::limits::RateLimiter;
@@ -41,6 +42,10 @@ pub struct GatewayOptions {
     pub limits: Option<Arc<RateLimiter>>,
     /// Where every call is recorded.
     pub audit: Option<AuditLog>,
+    /// The keys that seal request states and task ids; one random key by default.
+    pub state_keys: StateKeys,
+    /// The name of this process among those that share its keys; random by default.
+    pub replica: Arc<str>,
 }
 
 /// The limits of parked calls: those that wait, without a request of their client, for the answer to a question.
@@ -106,8 +111,17 @@ impl Default for GatewayOptions {
             policy: Arc::new(Policy::allow_all()),
             limits: None,
             audit: None,
+            state_keys: StateKeys::random(),
+            replica: random_replica(),
         }
     }
+}
+
+/// Returns 64 random bits as text.
+fn random_replica() -> Arc<str> {
+    let mut bytes = [0; 8];
+    getrandom::fill(&mut bytes).expect("the system gives random bytes");
+    format!("{:016x}", u64::from_le_bytes(bytes)).into()
 }
 
 impl GatewayOptions {
@@ -171,6 +185,21 @@ impl GatewayOptions {
     #[must_use]
     pub fn with_limits(mut self, limits: RateLimiter) -> Self {
         self.limits = Some(Arc::new(limits));
+        self
+    }
+
+    /// Sets the keys that seal request states and task ids. Replicas share them, and rotate by putting a new key first.
+    #[must_use]
+    pub fn with_state_keys(mut self, keys: StateKeys) -> Self {
+        self.state_keys = keys;
+        self
+    }
+
+    /// Sets the name of this process among the replicas that share its keys. Sealed into what only this process can continue:
+    /// a parked call, a task of a session.
+    #[must_use]
+    pub fn with_replica(mut self, name: impl Into<Arc<str>>) -> Self {
+        self.replica = name.into();
         self
     }
 

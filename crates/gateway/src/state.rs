@@ -1,4 +1,4 @@
-//! The state that all requests of a gateway share.
+//! The state that all views of a gateway share.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -6,59 +6,38 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use parking_lot::Mutex;
 use switchboard_host::Host;
-use switchboard_protocol::{Raw, RpcError};
-use switchboard_session::server::{Publisher, RequestContext};
+use switchboard_protocol::Raw;
+use switchboard_session::server::RequestContext;
 
 use crate::access::Access;
-use crate::exposed::Exposed;
-use crate::log_levels::LogLevels;
 use crate::options::GatewayOptions;
 use crate::parked::ParkedCalls;
-use crate::resource_owner::ResourceOwner;
-use crate::status::GatewayStatus;
-use crate::subscriptions::Subscriptions;
+use crate::sharing::Sharing;
 
-/// The state of a gateway.
+/// The state that all views of a gateway share: the host in front of which they stand, who may call what, and the calls that
+/// wait for an answer.
 pub(crate) struct GatewayState {
     pub(crate) host: Host,
     pub(crate) options: GatewayOptions,
     pub(crate) access: Access,
-    pub(crate) publisher: Publisher,
     pub(crate) parked: Arc<ParkedCalls>,
-    pub(crate) log_levels: Arc<LogLevels>,
-    pub(crate) subscriptions: Subscriptions,
+    pub(crate) sharing: Sharing,
     /// Clients that were asked to visit a URL, by the id of the elicitation.
     url_questions: Mutex<HashMap<String, RequestContext>>,
-    // Held while the catalog is exposed anew, never across an await.
-    exposed: Mutex<Arc<Exposed>>,
     has_settled: AtomicBool,
 }
 
 impl GatewayState {
     pub(crate) fn new(host: Host, options: GatewayOptions) -> Self {
-        let exposed = Exposed::new(&host.catalog(), options.prefix);
         Self {
-            parked: ParkedCalls::new(options.parked),
+            parked: ParkedCalls::new(options.parked, Arc::clone(&options.replica)),
             access: Access::new(&options),
             host,
             options,
-            publisher: Publisher::default(),
-            log_levels: Arc::default(),
-            subscriptions: Subscriptions::default(),
+            sharing: Sharing::default(),
             url_questions: Mutex::default(),
-            exposed: Mutex::new(Arc::new(exposed)),
             has_settled: AtomicBool::new(false),
         }
-    }
-
-    /// Returns the exposed catalog of now.
-    pub(crate) fn exposed(&self) -> Arc<Exposed> {
-        let catalog = self.host.catalog();
-        let mut exposed = self.exposed.lock();
-        if exposed.revision < catalog.revision() {
-            *exposed = Arc::new(Exposed::new(&catalog, self.options.prefix));
-        }
-        Arc::clone(&exposed)
     }
 
     /// Returns whether the servers have had their time to start.
@@ -81,25 +60,6 @@ impl GatewayState {
         self.has_settled.store(true, Ordering::Release);
     }
 
-    /// Checks that a resource can be subscribed to, and returns its owner.
-    ///
-    /// # Errors
-    /// When no server has it, or its server offers no subscriptions.
-    pub(crate) fn subscribable(&self, uri: &str) -> Result<ResourceOwner, RpcError> {
-        let owner = self.exposed().owners.find(uri)?;
-        let status = self.host.state(&owner.server).ok();
-        let info = status.as_ref().and_then(|status| status.session_info());
-        let offers = info.is_none_or(|info| {
-            info.capabilities.resources.as_ref().is_some_and(|resources| resources.subscribe == Some(true))
-        });
-        if offers {
-            return Ok(owner);
-        }
-        let data = Raw::from(serde_json::json!({ "uri": uri, "reason": "not_subscribable" }));
-        let message = format!("the server of {uri} does not announce updates; read it again instead");
-        Err(RpcError::invalid_params(message).with_data(data))
-    }
-
     /// Remembers which client was asked to visit a URL, until the guard is dropped.
     pub(crate) fn register_url_question(
         self: &Arc<Self>,
@@ -112,19 +72,11 @@ impl GatewayState {
 
     /// Tells the client that was asked that the server has what it needs.
     pub(crate) fn url_question_done(&self, id: &str) {
-        let client = self.url_questions.lock().get(id).cloned();
+        // Removed: every view follows the events of the host, and the client is told once.
+        let client = self.url_questions.lock().remove(id);
         if let Some(client) = client {
             let params = Raw::from(serde_json::json!({ "elicitationId": id }));
             client.notify("notifications/elicitation/complete", Some(&params));
-        }
-    }
-
-    pub(crate) fn status(&self) -> GatewayStatus {
-        GatewayStatus {
-            servers: self.host.status(),
-            withheld: self.exposed().withheld.clone(),
-            parked_calls: self.parked.len(),
-            subscriptions: self.subscriptions.len(),
         }
     }
 }

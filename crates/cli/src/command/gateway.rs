@@ -9,12 +9,14 @@ use switchboard::gateway::audit::{AuditFile, AuditFileOptions, AuditLog, AuditOp
 use switchboard::gateway::{Gateway, GatewayEndpoint, GatewayOptions};
 use switchboard::host::config::{ConfiguredServer, OffReason, ResolvedConfig, ServerConfig, StartPolicy};
 use switchboard::host::permission::{FallbackPolicy, Gate, Ledger, Policy};
-use switchboard::host::{DriftPolicy, Host, HostEvent, HostEvents, ServerSpec, Status, Transport};
+use switchboard::host::{
+    DriftPolicy, Host, HostEvent, HostEvents, ManifestStore, ServerSpec, Status, Transport,
+};
 use switchboard::serve_stdio;
 
 use crate::args::GatewayArgs;
 use crate::command::policy::{self, LoadedPolicy};
-use crate::configured_servers::{ConfigFiles, NO_SERVERS_HINT, pins};
+use crate::configured_servers::{ConfigFiles, NO_SERVERS_HINT, manifests, pins};
 use crate::connect::CLOSE_TIMEOUT;
 use crate::error::CommandError;
 use crate::http_server::BoundServer;
@@ -43,11 +45,13 @@ pub(crate) async fn run(args: &GatewayArgs) -> Result<(), CommandError> {
     let (options, audit) = access_options(args, &screen)?;
     let host = build_host(&files, &screen)?;
     let events = host.events();
-    add_servers(&host, &files.resolved, &screen);
+    let manifests = manifests::store(&files.locations);
+    add_servers(&host, &files.resolved, &manifests, &screen);
     let gateway = Gateway::new(host.clone(), options);
     let served = tokio::select! {
         served = serve(&gateway, args, signals) => served,
         never = report_failures(events, &screen) => match never {},
+        never = manifests.follow(&host) => match never {},
     };
     // Servers that do not end in time are ended by their supervisors.
     let _ = tokio::time::timeout(CLOSE_TIMEOUT, host.close_detached()).await;
@@ -104,8 +108,9 @@ fn build_host(files: &ConfigFiles, screen: &Screen) -> Result<Host, CommandError
     Ok(builder.build())
 }
 
-/// Adds every configured server; they connect in the background.
-fn add_servers(host: &Host, files: &ResolvedConfig, screen: &Screen) {
+/// Adds every configured server. A child process whose lists are remembered is started when it is used; the others connect in
+/// the background.
+fn add_servers(host: &Host, files: &ResolvedConfig, manifests: &ManifestStore, screen: &Screen) {
     for server in &files.servers {
         let name = one_line(&server.name);
         let spec = match ServerSpec::from_configured(server) {
@@ -124,6 +129,7 @@ fn add_servers(host: &Host, files: &ResolvedConfig, screen: &Screen) {
             }
             _ => {}
         }
+        let spec = manifests::start_when_used(manifests, &server.name, spec, screen);
         if let Err(error) = host.add(server.name.clone(), spec) {
             screen.warn(&format!("{name}: {}", one_line(&error.to_string())));
         }

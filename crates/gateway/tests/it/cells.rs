@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use switchboard::client::{ClientHandler, RevisionPolicy};
 use switchboard::gateway::{Gateway, GatewayOptions};
+use switchboard::host::config::SharePolicy;
 use switchboard::host::{Host, ServerSpec};
 use switchboard::protocol::Root;
 use switchboard::server::{HttpListener, HttpServerOptions, HttpService};
@@ -88,7 +89,9 @@ impl Cell {
             }
         };
         let host = Gateway::host_builder().build();
-        host.connect("up", spec.startup_timeout(STEP_TIMEOUT)).await.unwrap();
+        // All share one session, which the host can ask for its counts.
+        let spec = spec.startup_timeout(STEP_TIMEOUT).share(SharePolicy::Always);
+        host.connect("up", spec).await.unwrap();
         let gateway = Gateway::new(host.clone(), options);
         Bench { gateway, host, client: self.client, _tasks: tasks }
     }

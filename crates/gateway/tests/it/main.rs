@@ -21,6 +21,8 @@ mod hostile;
 mod lists;
 mod parked;
 mod questions;
+mod self_contained;
+mod sharing;
 
 use std::process::ExitCode;
 
@@ -44,6 +46,8 @@ fn main() -> ExitCode {
         lists::trials(),
         parked::trials(),
         questions::trials(),
+        sharing::trials(),
+        self_contained::trials(),
     ]
     .into_iter()
     .flatten()

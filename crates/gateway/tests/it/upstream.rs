@@ -66,8 +66,11 @@ pub(crate) fn play(part: &str) {
     runtime.block_on(async { switchboard::serve_stdio(&server).await }).unwrap();
 }
 
-const TOOLS: [&str; 14] = [
+pub(crate) const TOOLS: [&str; 17] = [
+    "pid",
+    "die",
     "echo",
+    "capabilities",
     "meta",
     "progress",
     "log",
@@ -132,7 +135,10 @@ async fn call_tool(shared: Arc<Shared>, call: CallToolParams, cx: RequestContext
     shared.count(&format!("runs of {}", call.name), 1);
     let arguments = call.arguments.clone().unwrap_or_else(Raw::empty_object);
     let text = match call.name.as_str() {
+        "pid" => std::process::id().to_string(),
+        "die" => std::process::exit(7),
         "echo" => arguments.as_str().to_owned(),
+        "capabilities" => Raw::encode(cx.capabilities()).unwrap().as_str().to_owned(),
         "meta" => {
             let keys: Vec<&str> = call.meta.iter().flat_map(|meta| meta.iter()).map(|(key, _)| key).collect();
             keys.join(" ")

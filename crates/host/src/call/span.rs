@@ -38,7 +38,7 @@ pub(crate) fn error_type(error: &HostError) -> &'static str {
             "not_ready"
         }
         HostError::NeedsAuth { .. } => "needs_auth",
-        HostError::Busy { .. } => "busy",
+        HostError::Busy { .. } | HostError::TooManySessions { .. } => "busy",
         HostError::UnknownTool { .. } | HostError::Ambiguous { .. } => "unknown_tool",
         HostError::Withheld { .. } | HostError::Refused { .. } => "refused",
         HostError::Arguments { .. } => "invalid_arguments",

@@ -4,7 +4,7 @@ use std::future::IntoFuture;
 use std::sync::Arc;
 use std::time::Instant;
 
-use switchboard_protocol::{CallToolResult, EncodeError, ErrorCode, FromRaw, Meta, Raw};
+use switchboard_protocol::{CallToolResult, EncodeError, ErrorCode, FromRaw, Meta, Raw, ResultType};
 use switchboard_session::client::CallOptions;
 use switchboard_session::link::{BoxFuture, LinkError};
 use switchboard_session::{CallError, ClientSession};
@@ -19,6 +19,7 @@ use crate::policy::{CallDecision, ProposedCall, ReplayPolicy};
 use crate::question_router::RejectingHandler;
 use crate::registry::{CallTarget, CatalogTool};
 use crate::run::{self, Run};
+use crate::session_scope::SessionScope;
 use crate::set::HostState;
 use crate::slot::Slot;
 use crate::telemetry::CallResultKind;
@@ -51,6 +52,7 @@ pub struct ToolCall {
     which: ToolSelector,
     arguments: Result<Raw, EncodeError>,
     run: Option<Run>,
+    scope: Option<SessionScope>,
     options: CallOptions,
 }
 
@@ -60,7 +62,7 @@ impl ToolCall {
         which: ToolSelector,
         arguments: Result<Raw, EncodeError>,
     ) -> Self {
-        Self { host, which, arguments, run: None, options: CallOptions::new() }
+        Self { host, which, arguments, run: None, scope: None, options: CallOptions::new() }
     }
 
     /// Makes the call part of a run, which cancels it and answers requests of the server.
@@ -69,7 +71,13 @@ impl ToolCall {
         self
     }
 
-    switchboard_session::call_option_setters!(timeout, idle_timeout, on_progress, on_log, meta);
+    /// Makes the call in the session of this scope instead of the server's main one.
+    pub fn in_session(mut self, scope: &SessionScope) -> Self {
+        self.scope = Some(scope.clone());
+        self
+    }
+
+    switchboard_session::call_option_setters!(options, timeout, idle_timeout, on_progress, on_log, meta);
 
     /// Runs the call for a model: every failure is an error result with the next step, and a large result is spilled to a
     /// file if the host is configured so.
@@ -191,10 +199,12 @@ impl ToolCall {
     async fn send(
         &mut self,
         listed: &CatalogTool,
-        slot: &Slot,
+        main: &Arc<Slot>,
         arguments: &Raw,
         sent: &mut bool,
     ) -> Result<CallOutput, HostError> {
+        let in_use = self.host.use_slot(main, self.scope.as_ref())?;
+        let slot: &Slot = &in_use;
         let _permit =
             slot.limiter.acquire().await.map_err(|_| HostError::Busy { server: Arc::clone(&slot.name) })?;
         let session = match slot.ready_session() {
@@ -247,6 +257,9 @@ impl ToolCall {
         let call = session.call_tool_raw(listed.wire_name.clone(), arguments.clone()).options(options);
         // Boxed: two small allocations are cheaper than a large one.
         let raw = Box::pin(call.raw()).await.map_err(|error| call_failed(listed, error))?;
+        if self.options.interim_results && is_interim(&raw, self.options.task.is_some()) {
+            return Ok(CallOutput { raw: Some(raw), result: CallToolResult::default() });
+        }
         let result = CallToolResult::from_raw(&raw).map_err(|error| {
             call_failed(listed, CallError::Protocol { method: "tools/call".to_owned(), error })
         })?;
@@ -306,7 +319,14 @@ impl CallProgress {
 struct CallOutput {
     /// The result as the server wrote it; `None` for a local tool.
     raw: Option<Raw>,
+    /// Empty if the result is not final.
     result: CallToolResult,
+}
+
+/// Returns whether a result is not final: it requires input, or it is a task.
+fn is_interim(raw: &Raw, as_task: bool) -> bool {
+    ResultType::of(raw) != ResultType::Complete
+        || (as_task && raw.field_texts().any(|(name, _)| name.as_str() == "task"))
 }
 
 fn call_outcome(outcome: &Result<CallOutput, HostError>) -> CallResultKind {

@@ -20,7 +20,9 @@ use crate::policy::{AmbiguousNamePolicy, CallPolicy, CallSettings, ReplayPolicy,
 use crate::registry::name::NameLimit;
 use crate::registry::profile::Profile;
 use crate::registry::{DriftPolicy, Pins, Registry};
+use crate::session_scope::SessionLimits;
 use crate::set::HostState;
+use crate::slot::SessionBudget;
 use crate::validation::Validation;
 
 /// The builder of a [`Host`].
@@ -56,6 +58,7 @@ pub struct HostBuilder {
     local_tools: Vec<Arc<dyn LocalTool>>,
     has_resource_tools: bool,
     keeps_all_lists: bool,
+    session_limits: SessionLimits,
 }
 
 impl HostBuilder {
@@ -74,6 +77,7 @@ impl HostBuilder {
             local_tools: Vec::new(),
             has_resource_tools: true,
             keeps_all_lists: false,
+            session_limits: SessionLimits::default(),
         }
     }
 
@@ -218,6 +222,12 @@ impl HostBuilder {
         self
     }
 
+    /// Sets how many [keyed sessions](crate::SessionScope) the host holds at once.
+    pub fn with_session_limits(mut self, limits: SessionLimits) -> Self {
+        self.session_limits = limits;
+        self
+    }
+
     /// Builds the host. No task runs until a server is added, which needs a runtime.
     pub fn build(self) -> Host {
         let events = EventSender::new();
@@ -230,6 +240,7 @@ impl HostBuilder {
             client: self.client,
             limits: self.limits,
             roots: RwLock::new(self.roots),
+            session_budget: Arc::new(SessionBudget::new(self.session_limits)),
             resumes: watch::Sender::new(0),
             detaches: AtomicBool::new(false),
         };

@@ -11,7 +11,7 @@ use switchboard_protocol::{
 };
 
 use crate::era::serving::RequestEra;
-use crate::era::{ObservedSubscription, ServerChange};
+use crate::era::{ObservedSubscription, ObservedTask, ServerChange};
 use crate::request::{Caller, Cancel, ReplyChannel};
 use crate::server::publish::ChangeListener;
 use crate::server::{HandlerOutcome, Server};
@@ -34,7 +34,7 @@ pub(crate) fn listen(
     let cancelled = Arc::clone(cancel);
     HandlerOutcome::later(async move {
         let mut ended = server.publisher.ended();
-        let subscribed = accepted.resource_subscriptions.clone();
+        let (subscribed, followed) = (accepted.resource_subscriptions.clone(), accepted.task_ids.clone());
         let acknowledged = Acknowledged::new(accepted.clone()).with_meta(meta.clone());
         let stream = Arc::new(ListenStream {
             filter: accepted,
@@ -50,6 +50,8 @@ pub(crate) fn listen(
         });
         let _subscriptions: Vec<ObservedSubscription> =
             subscribed.iter().map(|uri| ObservedSubscription::new(server.observer(), uri)).collect();
+        let _followed: Vec<ObservedTask> =
+            followed.iter().map(|task| ObservedTask::new(server.observer(), task)).collect();
         // Ends when the server ends all subscriptions; a cancellation by the client drops this future.
         let _ = ended.changed().await;
         // The specification names two ways to end a stream; both are sent.
@@ -117,6 +119,8 @@ impl ChangeListener for ListenStream {
             ServerChange::Resources => self.filter.resources_list_changed,
             ServerChange::Resource(uri) => self.filter.resource_subscriptions.contains(uri),
             ServerChange::Task(task) => self.filter.task_ids.contains(&task.task.task_id),
+            // For a session.
+            ServerChange::Notification { .. } => false,
         };
         // After a cancellation nothing may be sent, even before the task of the stream has ended.
         if !wanted || self.cancelled.is_set() {
@@ -127,9 +131,10 @@ impl ChangeListener for ListenStream {
                 Raw::encode(&ResourceUpdated::new(uri.as_str()).with_meta(self.meta.clone()))
             }
             ServerChange::Task(task) => Raw::encode(&DetailedTask::clone(task).with_meta(self.meta.clone())),
-            ServerChange::Tools | ServerChange::Prompts | ServerChange::Resources => {
-                Raw::encode(&serde_json::json!({ "_meta": self.meta }))
-            }
+            ServerChange::Tools
+            | ServerChange::Prompts
+            | ServerChange::Resources
+            | ServerChange::Notification { .. } => Raw::encode(&serde_json::json!({ "_meta": self.meta })),
         };
         if let Ok(params) = params {
             self.channel.note(change.method(), Some(&params));

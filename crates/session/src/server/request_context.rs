@@ -114,6 +114,10 @@ impl RequestContext {
         Self { inner: Arc::new(inner) }
     }
 
+    pub(crate) fn era(&self) -> &RequestEra {
+        &self.inner.era
+    }
+
     pub(crate) fn detachment(&self) -> &Detachment {
         &self.inner.detachment
     }
@@ -151,7 +155,14 @@ impl RequestContext {
     /// Returns the owner of data that outlives the request: its caller, else its session. `None` when neither is known; such
     /// data is accessible to everyone who knows its id.
     pub fn owner(&self) -> Option<String> {
-        self.caller().map(Caller::principal).or_else(|| self.inner.era.session_key())
+        let session = || self.session_key().map(|key| format!("session {key}"));
+        self.caller().map(Caller::principal).or_else(session)
+    }
+
+    /// Returns a key of the session of a legacy client, for records: random, unique, and not the id by which the client uses
+    /// the session. `None` for a modern client, which has no session.
+    pub fn session_key(&self) -> Option<String> {
+        self.inner.era.session_key()
     }
 
     /// Returns the protocol for tasks, where the revision has tasks.
@@ -283,6 +294,14 @@ impl RequestContext {
         if !self.inner.may_ask {
             return Err(AskError::NotHere);
         }
+        self.inner.era.check_question(request.clone()).map(drop)
+    }
+
+    /// As [`Self::check_question`], for a question that is sent with [`Self::request`] or with the state of a task.
+    ///
+    /// # Errors
+    /// When the client did not declare the capability, or its revision has no such question.
+    pub fn check_answerable(&self, request: &InputRequest) -> Result<(), AskError> {
         self.inner.era.check_question(request.clone()).map(drop)
     }
 

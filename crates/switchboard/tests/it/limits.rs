@@ -497,6 +497,36 @@ fn many_servers() -> Vec<Row> {
             ),
         ),
         row(
+            "a stored manifest; all of a folder",
+            fixed(
+                "16 MiB; 512 (*fixed*)",
+                &[
+                    (&host("manifest_store"), "MAX_MANIFEST_BYTES: u64 = 16 * 1024 * 1024;"),
+                    (&host("manifest_store"), "MAX_MANIFESTS: usize = 512;"),
+                ],
+            ),
+        ),
+        row("keyed sessions of a server, of a host (`SessionLimits`)", {
+            let limits = switchboard::host::SessionLimits::default();
+            format!("{}, {}", count(limits.per_server), count(limits.total))
+        }),
+        one(
+            "a keyed session that nobody uses (`idle_timeout`)",
+            "10 min, settable",
+            &slot,
+            "DEFAULT_IDLE_TIMEOUT: Duration = Duration::from_secs(10 * 60);",
+        ),
+        row(
+            "a pause after a failed start of a keyed session",
+            fixed(
+                "0.5 s, doubling to 30 s (*fixed*)",
+                &[
+                    (&host("slot/start_pause"), "FIRST_PAUSE: Duration = Duration::from_millis(500);"),
+                    (&host("slot/start_pause"), "LONGEST_PAUSE: Duration = Duration::from_secs(30);"),
+                ],
+            ),
+        ),
+        row(
             "a pause before a server is started again",
             fixed(
                 "up to 0.5 s, doubling to 30 s",
@@ -615,6 +645,10 @@ fn gateway() -> Vec<Row> {
                     (&instructions, "MAX_OF_ALL: usize = 16 * 1024;"),
                 ],
             ),
+        ),
+        row(
+            "clients whose roots are remembered",
+            fixed("10,000 (*fixed*)", &[(&source("sharing"), "MAX_KNOWN_ROOTS: usize = 10_000;")]),
         ),
         row(
             "a cursor, a URI that is matched with templates",

@@ -55,6 +55,12 @@ impl IncomingRequest {
         })
     }
 
+    /// Returns a key of the session of a legacy client, for records, as
+    /// [`RequestContext::session_key`](crate::server::RequestContext::session_key) does; `None` before `initialize` is answered.
+    pub fn session_key(&self) -> Option<String> {
+        self.era().and_then(RequestEra::session_key)
+    }
+
     /// Returns the revision; `None` for a request that is rejected because of its revision or its session.
     pub fn revision(&self) -> Option<Revision> {
         self.era().map(RequestEra::revision)

@@ -118,6 +118,11 @@ impl HttpService {
         &self.inner.options().path
     }
 
+    /// Returns the number of sessions of legacy clients. Modern clients have none.
+    pub fn session_count(&self) -> usize {
+        self.inner.sessions.count()
+    }
+
     /// Answers a request that was admitted, whatever its path.
     pub async fn answer_admitted(&self, admitted: AdmittedRequest) -> http::Response<ReplyBody> {
         let AdmittedRequest { head, caller, accept, body, peer } = admitted;

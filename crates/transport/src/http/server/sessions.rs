@@ -75,6 +75,11 @@ impl Sessions {
         }
     }
 
+    /// Returns the number of sessions in memory.
+    pub(crate) fn count(&self) -> usize {
+        self.table.lock().ids.len()
+    }
+
     /// Begins a session. Clients cannot use it before it is [published](Self::publish_and_save); otherwise it is dropped after
     /// its last use.
     pub(crate) async fn begin(
