@@ -71,6 +71,7 @@ async fn crashing_upstreams_lose_and_double_no_call_silently() {
             let spec = json!({
                 "command": program,
                 "args": [mark],
+                "share": if number % 3 == 0 { "per-principal" } else { "always" },
                 "restart": 1000,
                 "env": {
                     PART: "ledger",
