@@ -47,6 +47,7 @@ impl Gateway {
         Host::builder()
             .with_name("switchboard-gateway", env!("CARGO_PKG_VERSION"))
             .with_all_lists()
+            .with_endless_retries()
             .with_abilities(CAPABILITIES)
             .with_validation(Validation::Off)
             .without_resource_tools()

@@ -147,8 +147,9 @@ impl HeldExchange {
                     }
                     self.ask(key, &server, request);
                 }
-                // The request fails with the capability that its client lacks; the call has no use then. Roots are no
-                // question to a user: servers that ask for them, as they do before their first call, go on without.
+                // The request fails with the capability that its client lacks; the call has no use then.
+                // Roots are no question to a user: servers that ask for them, as some do before their first call, go on
+                // without.
                 Err(AskError::Undeclared(_))
                     if self.cx.replays_handler() && !matches!(request, InputRequest::Roots(_)) =>
                 {

@@ -24,8 +24,12 @@ trials! {
 const CALLERS: [&str; 2] = ["ada", "grace"];
 const UPSTREAMS: usize = 50;
 const WORKERS: usize = 24;
-/// One call in so many makes its upstream crash.
-const CRASH: usize = 150;
+/// One call in so many makes its upstream crash; more in a long run, where upstreams would else mostly wait to be started
+/// again.
+fn crash_interval(calls: usize) -> usize {
+    (calls / 400).max(150)
+}
+
 /// Only a hang exceeds it, however busy the machine is.
 const WATCHDOG: Duration = Duration::from_secs(180);
 /// What the gateway may grow by after its warm-up: buffers of connections, and fragmentation.
@@ -67,6 +71,7 @@ async fn crashing_upstreams_lose_and_double_no_call_silently() {
             let spec = json!({
                 "command": program,
                 "args": [mark],
+                "share": if number % 3 == 0 { "per-principal" } else { "always" },
                 "restart": 1000,
                 "env": {
                     PART: "ledger",
@@ -107,10 +112,10 @@ impl Load {
             if call == self.calls / 4 {
                 *self.warm.lock() = Some(self.gateway.memory_kib());
             }
-            if call % 500 == 250 {
+            if call % (crash_interval(self.calls) * 3) == 250 {
                 self.kill_an_upstream(&mut random);
             }
-            let crash = match random.below(CRASH * 3) {
+            let crash = match random.below(crash_interval(self.calls) * 3) {
                 0 => "before",
                 1 => "after",
                 2 => "amid",

@@ -66,6 +66,6 @@ pub use policy::Policy;
 pub use rule::Effect;
 pub(crate) use selector::{SELECTOR_KEYS, Selector};
 pub use subject::Subject;
-pub(crate) use target::TargetView;
 pub use target::{Target, TargetKind};
+pub(crate) use target::{TargetView, has_invisible_characters};
 pub(crate) use uri_set::{TemplateReading, UriReadings, UriSet};

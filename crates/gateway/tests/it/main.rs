@@ -8,6 +8,7 @@
 )]
 
 mod cells;
+mod hostile_upstream;
 mod person;
 mod raw_client;
 mod shop;
@@ -19,6 +20,7 @@ mod calls;
 mod changes;
 mod faults;
 mod gaps;
+mod hostile;
 mod lists;
 mod metrics;
 mod openmetrics;
@@ -41,7 +43,10 @@ use switchboard_testkit::Trial;
 fn main() -> ExitCode {
     switchboard_transport::stdio::run_supervisor_if_requested();
     if let Some(part) = std::env::var_os(upstream::PART) {
-        upstream::play(part.to_str().unwrap_or_default());
+        match part.to_str().unwrap_or_default() {
+            hostile_upstream::PART => hostile_upstream::play(),
+            part => upstream::play(part),
+        }
         return ExitCode::SUCCESS;
     }
     let trials: Vec<Trial> = [
@@ -50,6 +55,7 @@ fn main() -> ExitCode {
         changes::trials(),
         faults::trials(),
         gaps::trials(),
+        hostile::trials(),
         lists::trials(),
         metrics::trials(),
         notices::trials(),
