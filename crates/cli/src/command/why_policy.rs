@@ -62,7 +62,7 @@ impl PolicyReport {
             }
             _ => format!("policy, for {caller}: listed, {decision}"),
         }];
-        lines.extend(explanation.rules.iter().map(|rule| format!("  {rule}")));
+        lines.extend(explanation.rules.iter().map(ToString::to_string));
         lines.extend(limits.iter().map(|limit| format!("limit {limit}")));
         lines
     }

@@ -13,6 +13,7 @@ mod doctor;
 mod elicitation;
 mod errors;
 mod gateway;
+mod gateway_access;
 mod gateway_callers;
 mod gateway_config;
 mod gateway_listeners;
