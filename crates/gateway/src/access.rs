@@ -97,9 +97,9 @@ impl Access {
         (!shows_all).then_some(ListFilter { policy, subject })
     }
 
-    /// Returns the annotations of a tool that rules may rely on.
-    pub(crate) fn annotations(&self, server: &str, annotations: ToolAnnotations) -> Option<ToolAnnotations> {
-        Some(annotations).filter(|_| self.policy().trusts_annotations(server))
+    /// Returns whether rules may rely on the annotations that a server lists.
+    pub(crate) fn trusts_annotations(&self, server: &str) -> bool {
+        self.policy().trusts_annotations(server)
     }
 
     /// Runs a call if the caller may make it, and records it.
@@ -233,12 +233,15 @@ impl ListFilter<'_> {
         self.policy.is_visible(&self.subject, target)
     }
 
-    pub(crate) fn shows_tool(&self, server: &str, name: &str, annotations: &ToolAnnotations) -> bool {
-        let target = Target::tool(server, name);
-        match self.policy.trusts_annotations(server) {
-            true => self.shows(&target.with_annotations(annotations)),
-            false => self.shows(&target),
-        }
+    /// Returns whether a tool is shown. `annotations` returns those that rules may rely on, if its server is trusted or not.
+    pub(crate) fn shows_tool(
+        &self,
+        server: &str,
+        name: &str,
+        annotations: impl FnOnce(bool) -> Option<ToolAnnotations>,
+    ) -> bool {
+        let annotations = annotations(self.policy.trusts_annotations(server));
+        self.shows(&Target { annotations: annotations.as_ref(), ..Target::tool(server, name) })
     }
 }
 

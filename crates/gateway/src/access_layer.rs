@@ -109,7 +109,7 @@ fn subscribed_resource(
     match class {
         RequestClass::Subscribe => {
             let uri: String = request.param("uri")?.decode().ok()?;
-            state.exposed().owners.find(&uri).ok()
+            state.exposed().find_resource(&uri).ok()
         }
         RequestClass::Discover | RequestClass::List => None,
     }

@@ -27,6 +27,9 @@ impl Drop for ChangesTask {
 async fn follow(mut events: HostEvents, state: Weak<ViewState>) {
     while let Some(event) = events.next().await {
         let Some(state) = state.upgrade() else { return };
+        if server_of(&event).is_some_and(|server| !state.rules().has_server(server)) {
+            continue;
+        }
         let publisher = &state.publisher;
         match event {
             HostEvent::Tools(_) => publisher.tools_changed(),
@@ -51,5 +54,16 @@ async fn follow(mut events: HostEvents, state: Weak<ViewState>) {
             }
             _ => {}
         }
+    }
+}
+
+/// Returns the server that an event is about, if it changes a list.
+fn server_of(event: &HostEvent) -> Option<&str> {
+    match event {
+        HostEvent::Tools(changed) => Some(&changed.server),
+        HostEvent::Prompts { server }
+        | HostEvent::Resources { server }
+        | HostEvent::UnchangedList { server, .. } => Some(server),
+        _ => None,
     }
 }

@@ -1,6 +1,7 @@
-//! The HTTP endpoint of a gateway: MCP, and two paths by which an operator sees whether it runs.
+//! The HTTP endpoint of a gateway: MCP for each view, and two paths by which an operator sees whether it runs.
 
 use std::net::IpAddr;
+use std::sync::Arc;
 use std::time::Duration;
 
 use http::header::CONTENT_TYPE;
@@ -10,21 +11,25 @@ use switchboard_host::StatusKind;
 use switchboard_transport::http::server::{Endpoint, HttpServerOptions, HttpService, ReplyBody};
 
 use crate::gateway::Gateway;
+use crate::view_services::ViewServices;
 
 /// Serves a gateway over HTTP, for [`HttpListener::serve`](switchboard_transport::http::server::HttpListener::serve).
 ///
-/// `/healthz` answers as soon as the process does; `/readyz` once every server has been connected or has failed, until
-/// the gateway drains. Both say nothing else, and need no authentication.
-#[derive(Clone, Debug)]
+/// `/mcp` is the view of everything, `/mcp/NAME` the view of that name. `/healthz` answers as soon as the process does;
+/// `/readyz` once every server has been connected or has failed, until the gateway drains. Both say nothing else, and need no
+/// authentication.
+#[derive(Clone)]
 pub struct GatewayEndpoint {
     service: HttpService,
+    views: Arc<ViewServices>,
     gateway: Gateway,
 }
 
 impl GatewayEndpoint {
     /// Creates the endpoint.
     pub fn new(gateway: &Gateway, options: HttpServerOptions) -> Self {
-        Self { service: HttpService::new(gateway.server(), options), gateway: gateway.clone() }
+        let views = Arc::new(ViewServices::new(options.clone()));
+        Self { service: HttpService::new(gateway.server(), options), views, gateway: gateway.clone() }
     }
 
     fn is_ready(&self) -> bool {
@@ -41,7 +46,10 @@ impl Endpoint for GatewayEndpoint {
             }
             "/readyz" if self.is_ready() => plain(StatusCode::OK, "ready\n"),
             "/readyz" => plain(StatusCode::SERVICE_UNAVAILABLE, "servers are starting\n"),
-            _ => self.service.handle_from(request, Some(peer)).await,
+            path => {
+                let service = self.views.find(&self.gateway, path);
+                service.as_ref().unwrap_or(&self.service).handle_from(request, Some(peer)).await
+            }
         }
     }
 
@@ -55,6 +63,13 @@ impl Endpoint for GatewayEndpoint {
 
     fn shut_down(&self) {
         Endpoint::shut_down(&self.service);
+        self.views.shut_down();
+    }
+}
+
+impl std::fmt::Debug for GatewayEndpoint {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("GatewayEndpoint").field("gateway", &self.gateway).finish_non_exhaustive()
     }
 }
 

@@ -84,6 +84,24 @@ pub(crate) fn shutting_down() -> RpcError {
     )
 }
 
+/// The error for a handle whose result is not kept for its caller.
+pub(crate) fn result_expired() -> RpcError {
+    with_reason(
+        ErrorCode::INVALID_PARAMS,
+        "result_expired",
+        "no result with this handle is kept for this caller; call the tool again".to_owned(),
+    )
+}
+
+/// The error for a request of a view that was removed.
+pub(crate) fn view_removed() -> RpcError {
+    with_reason(
+        ErrorCode::INVALID_REQUEST,
+        "view_removed",
+        "this view of the gateway was removed; connect to another one".to_owned(),
+    )
+}
+
 fn with_reason(code: ErrorCode, reason: &str, message: String) -> RpcError {
     RpcError::new(code, message).with_data(Raw::from(serde_json::json!({ "reason": reason })))
 }

@@ -9,8 +9,11 @@ use crate::options::GatewayOptions;
 use crate::policy::Policy;
 use crate::questions::CAPABILITIES;
 use crate::state::GatewayState;
-use crate::status::GatewayStatus;
+use crate::status::{GatewayStatus, ViewStatus};
+use crate::view::View;
 use crate::view_server::ViewServer;
+use crate::view_state::ViewState;
+use crate::view_table::ViewTable;
 
 /// A server in front of the servers of a host.
 ///
@@ -33,6 +36,7 @@ pub struct Gateway {
     state: Arc<GatewayState>,
     /// The view without a name: everything of all servers.
     default_view: Arc<ViewServer>,
+    named: Arc<ViewTable>,
 }
 
 impl Gateway {
@@ -64,14 +68,40 @@ impl Gateway {
         options: GatewayOptions,
         configure: impl Fn(ServerBuilder) -> ServerBuilder + Send + Sync + 'static,
     ) -> Self {
+        let views = options.views.clone();
         let state = Arc::new(GatewayState::new(host, options));
-        let default_view = ViewServer::start(&state, &configure);
-        Self { state, default_view: Arc::new(default_view) }
+        let default_view = ViewServer::start(&state, Arc::default(), &configure);
+        let named = Arc::new(ViewTable::new(Box::new(configure)));
+        named.replace(&state, views);
+        Self { state, default_view: Arc::new(default_view), named }
     }
 
-    /// Returns the server, for any transport.
+    /// Returns the server of the view of everything, for any transport.
     pub fn server(&self) -> &Arc<Server> {
         &self.default_view.server
+    }
+
+    /// Returns the server of a view, for any transport.
+    pub fn view(&self, name: &str) -> Option<Arc<Server>> {
+        Some(Arc::clone(&self.named.get(name)?.server))
+    }
+
+    /// Returns the names of the views.
+    pub fn views(&self) -> Vec<Arc<str>> {
+        self.named.all().iter().filter_map(|view| view.state.name.clone()).collect()
+    }
+
+    pub(crate) fn view_server(&self, name: &str) -> Option<Arc<ViewServer>> {
+        self.named.get(name)
+    }
+
+    /// Replaces the views. The lists of one that has changed are announced as changed; the sessions of one that is gone, or
+    /// that has other capabilities now, end. Calls under way go on.
+    ///
+    /// # Panics
+    /// Outside a tokio runtime.
+    pub fn set_views(&self, views: impl IntoIterator<Item = View>) {
+        self.named.replace(&self.state, views.into_iter().collect());
     }
 
     /// Returns the host.
@@ -83,6 +113,7 @@ impl Gateway {
     pub fn set_policy(&self, policy: Policy) {
         self.state.access.set_policy(policy);
         self.default_view.state.announce_all();
+        self.named.all().iter().for_each(|view| view.state.announce_all());
     }
 
     /// Replaces policy, limits and audit log by those of these options, in one step, and announces that all lists have
@@ -91,6 +122,7 @@ impl Gateway {
     pub fn set_access(&self, options: &GatewayOptions) {
         self.state.access.replace(options);
         self.default_view.state.announce_all();
+        self.named.all().iter().for_each(|view| view.state.announce_all());
     }
 
     /// Refuses new calls with the reason `shutting_down`, and waits until those under way have ended. Calls that wait for
@@ -121,6 +153,7 @@ impl Gateway {
             withheld: view.exposed().withheld.clone(),
             parked_calls: self.state.parked.len(),
             subscriptions: view.subscriptions.len(),
+            views: self.named.all().iter().map(|view| view_status(&view.state)).collect(),
         }
     }
 }
@@ -128,5 +161,15 @@ impl Gateway {
 impl std::fmt::Debug for Gateway {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Gateway").field("host", &self.state.host).finish_non_exhaustive()
+    }
+}
+
+fn view_status(view: &ViewState) -> ViewStatus {
+    let exposed = view.exposed();
+    ViewStatus {
+        name: view.name.as_deref().unwrap_or_default().to_owned(),
+        withheld: exposed.withheld.clone(),
+        warnings: exposed.warnings.clone(),
+        subscriptions: view.subscriptions.len(),
     }
 }

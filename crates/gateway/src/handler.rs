@@ -5,20 +5,23 @@ use std::sync::Arc;
 use switchboard_protocol::{
     CallToolParams, CallToolResult, CompleteParams, CompleteResult, Completion, ErrorCode, FromRaw,
     GetPromptParams, GetPromptResult, PageParams, Raw, ReadResourceParams, ReadResourceResult, Reference,
-    RpcError, ServerResult,
+    RpcError, ServerResult, ToolAnnotations,
 };
 use switchboard_session::server::{
     CachedResult, Caller, Handler, HandlerOutcome, Reply, RequestContext, ServerRequest,
 };
 
 use crate::access::AccessRequest;
-use crate::error::{unknown_prompt, unknown_tool};
+use crate::error::{unknown_prompt, unknown_tool, view_removed};
 use crate::exchange::UpstreamResult;
 use crate::exposed::{Exposed, PageRequest};
 use crate::meta;
 use crate::policy::{Target, TargetKind};
+use crate::read_result::{keep_result, read_kept_result};
 use crate::relay::{UpstreamRequest, UpstreamTarget, relay};
 use crate::resource_owner::{ResourceOwner, not_found};
+use crate::results::shorten;
+use crate::view::{LargeResults, READ_RESULT};
 use crate::view_state::ViewState;
 
 /// The handler of one view of a gateway.
@@ -34,6 +37,9 @@ type PageBuilder = fn(&Exposed, &PageRequest<'_>) -> Result<CachedResult, RpcErr
 impl Handler for GatewayHandler {
     fn handle(&self, request: ServerRequest, cx: RequestContext) -> HandlerOutcome {
         let state = Arc::clone(&self.state);
+        if state.is_removed() {
+            return HandlerOutcome::error(view_removed());
+        }
         match request {
             ServerRequest::ListTools(params) => list(state, cx, params, Exposed::tool_page),
             ServerRequest::ListPrompts(params) => list(state, cx, params, Exposed::prompt_page),
@@ -48,7 +54,7 @@ impl Handler for GatewayHandler {
     }
 
     fn may_subscribe_as(&self, uri: &str, caller: Option<&Caller>) -> Result<(), RpcError> {
-        let owner = self.state.exposed().owners.find(uri)?;
+        let owner = self.state.exposed().find_resource(uri)?;
         self.state.gateway.access.check_subscription(
             &self.state.subject(caller),
             (&owner.server, &owner.uri),
@@ -58,7 +64,7 @@ impl Handler for GatewayHandler {
     }
 
     fn subscribed(&self, uri: &str) {
-        let owner = self.state.exposed().owners.find(uri).ok();
+        let owner = self.state.exposed().find_resource(uri).ok();
         self.state.subscriptions.add(uri, owner, &self.state.gateway.host, &self.state.publisher);
     }
 
@@ -68,7 +74,7 @@ impl Handler for GatewayHandler {
 
     fn input_schema(&self, tool: &str) -> Option<Raw> {
         let exposed = self.state.exposed();
-        let schema = &exposed.tools.get(tool)?.item.tool().input_schema;
+        let schema = &exposed.tool(tool)?.item.tool().input_schema;
         schema.as_str().contains("x-mcp-header").then(|| schema.clone())
     }
 }
@@ -127,15 +133,43 @@ async fn resolve<T>(
     }
 }
 
+/// A tool that is called.
+struct ResolvedTool {
+    server: Arc<str>,
+    /// Its name on the server.
+    name: String,
+    annotations: Option<ToolAnnotations>,
+    /// As the server gets them, or why they are refused, and what the client sent.
+    arguments: Result<Raw, (RpcError, Raw)>,
+    large_results: Option<LargeResults>,
+    has_output_schema: bool,
+}
+
 async fn call_tool(state: Arc<ViewState>, cx: RequestContext, params: CallToolParams) -> Reply {
     let CallToolParams { name, arguments, meta, .. } = params;
-    let (server, tool, annotations) = resolve(&state, &cx, ("tools/call", &name), |exposed| {
-        let tool = exposed.tools.get(&name).ok_or_else(|| unknown_tool(&name))?;
-        Ok((Arc::clone(&tool.server), tool.name.clone(), tool.item.effects()))
-    })
-    .await?;
-    let arguments = arguments.unwrap_or_else(Raw::empty_object);
-    let annotations = state.gateway.access.annotations(&server, annotations);
+    if name == READ_RESULT && state.rules().keeps_results() {
+        return read_kept_result(state, cx, arguments).await;
+    }
+    let found = resolve(&state, &cx, ("tools/call", &name), |exposed| {
+        let exposed_tool = exposed.tool(&name).ok_or_else(|| unknown_tool(&name))?;
+        let trusted = state.gateway.access.trusts_annotations(&exposed_tool.server);
+        let sent = arguments.clone().unwrap_or_else(Raw::empty_object);
+        Ok(ResolvedTool {
+            server: Arc::clone(&exposed_tool.server),
+            name: exposed_tool.name.clone(),
+            annotations: exposed_tool.item.annotations(trusted),
+            // A call that the policy denies is denied also with arguments that are refused.
+            arguments: exposed_tool.item.apply_arguments(&sent).map_err(|error| (error, sent)),
+            large_results: exposed_tool.item.large_results,
+            has_output_schema: exposed_tool.item.tool().output_schema.is_some(),
+        })
+    });
+    let ResolvedTool { server, name: tool, annotations, arguments, large_results, has_output_schema } =
+        found.await?;
+    let (arguments, refused) = match arguments {
+        Ok(arguments) => (arguments, None),
+        Err((error, sent)) => (sent, Some(error)),
+    };
     let access = AccessRequest {
         subject: state.subject(cx.caller()),
         method: "tools/call",
@@ -146,11 +180,22 @@ async fn call_tool(state: Arc<ViewState>, cx: RequestContext, params: CallToolPa
         unknown: unknown_tool(&name),
     };
     let call = async {
+        if let Some(error) = refused {
+            return Err(error);
+        }
         let target = UpstreamTarget::Tool { name: tool.clone(), arguments: arguments.clone() };
         let request =
             UpstreamRequest { server: Arc::clone(&server), target, meta: meta::relayed(meta.clone()) };
         let result = relay(Arc::clone(&state.gateway), cx.clone(), request).await?;
-        pass_on::<CallToolResult>(&cx, result)
+        let keep = |text| keep_result(&state, &cx, (&server, &tool, &arguments), text);
+        let shortened = large_results.and_then(|large| shorten(&result.raw, large, has_output_schema, keep));
+        match shortened {
+            Some(mut shortened) => {
+                shortened.meta = meta::relayed(shortened.meta.take());
+                Ok(shortened.into())
+            }
+            None => pass_on::<CallToolResult>(&cx, result),
+        }
     };
     state.gateway.access.run(&cx, access, call).await
 }
@@ -186,7 +231,7 @@ async fn get_prompt(state: Arc<ViewState>, cx: RequestContext, params: GetPrompt
 async fn read_resource(state: Arc<ViewState>, cx: RequestContext, params: ReadResourceParams) -> Reply {
     let ReadResourceParams { uri: exposed_uri, meta, .. } = params;
     let found =
-        resolve(&state, &cx, ("resources/read", &exposed_uri), |exposed| exposed.owners.find(&exposed_uri));
+        resolve(&state, &cx, ("resources/read", &exposed_uri), |exposed| exposed.find_resource(&exposed_uri));
     let owner = found.await?;
     let access = AccessRequest {
         subject: state.subject(cx.caller()),
@@ -240,7 +285,7 @@ async fn find_completed(
     let method = "completion/complete";
     match reference {
         Reference::Resource { uri } => {
-            let found = resolve(state, cx, (method, uri), |exposed| exposed.owners.find_template(uri));
+            let found = resolve(state, cx, (method, uri), |exposed| exposed.find_template(uri));
             let ResourceOwner { server, uri: name } = found.await?;
             let reference = Reference::resource(name.clone());
             let kind = TargetKind::TemplateCompletion;

@@ -9,6 +9,8 @@ use crate::audit::AuditLog;
 use crate::limits::RateLimiter;
 use crate::names::PrefixPolicy;
 use crate::policy::Policy;
+use crate::results::ResultLimits;
+use crate::view::View;
 
 /// The options of a gateway.
 ///
@@ -35,6 +37,10 @@ pub struct GatewayOptions {
     pub keep_alive: Duration,
     /// The limits of calls that wait for the answer to a question.
     pub parked: ParkedLimits,
+    /// The limits of large results that are kept.
+    pub results: ResultLimits,
+    /// The views.
+    pub views: Vec<View>,
     /// Who may call what.
     pub policy: Arc<Policy>,
     /// How often.
@@ -105,6 +111,8 @@ impl Default for GatewayOptions {
             startup_wait: Duration::from_secs(10),
             keep_alive: Duration::from_secs(15),
             parked: ParkedLimits::default(),
+            results: ResultLimits::default(),
+            views: Vec::new(),
             policy: Arc::new(Policy::allow_all()),
             limits: None,
             audit: None,
@@ -160,6 +168,20 @@ impl GatewayOptions {
     #[must_use]
     pub fn with_parked(mut self, limits: ParkedLimits) -> Self {
         self.parked = limits;
+        self
+    }
+
+    /// Sets the limits of large results that are kept.
+    #[must_use]
+    pub fn with_results(mut self, limits: ResultLimits) -> Self {
+        self.results = limits;
+        self
+    }
+
+    /// Sets the views; [`Gateway::set_views`](crate::Gateway::set_views) replaces them.
+    #[must_use]
+    pub fn with_views(mut self, views: impl IntoIterator<Item = View>) -> Self {
+        self.views = views.into_iter().collect();
         self
     }
 

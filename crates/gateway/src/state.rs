@@ -13,6 +13,7 @@ use crate::access::Access;
 use crate::log_levels::LogLevels;
 use crate::options::GatewayOptions;
 use crate::parked::ParkedCalls;
+use crate::results::ResultStore;
 
 /// The state that all views of a gateway share: the host in front of which they stand, who may call what, and the calls that
 /// wait for an answer.
@@ -22,6 +23,7 @@ pub(crate) struct GatewayState {
     pub(crate) access: Access,
     pub(crate) parked: Arc<ParkedCalls>,
     pub(crate) log_levels: Arc<LogLevels>,
+    pub(crate) results: ResultStore,
     /// Clients that were asked to visit a URL, by the id of the elicitation.
     url_questions: Mutex<HashMap<String, RequestContext>>,
     has_settled: AtomicBool,
@@ -32,6 +34,7 @@ impl GatewayState {
         Self {
             parked: ParkedCalls::new(options.parked),
             access: Access::new(&options),
+            results: ResultStore::new(options.results),
             host,
             options,
             log_levels: Arc::default(),

@@ -1,6 +1,7 @@
 //! The state of one view: its exposed catalog, its publisher and its subscriptions.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use parking_lot::Mutex;
 use switchboard_protocol::{Raw, RpcError};
@@ -11,6 +12,7 @@ use crate::policy::Subject;
 use crate::resource_owner::ResourceOwner;
 use crate::state::GatewayState;
 use crate::subscriptions::Subscriptions;
+use crate::view::ViewRules;
 
 /// The state of one view. Each view is a server of its own in front of the host that all views of a gateway share, so that it
 /// publishes, and subscribes, for its own clients only.
@@ -23,17 +25,19 @@ pub(crate) struct ViewState {
     pub(crate) subscriptions: Subscriptions,
     // Held while the catalog is exposed anew, never across an await.
     exposed: Mutex<Arc<Exposed>>,
+    is_removed: AtomicBool,
 }
 
 impl ViewState {
-    pub(crate) fn new(gateway: Arc<GatewayState>) -> Self {
-        let exposed = Exposed::new(&gateway.host.catalog(), gateway.options.prefix);
+    pub(crate) fn new(gateway: Arc<GatewayState>, rules: Arc<ViewRules>) -> Self {
+        let exposed = Exposed::new(&gateway.host.catalog(), &rules, gateway.options.prefix);
         Self {
             gateway,
-            name: None,
+            name: rules.name.clone(),
             publisher: Publisher::default(),
             subscriptions: Subscriptions::default(),
             exposed: Mutex::new(Arc::new(exposed)),
+            is_removed: AtomicBool::new(false),
         }
     }
 
@@ -42,9 +46,30 @@ impl ViewState {
         let catalog = self.gateway.host.catalog();
         let mut exposed = self.exposed.lock();
         if exposed.revision < catalog.revision() {
-            *exposed = Arc::new(Exposed::new(&catalog, self.gateway.options.prefix));
+            *exposed = Arc::new(Exposed::new(&catalog, &exposed.rules, self.gateway.options.prefix));
         }
         Arc::clone(&exposed)
+    }
+
+    /// Returns what the view shows, and how.
+    pub(crate) fn rules(&self) -> Arc<ViewRules> {
+        Arc::clone(&self.exposed.lock().rules)
+    }
+
+    /// Replaces what the view shows, and announces that all lists have changed.
+    pub(crate) fn set_rules(&self, rules: &Arc<ViewRules>) {
+        let catalog = self.gateway.host.catalog();
+        *self.exposed.lock() = Arc::new(Exposed::new(&catalog, rules, self.gateway.options.prefix));
+        self.announce_all();
+    }
+
+    /// Refuses all further requests.
+    pub(crate) fn set_removed(&self) {
+        self.is_removed.store(true, Ordering::Release);
+    }
+
+    pub(crate) fn is_removed(&self) -> bool {
+        self.is_removed.load(Ordering::Acquire)
     }
 
     /// Returns the caller of a request, as rules see it: with the name of this view.
@@ -57,7 +82,7 @@ impl ViewState {
     /// # Errors
     /// When no server has it, or its server offers no subscriptions.
     pub(crate) fn subscribable(&self, uri: &str) -> Result<ResourceOwner, RpcError> {
-        let owner = self.exposed().owners.find(uri)?;
+        let owner = self.exposed().find_resource(uri)?;
         let status = self.gateway.host.state(&owner.server).ok();
         let info = status.as_ref().and_then(|status| status.session_info());
         let offers = info.is_none_or(|info| {

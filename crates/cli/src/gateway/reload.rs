@@ -163,6 +163,10 @@ impl<'a> Reloader<'a> {
             self.running.options = options;
             summary.push("policy replaced".to_owned());
         }
+        if new.config.views != self.settings.config.views {
+            self.running.gateway.set_views(new.views.clone());
+            summary.push("views replaced".to_owned());
+        }
         self.apply_servers(&new, &mut summary);
         if !kept.is_empty() {
             summary.push(format!("{} need(s) a restart", kept.join(", ")));

@@ -14,6 +14,7 @@ use super::policy_source::{CompiledPolicy, PolicySource};
 use super::values;
 use crate::names::PrefixPolicy;
 use crate::options::{GatewayOptions, ParkedLimits};
+use crate::view::ViewDocument;
 
 /// The maximum size of a document.
 const MAX_DOCUMENT_BYTES: usize = 1024 * 1024;
@@ -64,6 +65,8 @@ pub struct GatewayConfig {
     pub callers: CallersConfig,
     /// Sizes and times of requests.
     pub limits: RequestLimits,
+    /// The views by name; [`View::parse_all`](crate::view::View::parse_all) checks them.
+    pub views: BTreeMap<String, ViewDocument>,
     /// The servers by name: entries as in `mcpServers`.
     pub(super) servers: BTreeMap<String, Spanned<serde_json::Value>>,
     /// Where the lines of the text end.

@@ -10,6 +10,7 @@
 mod cells;
 mod person;
 mod raw_client;
+mod shop;
 mod upstream;
 
 mod access;
@@ -19,6 +20,9 @@ mod faults;
 mod lists;
 mod parked;
 mod questions;
+mod view_endpoints;
+mod view_results;
+mod views;
 
 use std::process::ExitCode;
 
@@ -38,6 +42,9 @@ fn main() -> ExitCode {
         lists::trials(),
         parked::trials(),
         questions::trials(),
+        view_endpoints::trials(),
+        view_results::trials(),
+        views::trials(),
     ]
     .into_iter()
     .flatten()

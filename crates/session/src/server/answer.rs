@@ -164,7 +164,7 @@ fn built_in(
 ) -> Option<HandlerOutcome> {
     let (method, params) = (&*request.method, request.params.as_ref());
     let reply = match method {
-        "server/discover" => Ok(discover(server.profile()).into()),
+        "server/discover" => Ok(discover(server.profile(), channel.caller()).into()),
         "ping" => Ok(EmptyResult::default().into()),
         "subscriptions/listen" => match decode_params::<ListenParams>(method, params) {
             Ok(params) => return Some(listen(server, era, request, params.notifications, (channel, cancel))),
@@ -174,7 +174,7 @@ fn built_in(
             // Only revisions with sessions have these methods.
             let session = era.session()?;
             if method == "initialize" {
-                return Some(match initialize(server.profile(), session, params) {
+                return Some(match initialize(server.profile(), session, params, channel.caller()) {
                     Ok(result) => HandlerOutcome::now(result),
                     Err(error) => HandlerOutcome::Refused(error),
                 });
