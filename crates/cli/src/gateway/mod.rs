@@ -19,7 +19,7 @@ mod service_manager;
 mod settings;
 mod source_files;
 
-pub(crate) use applied_state::{AppliedServer, AppliedState};
+pub(crate) use applied_state::{AppliedServer, AppliedState, AppliedView, tools_of_view};
 pub(crate) use gateway_host::{build_host, known_tools, server_specs};
 pub(crate) use policy_file::load_policy;
 pub(crate) use restart_keys::needs_restart;

@@ -205,7 +205,7 @@ impl<'a> Reloader<'a> {
     /// Records what is applied, for `switchboard plan`.
     pub(crate) fn record(&mut self) {
         let Some(file) = &self.settings.file else { return };
-        self.state.tools = known_tools(self.running.gateway.host());
+        self.state.set_tools(known_tools(self.running.gateway.host()), &self.settings.views);
         if let Err(error) = self.state.write(&self.settings.locations, file) {
             self.screen
                 .warn(&format!("`switchboard plan` cannot tell what runs: {}", one_line(&error.to_string())));

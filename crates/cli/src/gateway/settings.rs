@@ -38,7 +38,7 @@ pub(crate) struct GatewaySettings {
     pub(crate) locations: Locations,
     pub(crate) servers: ResolvedConfig,
     pub(crate) policy: Option<CompiledPolicy>,
-    /// The text of the policy, or of the document that has it as a table.
+    /// The text of the policy, or a document that has it as its only table.
     pub(crate) policy_text: Option<String>,
     pub(crate) views: Vec<View>,
     /// Everything that was read.
@@ -105,7 +105,7 @@ impl GatewaySettings {
             }
             Some(PolicySource::Inline) => {
                 let policy = config.inline_policy(&text).map_err(|error| in_file(error, file.as_deref()))?;
-                (policy, Some(text.clone()))
+                (policy, config.policy_excerpt(&text))
             }
             None => (None, None),
         };

@@ -9,6 +9,7 @@ use toml::Spanned;
 
 use super::callers::CallersConfig;
 use super::error::{GatewayConfigError, GatewayConfigErrorKind};
+use super::excerpt::excerpt;
 use super::listen::ListenConfig;
 use super::policy_source::{CompiledPolicy, PolicySource};
 use super::values;
@@ -180,6 +181,11 @@ impl GatewayConfig {
             }),
             Some(PolicySource::File(_)) | None => Ok(None),
         }
+    }
+
+    /// Returns a document with nothing but the table `[policy]` of `text`, the document itself: without secrets of servers.
+    pub fn policy_excerpt(&self, text: &str) -> Option<String> {
+        matches!(self.policy, Some(PolicySource::Inline)).then(|| excerpt(text, "policy"))?
     }
 
     /// Returns the options of the gateway, without policy, limits and audit log.
