@@ -22,7 +22,7 @@ use crate::error::{CommandError, ErrorFormat};
 
 pub(crate) use completions::{CompletionsArgs, ManArgs};
 pub(crate) use demo::{DemoArgs, DemoServerArgs};
-pub(crate) use gateway::GatewayArgs;
+pub(crate) use gateway::{GatewayArgs, PlanArgs};
 pub(crate) use http_server::HttpServerArgs;
 pub(crate) use key::{KeyAction, KeyArgs, KeyCreateArgs, KeyRevokeArgs};
 pub(crate) use login::{AccountsArgs, LoginArgs, LogoutArgs};
@@ -128,6 +128,8 @@ pub(crate) enum Command {
     Accounts(AccountsArgs),
     /// Serve all configured servers as one MCP server, on stdin and stdout or over HTTP
     Gateway(GatewayArgs),
+    /// Show what a changed configuration of a gateway would change, before it is applied
+    Plan(PlanArgs),
     /// Check the policy of a gateway, and tell what it decides about a call
     Policy(PolicyArgs),
     /// Create, list and revoke the API keys of a service
@@ -186,6 +188,7 @@ impl Command {
                 PolicyAction::Check(args) => args.json,
                 PolicyAction::Test(args) => args.json,
             },
+            Self::Plan(args) => args.json,
             Self::Key(args) => args.action.file().json,
             Self::Why(args) => args.json,
             Self::Ps(args) => args.json,

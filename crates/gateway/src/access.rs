@@ -13,6 +13,7 @@ use switchboard_session::server::{Reply, RequestContext};
 use switchboard_transport::http::server::ClientAddress;
 
 use crate::audit::{AuditEntry, AuditLog, AuditOutcome, AuditRecord};
+use crate::drain::DrainState;
 use crate::limits::{Operation, RateLimited, RateLimiter};
 use crate::options::GatewayOptions;
 use crate::policy::{Decision, Effect, Policy, Subject, Target, TargetKind};
@@ -20,7 +21,16 @@ use crate::policy::{Decision, Effect, Policy, Subject, Target, TargetKind};
 /// The policy, the limits and the audit log of a gateway.
 pub(crate) struct Access {
     // Held for a clone, never across an await.
-    policy: RwLock<Arc<Policy>>,
+    rules: RwLock<Arc<AccessRules>>,
+    /// Whether limits or an audit log may be added later.
+    is_replaceable: bool,
+    pub(crate) drain: DrainState,
+}
+
+/// The part of [`Access`] that is replaced as a whole.
+#[derive(Clone)]
+struct AccessRules {
+    policy: Arc<Policy>,
     limits: Option<Arc<RateLimiter>>,
     audit: Option<AuditLog>,
 }
@@ -38,22 +48,46 @@ pub(crate) struct AccessRequest<'a> {
 
 impl Access {
     pub(crate) fn new(options: &GatewayOptions) -> Self {
-        let limits = options.limits.clone().filter(|limits| !limits.is_empty());
-        Self { policy: RwLock::new(Arc::clone(&options.policy)), limits, audit: options.audit.clone() }
+        let rules = AccessRules {
+            policy: Arc::clone(&options.policy),
+            limits: options.limits.clone().filter(|limits| !limits.is_empty()),
+            audit: options.audit.clone(),
+        };
+        Self {
+            rules: RwLock::new(Arc::new(rules)),
+            is_replaceable: options.is_replaceable,
+            drain: DrainState::default(),
+        }
+    }
+
+    fn rules(&self) -> Arc<AccessRules> {
+        Arc::clone(&self.rules.read())
     }
 
     fn policy(&self) -> Arc<Policy> {
-        Arc::clone(&self.policy.read())
+        Arc::clone(&self.rules.read().policy)
     }
 
     /// Replaces the policy for all requests that arrive from now on.
     pub(crate) fn set_policy(&self, policy: Policy) {
-        *self.policy.write() = Arc::new(policy);
+        let mut rules = self.rules.write();
+        *rules = Arc::new(AccessRules { policy: Arc::new(policy), ..AccessRules::clone(&rules) });
     }
 
-    /// Returns whether requests other than calls have to be limited or recorded.
+    /// Replaces policy, limits and audit log for all requests that arrive from now on.
+    pub(crate) fn replace(&self, options: &GatewayOptions) {
+        let rules = AccessRules {
+            policy: Arc::clone(&options.policy),
+            limits: options.limits.clone().filter(|limits| !limits.is_empty()),
+            audit: options.audit.clone(),
+        };
+        *self.rules.write() = Arc::new(rules);
+    }
+
+    /// Returns whether requests other than calls have to be limited or recorded, now or after a replacement.
     pub(crate) fn has_layer(&self) -> bool {
-        self.limits.is_some() || self.audit.is_some()
+        let rules = self.rules.read();
+        self.is_replaceable || rules.limits.is_some() || rules.audit.is_some()
     }
 
     /// Returns the filter of lists for a caller; `None` if everything is shown.
@@ -82,6 +116,7 @@ impl Access {
         call: impl Future<Output = Reply>,
     ) -> Reply {
         let AccessRequest { subject, method, target, arguments, meta, unknown } = request;
+        let _running = self.drain.begin_call()?;
         let decision = self.policy().decide(&subject, &target, arguments);
         let record = new_record(cx, method, &subject, meta).with_target(&target);
         let mut entry = self.begin(record, cx).await?;
@@ -152,7 +187,7 @@ impl Access {
         subject: &Subject<'_>,
         operation: &Operation<'_>,
     ) -> Result<(), RateLimited> {
-        match &self.limits {
+        match &self.rules().limits {
             Some(limits) => limits.check(subject, operation).await,
             None => Ok(()),
         }
@@ -177,7 +212,8 @@ impl Access {
     /// # Errors
     /// As [`Self::begin`].
     pub(crate) async fn begin_record(&self, record: AuditRecord) -> Result<OpenRecord, RpcError> {
-        let Some(audit) = &self.audit else { return Ok(OpenRecord { open: None, cx: None }) };
+        let rules = self.rules();
+        let Some(audit) = &rules.audit else { return Ok(OpenRecord { open: None, cx: None }) };
         let entry = audit.begin(record).await.map_err(|error| {
             let data = Raw::from(json!({ "reason": "audit_unavailable" }));
             RpcError::internal(format!("{error}\nNothing was sent; try again later.")).with_data(data)

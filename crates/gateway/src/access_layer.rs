@@ -7,6 +7,7 @@ use switchboard_transport::http::server::ClientAddress;
 
 use crate::access::{client_name, reply_outcome};
 use crate::audit::{AuditOutcome, AuditRecord};
+use crate::error::shutting_down;
 use crate::limits::Operation;
 use crate::policy::{Target, TargetKind};
 use crate::resource_owner::ResourceOwner;
@@ -46,6 +47,10 @@ impl Layer for AccessLayer {
         let (Some(class), Some(state)) = (RequestClass::of(request.method()), self.state.upgrade()) else {
             return next.call(request);
         };
+        // A client that starts now would call next.
+        if matches!(class, RequestClass::Discover) && state.gateway.access.drain.is_draining() {
+            return HandlerOutcome::later(async { Err(shutting_down()) });
+        }
         HandlerOutcome::later(async move {
             let caller = request.caller().cloned();
             let subject = state.subject(caller.as_ref());

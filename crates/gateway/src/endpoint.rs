@@ -15,8 +15,9 @@ use crate::view_services::ViewServices;
 
 /// Serves a gateway over HTTP, for [`HttpListener::serve`](switchboard_transport::http::server::HttpListener::serve).
 ///
-/// `/mcp` is the view of everything, `/mcp/NAME` the view of that name. `/healthz` answers as soon as the process does; `/readyz` once every server has been connected or has failed. Both say
-/// nothing else, and need no authentication.
+/// `/mcp` is the view of everything, `/mcp/NAME` the view of that name. `/healthz` answers as soon as the process does;
+/// `/readyz` once every server has been connected or has failed, until the gateway drains. Both say nothing else, and need no
+/// authentication.
 #[derive(Clone)]
 pub struct GatewayEndpoint {
     service: HttpService,
@@ -40,6 +41,9 @@ impl Endpoint for GatewayEndpoint {
     async fn answer(&self, request: Request<Incoming>, peer: IpAddr) -> Response<ReplyBody> {
         match request.uri().path() {
             "/healthz" => plain(StatusCode::OK, "ok\n"),
+            "/readyz" if self.gateway.is_draining() => {
+                plain(StatusCode::SERVICE_UNAVAILABLE, "shutting down\n")
+            }
             "/readyz" if self.is_ready() => plain(StatusCode::OK, "ready\n"),
             "/readyz" => plain(StatusCode::SERVICE_UNAVAILABLE, "servers are starting\n"),
             path => {

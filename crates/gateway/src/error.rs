@@ -73,6 +73,17 @@ pub(crate) fn too_many_questions(limit: usize) -> RpcError {
     )
 }
 
+/// The error for a call that arrives while the gateway shuts down.
+pub(crate) fn shutting_down() -> RpcError {
+    with_reason(
+        ErrorCode::INTERNAL_ERROR,
+        "shutting_down",
+        "the gateway is shutting down; nothing was sent. Try again: on another gateway, or when it has restarted. A call that \
+         waited for an answer ends with this gateway; it may have run up to its question"
+            .to_owned(),
+    )
+}
+
 /// The error for a handle whose result is not kept for its caller.
 pub(crate) fn result_expired() -> RpcError {
     with_reason(

@@ -116,6 +116,35 @@ impl Gateway {
         self.named.all().iter().for_each(|view| view.state.announce_all());
     }
 
+    /// Replaces policy, limits and audit log by those of these options, in one step, and announces that all lists have
+    /// changed. Calls under way go on. Limits and an audit log are added only to a gateway that was built
+    /// [for it](GatewayOptions::with_replaceable_access).
+    pub fn set_access(&self, options: &GatewayOptions) {
+        self.state.access.replace(options);
+        self.default_view.state.announce_all();
+        self.named.all().iter().for_each(|view| view.state.announce_all());
+    }
+
+    /// Refuses new calls with the reason `shutting_down`, and waits until those under way have ended. Calls that wait for
+    /// the answer to a question are not waited for: the answer is refused like a new call. Lists and the answers of legacy
+    /// clients are still served.
+    ///
+    /// # Cancellation
+    /// New calls are refused nevertheless.
+    pub async fn drain(&self) {
+        self.state.access.drain.drain().await;
+    }
+
+    /// Returns whether new calls are refused because the gateway is shutting down.
+    pub fn is_draining(&self) -> bool {
+        self.state.access.drain.is_draining()
+    }
+
+    /// Returns how many calls are under way, without those that wait for the answer to a question.
+    pub fn running_calls(&self) -> usize {
+        self.state.access.drain.running_calls()
+    }
+
     /// Returns the status of the servers, the withheld names and the parked calls.
     pub fn status(&self) -> GatewayStatus {
         let view = &self.default_view.state;

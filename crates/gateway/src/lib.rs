@@ -38,6 +38,8 @@ mod access;
 mod access_layer;
 pub mod audit;
 mod changes;
+pub mod config;
+mod drain;
 mod endpoint;
 mod error;
 mod exchange;

@@ -47,6 +47,8 @@ pub struct GatewayOptions {
     pub limits: Option<Arc<RateLimiter>>,
     /// Where every call is recorded.
     pub audit: Option<AuditLog>,
+    /// Whether [`Gateway::set_access`](crate::Gateway::set_access) may add limits and an audit log later.
+    pub is_replaceable: bool,
 }
 
 /// The limits of parked calls: those that wait, without a request of their client, for the answer to a question.
@@ -114,6 +116,7 @@ impl Default for GatewayOptions {
             policy: Arc::new(Policy::allow_all()),
             limits: None,
             audit: None,
+            is_replaceable: false,
         }
     }
 }
@@ -200,6 +203,14 @@ impl GatewayOptions {
     #[must_use]
     pub fn with_audit(mut self, log: AuditLog) -> Self {
         self.audit = Some(log);
+        self
+    }
+
+    /// Prepares the gateway for limits and an audit log that are added later, by
+    /// [`Gateway::set_access`](crate::Gateway::set_access). Costs one step for every list.
+    #[must_use]
+    pub fn with_replaceable_access(mut self) -> Self {
+        self.is_replaceable = true;
         self
     }
 }

@@ -56,7 +56,7 @@ mod target;
 mod uri_set;
 
 pub use decision::{Decision, DenyReason, RuleRef};
-pub(crate) use document::{TomlEntry, TomlTable, parse_document};
+pub(crate) use document::{TomlEntry, TomlTable, parse_document, parse_section};
 pub use error::{PolicyError, PolicyErrorKind};
 pub use lint::{PolicyWarning, PolicyWarningKind};
 pub(crate) use name_set::{NameSet, fold_case};

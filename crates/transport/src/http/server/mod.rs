@@ -37,6 +37,7 @@ mod stream_limit;
 mod timed_io;
 #[cfg(feature = "http-tls")]
 mod tls;
+mod unix_socket;
 
 pub use accept::{Accept, AcceptPolicy};
 pub use admission::{Admission, AdmittedRequest};
@@ -57,3 +58,4 @@ pub use switchboard_http::{
 };
 #[cfg(feature = "http-tls")]
 pub use tls::{TlsError, TlsIdentity};
+pub use unix_socket::UnixSocketError;

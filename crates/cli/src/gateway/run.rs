@@ -1,0 +1,92 @@
+//! `switchboard gateway`: serves all configured servers as one MCP server.
+
+use std::io::IsTerminal;
+
+use switchboard::gateway::audit::{AuditFile, AuditFileOptions, AuditLog, AuditOptions};
+use switchboard::gateway::{Gateway, GatewayOptions};
+
+use crate::args::GatewayArgs;
+use crate::connect::CLOSE_TIMEOUT;
+use crate::error::CommandError;
+use crate::gateway::callers::check_credentials;
+use crate::gateway::gateway_host::{build_host, report_failures, server_specs};
+use crate::gateway::listeners::Listeners;
+use crate::gateway::reload::{Reloader, RunningGateway};
+use crate::gateway::serve::serve;
+use crate::gateway::settings::GatewaySettings;
+use crate::output::Screen;
+use crate::sanitize::one_line;
+use crate::signals::Signals;
+
+/// Serves until the client disconnects or a signal arrives, lets calls under way finish, then stops the servers.
+///
+/// # Errors
+/// Returns an error if the configuration is not valid, or an address or stdin and stdout cannot be used.
+pub(crate) async fn run(args: &GatewayArgs) -> Result<(), CommandError> {
+    let signals = Signals::catch()?;
+    let screen = Screen::new();
+    let mut settings = GatewaySettings::load(args)?;
+    check_has_client(&settings)?;
+    for error in &settings.servers.errors {
+        screen.warn(&one_line(&error.to_string()));
+    }
+    for warning in &settings.servers.warnings {
+        screen.warn(&one_line(&warning.to_string()));
+    }
+    check_credentials(&settings).await?;
+    let (options, audit) = access_options(&mut settings, &screen)?;
+    let listeners = Listeners::bind(&settings).await?;
+    let host = build_host(&settings, &screen)?;
+    let events = host.events();
+    for (name, spec) in server_specs(&settings.servers, &screen) {
+        if let Err(error) = host.add(name.clone(), spec) {
+            screen.warn(&format!("{}: {}", one_line(&name), one_line(&error.to_string())));
+        }
+    }
+    let gateway = Gateway::new(host.clone(), options.clone());
+    let uses_logins = !settings.is_open_by_default();
+    let verifier = listeners.verifier.clone();
+    let running = RunningGateway { gateway, options, verifier };
+    let mut reloader = Reloader::new(args, settings, running, &screen);
+    let served = tokio::select! {
+        served = serve(listeners, &mut reloader, signals) => served,
+        never = report_failures(events, uses_logins, &screen) => match never {},
+    };
+    // Servers that do not end in time are ended by their supervisors.
+    let _ = tokio::time::timeout(CLOSE_TIMEOUT, host.close_detached()).await;
+    if let Some(audit) = audit
+        && let Err(error) = audit.close(CLOSE_TIMEOUT).await
+    {
+        screen.warn(&one_line(&error.to_string()));
+    }
+    served
+}
+
+/// Checks that a person has not started a gateway for a program by mistake.
+fn check_has_client(settings: &GatewaySettings) -> Result<(), CommandError> {
+    let listen = &settings.config.listen;
+    if listen.http.is_some() || listen.unix.is_some() || listen.stdio || !std::io::stdin().is_terminal() {
+        return Ok(());
+    }
+    Err(CommandError::usage("a gateway is started by a client, or serves over HTTP")
+        .hint("pass --http 127.0.0.1:8080, or --stdio to speak to it on this terminal"))
+}
+
+/// Returns the options of the gateway, and opens the audit log.
+fn access_options(
+    settings: &mut GatewaySettings,
+    screen: &Screen,
+) -> Result<(GatewayOptions, Option<AuditLog>), CommandError> {
+    let mut options = settings.config.options().with_replaceable_access();
+    let audit = match &settings.config.audit {
+        Some(path) => {
+            let file = AuditFile::open(path, AuditFileOptions::default())
+                .map_err(|error| CommandError::other("io", one_line(&error.to_string())))?;
+            Some(AuditLog::start(file, AuditOptions::default()))
+        }
+        None => None,
+    };
+    options.views.clone_from(&settings.views);
+    options.audit.clone_from(&audit);
+    Ok((settings.apply_policy(options, screen), audit))
+}
