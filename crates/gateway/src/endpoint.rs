@@ -16,8 +16,8 @@ use crate::view_services::ViewServices;
 /// Serves a gateway over HTTP, for [`HttpListener::serve`](switchboard_transport::http::server::HttpListener::serve).
 ///
 /// `/mcp` is the view of everything, `/mcp/NAME` the view of that name. `/healthz` answers as soon as the process does;
-/// `/readyz` once every server has been connected or has failed, until the gateway drains. Both say nothing else, and need
-/// no authentication.
+/// `/readyz` once every server has been connected or has failed, until the gateway drains. Both say nothing else, and need no
+/// authentication.
 #[derive(Clone)]
 pub struct GatewayEndpoint {
     service: HttpService,

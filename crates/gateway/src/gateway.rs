@@ -139,6 +139,7 @@ impl Gateway {
     pub fn set_access(&self, options: &GatewayOptions) {
         self.state.access.replace(options);
         self.default_view.state.announce_all();
+        self.named.all().iter().for_each(|view| view.state.announce_all());
     }
 
     /// Refuses new calls with the reason `shutting_down`, and waits until those under way have ended. Calls that wait for

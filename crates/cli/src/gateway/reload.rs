@@ -163,6 +163,10 @@ impl<'a> Reloader<'a> {
             self.running.options = options;
             summary.push("policy replaced".to_owned());
         }
+        if new.config.views != self.settings.config.views {
+            self.running.gateway.set_views(new.views.clone());
+            summary.push("views replaced".to_owned());
+        }
         self.apply_servers(&new, &mut summary);
         if !kept.is_empty() {
             summary.push(format!("{} need(s) a restart", kept.join(", ")));
@@ -201,7 +205,7 @@ impl<'a> Reloader<'a> {
     /// Records what is applied, for `switchboard plan`.
     pub(crate) fn record(&mut self) {
         let Some(file) = &self.settings.file else { return };
-        self.state.tools = known_tools(self.running.gateway.host());
+        self.state.set_tools(known_tools(self.running.gateway.host()), &self.settings.views);
         if let Err(error) = self.state.write(&self.settings.locations, file) {
             self.screen
                 .warn(&format!("`switchboard plan` cannot tell what runs: {}", one_line(&error.to_string())));

@@ -100,6 +100,7 @@ fn access_options(
         }
         None => None,
     };
+    options.views.clone_from(&settings.views);
     options.audit.clone_from(&audit);
     Ok((settings.apply_policy(options, screen), audit))
 }
