@@ -15,6 +15,7 @@ mod errors;
 mod gateway;
 mod gateway_callers;
 mod gateway_config;
+mod gateway_example;
 mod gateway_listeners;
 mod gateway_program;
 mod gateway_shutdown;
