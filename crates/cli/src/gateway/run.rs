@@ -52,8 +52,16 @@ pub(crate) async fn run(args: &GatewayArgs) -> Result<(), CommandError> {
         served = serve(listeners, &mut reloader, signals) => served,
         never = report_failures(events, uses_logins, &screen) => match never {},
     };
-    // Servers that do not end in time are ended by their supervisors.
-    let _ = tokio::time::timeout(CLOSE_TIMEOUT, host.close_detached()).await;
+    match served {
+        // The supervisors stop the servers.
+        Err(CommandError::Interrupted { .. }) => {
+            let _ = tokio::time::timeout(CLOSE_TIMEOUT, host.close_detached()).await;
+        }
+        // A service manager kills what is left when this process has ended.
+        _ => {
+            let _ = tokio::time::timeout(CLOSE_TIMEOUT, host.close()).await;
+        }
+    }
     if let Some(audit) = audit
         && let Err(error) = audit.close(CLOSE_TIMEOUT).await
     {
