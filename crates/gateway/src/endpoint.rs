@@ -2,12 +2,13 @@
 
 use std::net::IpAddr;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use http::header::CONTENT_TYPE;
 use http::{HeaderValue, Request, Response, StatusCode};
 use hyper::body::Incoming;
-use switchboard_host::StatusKind;
+use switchboard_host::{ServerStatus, StatusKind};
 use switchboard_transport::http::server::{Endpoint, HttpServerOptions, HttpService, ReplyBody};
 
 use crate::gateway::Gateway;
@@ -23,6 +24,8 @@ pub struct GatewayEndpoint {
     service: HttpService,
     views: Arc<ViewServices>,
     gateway: Gateway,
+    /// Whether all servers have had their first chance: one that is added or restarts later changes nothing.
+    was_ready: Arc<AtomicBool>,
 }
 
 impl GatewayEndpoint {
@@ -33,11 +36,15 @@ impl GatewayEndpoint {
         if let Some(metrics) = gateway.metrics() {
             metrics.add_sessions(service.session_counter());
         }
-        Self { service, views, gateway: gateway.clone() }
+        Self { service, views, gateway: gateway.clone(), was_ready: Arc::default() }
     }
 
     fn is_ready(&self) -> bool {
-        self.gateway.host().status().iter().all(|server| server.status != StatusKind::Pending)
+        let is_pending = |server: &ServerStatus| server.status == StatusKind::Pending;
+        if !self.was_ready.load(Ordering::Relaxed) && !self.gateway.host().status().iter().any(is_pending) {
+            self.was_ready.store(true, Ordering::Relaxed);
+        }
+        self.was_ready.load(Ordering::Relaxed)
     }
 }
 

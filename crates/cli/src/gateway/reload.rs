@@ -5,6 +5,7 @@
 //! and are named.
 
 use std::sync::Arc;
+use std::task::Poll;
 use std::time::Duration;
 
 use switchboard::gateway::{Gateway, GatewayOptions};
@@ -167,7 +168,7 @@ impl<'a> Reloader<'a> {
             self.running.gateway.set_views(new.views.clone());
             summary.push("views replaced".to_owned());
         }
-        self.apply_servers(&new, &mut summary);
+        self.apply_servers(&new, &mut summary).await;
         if !kept.is_empty() {
             summary.push(format!("{} need(s) a restart", kept.join(", ")));
         }
@@ -178,7 +179,7 @@ impl<'a> Reloader<'a> {
     }
 
     /// Replaces the servers that have changed. They connect in the background.
-    fn apply_servers(&mut self, new: &GatewaySettings, summary: &mut Vec<String>) {
+    async fn apply_servers(&mut self, new: &GatewaySettings, summary: &mut Vec<String>) {
         if new.servers == self.settings.servers {
             return;
         }
@@ -198,8 +199,12 @@ impl<'a> Reloader<'a> {
         let specs = served_specs(new, self.screen);
         let host = self.running.gateway.host().clone();
         while self.applying.try_join_next().is_some() {}
-        // The set is changed before the first await; failures are reported as events.
-        self.applying.spawn(async move { _ = host.set_servers(specs).await });
+        let mut applying = Box::pin(async move { _ = host.set_servers(specs).await });
+        // The first poll changes the set; the rest waits until the servers have started. Failures are reported as events.
+        let is_done = std::future::poll_fn(|cx| Poll::Ready(applying.as_mut().poll(cx).is_ready())).await;
+        if !is_done {
+            self.applying.spawn(applying);
+        }
     }
 
     /// Records what is applied, for `switchboard plan`.

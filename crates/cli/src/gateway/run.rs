@@ -66,8 +66,16 @@ pub(crate) async fn run(args: &GatewayArgs) -> Result<(), CommandError> {
         never = MetricsServer::serve(metrics, &screen) => match never {},
     };
     telemetry::finish(telemetry, &screen).await;
-    // Servers that do not end in time are ended by their supervisors.
-    let _ = tokio::time::timeout(CLOSE_TIMEOUT, host.close_detached()).await;
+    match served {
+        // The supervisors stop the servers.
+        Err(CommandError::Interrupted { .. }) => {
+            let _ = tokio::time::timeout(CLOSE_TIMEOUT, host.close_detached()).await;
+        }
+        // A service manager kills what is left when this process has ended.
+        _ => {
+            let _ = tokio::time::timeout(CLOSE_TIMEOUT, host.close()).await;
+        }
+    }
     if let Some(audit) = audit
         && let Err(error) = audit.close(CLOSE_TIMEOUT).await
     {

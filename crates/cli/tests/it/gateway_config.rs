@@ -76,9 +76,16 @@ fn changes_are_applied_while_calls_run() {
     let gateway = ConfiguredGateway::start(&base_config());
     let client = LegacyClient::connect(gateway.address());
     let call = client.call_until_question("one__order_pizza");
+    assert_eq!(gateway.get("/readyz").0, "200");
 
     let two = format!("{}{}", base_config(), demo_server("two"));
     gateway.reload(&two, "configuration applied: added two");
+    assert_eq!(
+        gateway.get("/readyz").0,
+        "200",
+        "a server that starts later does not take the gateway out of service"
+    );
+    gateway.wait_for_tool("two__add");
     let added = gateway.run(&["call", "two__add", "a=19", "b=23"]);
     assert_eq!((added.code, added.out.contains("42")), (0, true), "{}", added.err);
 

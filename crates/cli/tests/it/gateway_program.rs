@@ -64,6 +64,13 @@ impl ConfiguredGateway {
         run_command(switchboard([args, &["--url", &self.url]].concat()), "")
     }
 
+    /// Waits until a tool is listed.
+    pub(crate) fn wait_for_tool(&self, name: &str) {
+        while !self.run(&["tools"]).out.contains(name) {
+            std::thread::yield_now();
+        }
+    }
+
     pub(crate) fn address(&self) -> &str {
         self.url.split("://").nth(1).unwrap().trim_end_matches("/mcp")
     }

@@ -2,7 +2,7 @@
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
-use switchboard_testkit::{processes_with_argument, unique_seconds};
+use switchboard_testkit::{processes_with_argument, unique_seconds, wait_until};
 
 use crate::commands::SWITCHBOARD;
 use crate::gateway_program::{ConfiguredGateway, LegacyClient};
@@ -14,6 +14,12 @@ fn config(marker: &str, drain: &str) -> String {
         "drain = \"{drain}\"\n[listen]\nhttp = \"127.0.0.1:0\"\n[servers.one]\ncommand = \"sh\"\n\
          args = [\"-c\", {script:?}, {marker:?}]\n"
     )
+}
+
+/// Waits until no process carries this argument: supervisors end the servers of a gateway that did not wait for them.
+fn wait_for_no_process(marker: &str) {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+    runtime.block_on(wait_until("the end of all processes", || processes_with_argument(marker).is_empty()));
 }
 
 #[test]
@@ -36,7 +42,7 @@ fn calls_under_way_finish_and_new_ones_are_refused() {
     let result = client.answer(call, json!({ "size": "large", "toppings": ["olives"] }));
     assert!(result.to_string().contains("large pizza with olives"), "{result}");
     assert_eq!(gateway.running.wait().code(), Some(0), "{}", gateway.running.err.all());
-    assert_eq!(processes_with_argument(&marker), [0_u32; 0]);
+    wait_for_no_process(&marker);
 }
 
 #[test]
@@ -49,7 +55,7 @@ fn a_second_signal_ends_at_once() {
     gateway.running.err.wait_for("another signal ends them", 0);
     gateway.running.terminate();
     assert_eq!(gateway.running.wait().code(), Some(128 + 15));
-    assert_eq!(processes_with_argument(&marker), [0_u32; 0]);
+    wait_for_no_process(&marker);
 }
 
 #[test]
@@ -65,5 +71,5 @@ fn calls_that_take_too_long_are_cancelled() {
         "{}",
         gateway.running.err.all()
     );
-    assert_eq!(processes_with_argument(&marker), [0_u32; 0]);
+    wait_for_no_process(&marker);
 }

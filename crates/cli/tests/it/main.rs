@@ -16,6 +16,7 @@ mod gateway;
 mod gateway_access;
 mod gateway_callers;
 mod gateway_config;
+mod gateway_example;
 mod gateway_listeners;
 mod gateway_program;
 mod gateway_shutdown;
