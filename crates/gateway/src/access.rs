@@ -112,9 +112,9 @@ impl Access {
         (!shows_all).then_some(ListFilter { policy, subject })
     }
 
-    /// Returns the annotations of a tool that rules may rely on.
-    pub(crate) fn annotations(&self, server: &str, annotations: ToolAnnotations) -> Option<ToolAnnotations> {
-        Some(annotations).filter(|_| self.policy().trusts_annotations(server))
+    /// Returns whether rules may rely on the annotations that a server lists.
+    pub(crate) fn trusts_annotations(&self, server: &str) -> bool {
+        self.policy().trusts_annotations(server)
     }
 
     /// Runs a call if the caller may make it, and records it.
@@ -201,6 +201,11 @@ impl Access {
         self.policy().decide(subject, &target, None)
     }
 
+    /// Decides about a target without arguments.
+    pub(crate) fn decide(&self, subject: &Subject<'_>, target: &Target<'_>) -> Decision {
+        self.policy().decide(subject, target, None)
+    }
+
     /// Charges the limits of an operation.
     ///
     /// # Errors
@@ -260,12 +265,15 @@ impl ListFilter<'_> {
         self.policy.is_visible(&self.subject, target)
     }
 
-    pub(crate) fn shows_tool(&self, server: &str, name: &str, annotations: &ToolAnnotations) -> bool {
-        let target = Target::tool(server, name);
-        match self.policy.trusts_annotations(server) {
-            true => self.shows(&target.with_annotations(annotations)),
-            false => self.shows(&target),
-        }
+    /// Returns whether a tool is shown. `annotations` returns those that rules may rely on, if its server is trusted or not.
+    pub(crate) fn shows_tool(
+        &self,
+        server: &str,
+        name: &str,
+        annotations: impl FnOnce(bool) -> Option<ToolAnnotations>,
+    ) -> bool {
+        let annotations = annotations(self.policy.trusts_annotations(server));
+        self.shows(&Target { annotations: annotations.as_ref(), ..Target::tool(server, name) })
     }
 }
 

@@ -41,7 +41,9 @@ impl RequestClass {
     fn of(method: &str) -> Option<Self> {
         match method {
             "initialize" | "server/discover" => Some(Self::Discover),
-            "tools/list" | "prompts/list" | "resources/list" | "resources/templates/list" => Some(Self::List),
+            "tools/list" | "prompts/list" | "resources/list" | "resources/templates/list" | "tasks/list" => {
+                Some(Self::List)
+            }
             "subscriptions/listen" => Some(Self::Listen),
             "resources/subscribe" => Some(Self::Subscribe),
             _ => None,
@@ -120,7 +122,7 @@ async fn check(
     let uris = requested_uris(class, &request);
     let owners: Vec<Option<ResourceOwner>> = {
         let exposed = state.exposed();
-        uris.iter().map(|uri| exposed.owners.find(uri).ok()).collect()
+        uris.iter().map(|uri| exposed.find_resource(uri).ok()).collect()
     };
     let targets: Vec<Option<Target<'_>>> = owners.iter().map(|owner| owner.as_ref().map(target_of)).collect();
     let decisions: Vec<Option<Decision>> = targets

@@ -4,13 +4,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use switchboard_protocol::Implementation;
+use switchboard_session::StateKeys;
 
 use crate::audit::AuditLog;
 use crate::limits::RateLimiter;
 use crate::metrics::GatewayMetrics;
 use crate::names::PrefixPolicy;
 use crate::policy::Policy;
+use crate::results::ResultLimits;
 use crate::trace_parent::TraceParent;
+use crate::view::View;
 
 /// The options of a gateway.
 ///
@@ -37,6 +40,10 @@ pub struct GatewayOptions {
     pub keep_alive: Duration,
     /// The limits of calls that wait for the answer to a question.
     pub parked: ParkedLimits,
+    /// The limits of large results that are kept.
+    pub results: ResultLimits,
+    /// The views.
+    pub views: Vec<View>,
     /// Who may call what.
     pub policy: Arc<Policy>,
     /// How often.
@@ -51,6 +58,10 @@ pub struct GatewayOptions {
     pub trace_parent: Option<Arc<dyn TraceParent>>,
     /// Whether [`Gateway::set_access`](crate::Gateway::set_access) may add limits and an audit log later.
     pub is_replaceable: bool,
+    /// The keys that seal request states and task ids; one random key by default.
+    pub state_keys: StateKeys,
+    /// The name of this process among those that share its keys; random by default.
+    pub replica: Arc<str>,
 }
 
 /// The limits of parked calls: those that wait, without a request of their client, for the answer to a question.
@@ -113,6 +124,8 @@ impl Default for GatewayOptions {
             startup_wait: Duration::from_secs(10),
             keep_alive: Duration::from_secs(15),
             parked: ParkedLimits::default(),
+            results: ResultLimits::default(),
+            views: Vec::new(),
             policy: Arc::new(Policy::allow_all()),
             limits: None,
             audit: None,
@@ -120,8 +133,17 @@ impl Default for GatewayOptions {
             spans: false,
             trace_parent: None,
             is_replaceable: false,
+            state_keys: StateKeys::random(),
+            replica: random_replica(),
         }
     }
+}
+
+/// Returns 64 random bits as text.
+fn random_replica() -> Arc<str> {
+    let mut bytes = [0; 8];
+    getrandom::fill(&mut bytes).expect("the system gives random bytes");
+    format!("{:016x}", u64::from_le_bytes(bytes)).into()
 }
 
 impl GatewayOptions {
@@ -174,6 +196,20 @@ impl GatewayOptions {
         self
     }
 
+    /// Sets the limits of large results that are kept.
+    #[must_use]
+    pub fn with_results(mut self, limits: ResultLimits) -> Self {
+        self.results = limits;
+        self
+    }
+
+    /// Sets the views; [`Gateway::set_views`](crate::Gateway::set_views) replaces them.
+    #[must_use]
+    pub fn with_views(mut self, views: impl IntoIterator<Item = View>) -> Self {
+        self.views = views.into_iter().collect();
+        self
+    }
+
     /// Sets who may call what; by default everything is allowed.
     #[must_use]
     pub fn with_policy(mut self, policy: Policy) -> Self {
@@ -185,6 +221,21 @@ impl GatewayOptions {
     #[must_use]
     pub fn with_limits(mut self, limits: RateLimiter) -> Self {
         self.limits = Some(Arc::new(limits));
+        self
+    }
+
+    /// Sets the keys that seal request states and task ids. Replicas share them, and rotate by putting a new key first.
+    #[must_use]
+    pub fn with_state_keys(mut self, keys: StateKeys) -> Self {
+        self.state_keys = keys;
+        self
+    }
+
+    /// Sets the name of this process among the replicas that share its keys. Sealed into what only this process can continue:
+    /// a parked call, a task of a session.
+    #[must_use]
+    pub fn with_replica(mut self, name: impl Into<Arc<str>>) -> Self {
+        self.replica = name.into();
         self
     }
 

@@ -3,6 +3,7 @@
 use switchboard_host::{ServerStatus, WithheldReason};
 
 use crate::names::WithheldItem;
+use crate::view::ViewWarning;
 
 /// A tool that is withheld until its changed definition is accepted
 /// ([`Host::accept_definition`](switchboard_host::Host::accept_definition)). It is not listed, and answers like an unknown one.
@@ -35,5 +36,21 @@ pub struct GatewayStatus {
     /// Calls that wait for the answer to a question.
     pub parked_calls: usize,
     /// Resources that clients are subscribed to.
+    pub subscriptions: usize,
+    /// The views, by name.
+    pub views: Vec<ViewStatus>,
+}
+
+/// The status of a view.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct ViewStatus {
+    /// The name.
+    pub name: String,
+    /// Names that are withheld.
+    pub withheld: Vec<WithheldItem>,
+    /// Parts of its definition that have no effect now.
+    pub warnings: Vec<ViewWarning>,
+    /// Resources that its clients are subscribed to.
     pub subscriptions: usize,
 }

@@ -27,28 +27,28 @@ pub(crate) async fn run(args: &PlanArgs) -> Result<(), CommandError> {
 
 async fn compare(args: &PlanArgs) -> Result<Differences, CommandError> {
     let mut settings = GatewaySettings::load_file(&args.config)?;
-    let mut before = match &args.from {
-        Some(file) => {
-            let mut settings = GatewaySettings::load_file(file)?;
-            let mut side = PlanSide::from_settings(&mut settings)?;
-            if args.connect {
-                side.list_tools(&settings).await?;
-            }
-            side
-        }
-        None => applied(args, &settings)?,
-    };
     let mut after = PlanSide::from_settings(&mut settings)?;
-    match args.connect {
-        true => after.list_tools(&settings).await?,
-        false => after.take_known_tools(&before),
-    }
-    // Without a running gateway, servers that did not change have the same tools on both sides.
-    if before.tools.is_empty() {
-        let known = std::mem::take(&mut before.tools);
-        before.take_known_tools(&after);
-        before.tools.extend(known);
-    }
+    let before = match &args.from {
+        Some(file) => {
+            let mut old = GatewaySettings::load_file(file)?;
+            let mut before = PlanSide::from_settings(&mut old)?;
+            if args.connect {
+                before.list_tools(&old).await?;
+                after.list_tools(&settings).await?;
+            }
+            before.set_view_tools(&old.views);
+            before
+        }
+        None => {
+            let before = applied(args, &settings)?;
+            match args.connect {
+                true => after.list_tools(&settings).await?,
+                false => after.take_known_tools(&before),
+            }
+            before
+        }
+    };
+    after.set_view_tools(&settings.views);
     Ok(Differences::between(&before, &after))
 }
 

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use switchboard::gateway::config::{GatewayConfig, PolicySource};
+use switchboard::gateway::view::{View, ViewDocument};
 use switchboard::host::config::canonical::{canonical_digest, to_hex};
 use switchboard::host::config::disk::{self, Owner};
 use switchboard::host::config::update::update;
@@ -33,6 +34,7 @@ pub(crate) struct AppliedState {
     pub(crate) is_inline_policy: bool,
     /// The tools of the servers that have listed them.
     pub(crate) tools: BTreeMap<String, Vec<String>>,
+    pub(crate) views: BTreeMap<String, AppliedView>,
     /// Why the file was not applied when it was last changed.
     pub(crate) error: Option<String>,
 }
@@ -46,6 +48,15 @@ pub(crate) struct AppliedServer {
     pub(crate) digest: String,
 }
 
+/// A view of an [`AppliedState`].
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct AppliedView {
+    /// The digest of its definition, which may fix secrets as arguments.
+    pub(crate) digest: String,
+    /// The known tools that it takes, as `server/tool`.
+    pub(crate) tools: BTreeSet<String>,
+}
+
 impl AppliedState {
     /// Returns the state of settings that were applied a moment ago; no tools are known yet.
     pub(crate) fn of(settings: &GatewaySettings) -> Self {
@@ -57,7 +68,19 @@ impl AppliedState {
             policy: settings.policy_text.clone(),
             is_inline_policy: matches!(settings.config.policy, Some(PolicySource::Inline)),
             tools: BTreeMap::new(),
+            views: applied_views(settings),
             error: None,
+        }
+    }
+
+    /// Sets the tools of the servers, and with them those of the views.
+    pub(crate) fn set_tools(&mut self, tools: BTreeMap<String, Vec<String>>, views: &[View]) {
+        self.tools = tools;
+        for view in views {
+            let Some(applied) = self.views.get_mut(view.name()) else { continue };
+            let all =
+                self.tools.iter().flat_map(|(server, tools)| tools.iter().map(move |tool| (server, tool)));
+            applied.tools = tools_of_view(view, all);
         }
     }
 
@@ -104,6 +127,23 @@ pub(crate) fn applied_servers(servers: &ResolvedConfig) -> BTreeMap<String, Appl
         Some((server.name.clone(), AppliedServer { entry: entry.masked(), digest }))
     };
     servers.servers.iter().filter_map(applied).collect()
+}
+
+/// Returns the tools that a view takes, as `server/tool`.
+pub(crate) fn tools_of_view<'a>(
+    view: &View,
+    tools: impl Iterator<Item = (&'a String, &'a String)>,
+) -> BTreeSet<String> {
+    let shown = tools.filter(|(server, tool)| view.has_tool(server, tool));
+    shown.map(|(server, tool)| format!("{server}/{tool}")).collect()
+}
+
+fn applied_views(settings: &GatewaySettings) -> BTreeMap<String, AppliedView> {
+    let applied = |(name, document): (&String, &ViewDocument)| {
+        let digest = to_hex(&canonical_digest(&serde_json::json!(format!("{document:?}"))));
+        (name.clone(), AppliedView { digest, tools: BTreeSet::new() })
+    };
+    settings.config.views.iter().map(applied).collect()
 }
 
 /// Returns the settings as texts by key, for comparison.

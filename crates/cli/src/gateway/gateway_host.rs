@@ -8,6 +8,7 @@ use switchboard::host::config::{OffReason, ResolvedConfig, StartPolicy};
 use switchboard::host::permission::{FallbackPolicy, Gate, Ledger, Policy};
 use switchboard::host::{DriftPolicy, Host, HostEvent, HostEvents, ServerSpec, Status};
 
+use crate::configured_servers::manifests;
 use crate::error::CommandError;
 use crate::gateway::pinned_definitions::PinnedDefinitions;
 use crate::gateway::settings::GatewaySettings;
@@ -51,6 +52,19 @@ pub(crate) fn set_call_rules(host: &Host, servers: &ResolvedConfig) {
 
 fn call_rules(servers: &ResolvedConfig) -> Policy {
     Policy::new(servers.rules.clone()).with_fallback(FallbackPolicy::AllowAll)
+}
+
+/// Returns the specs of the servers that a gateway serves: a child process whose lists are remembered is started when it is
+/// used.
+pub(crate) fn served_specs(settings: &GatewaySettings, screen: &Screen) -> Vec<(String, ServerSpec)> {
+    let manifests = manifests::store(&settings.locations);
+    let specs = server_specs(&settings.servers, screen).into_iter();
+    specs
+        .map(|(name, spec)| {
+            let spec = manifests::start_when_used(&manifests, &name, spec, screen);
+            (name, spec)
+        })
+        .collect()
 }
 
 /// Returns the specs of the servers; warns about those that are off or cannot be run.

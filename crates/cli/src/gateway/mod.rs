@@ -22,7 +22,7 @@ mod settings;
 mod source_files;
 mod telemetry;
 
-pub(crate) use applied_state::{AppliedServer, AppliedState};
+pub(crate) use applied_state::{AppliedServer, AppliedState, AppliedView, tools_of_view};
 pub(crate) use gateway_host::{build_host, known_tools, server_specs};
 pub(crate) use pinned_definitions::PinnedDefinitions;
 pub(crate) use policy_file::load_policy;

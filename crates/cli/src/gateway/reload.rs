@@ -5,6 +5,7 @@
 //! and are named.
 
 use std::sync::Arc;
+use std::task::Poll;
 use std::time::Duration;
 
 use switchboard::gateway::{Gateway, GatewayOptions};
@@ -16,7 +17,7 @@ use crate::args::GatewayArgs;
 use crate::error::CommandError;
 use crate::gateway::applied_state::{AppliedState, applied_servers};
 use crate::gateway::callers::{ReplaceableVerifier, build_verifier, check_credentials};
-use crate::gateway::gateway_host::{known_tools, server_specs, set_call_rules};
+use crate::gateway::gateway_host::{known_tools, served_specs, set_call_rules};
 use crate::gateway::restart_keys::keep_restart_keys;
 use crate::gateway::service_manager::{ServiceState, notify};
 use crate::gateway::settings::GatewaySettings;
@@ -163,7 +164,11 @@ impl<'a> Reloader<'a> {
             self.running.options = options;
             summary.push("policy replaced".to_owned());
         }
-        self.apply_servers(&new, &mut summary);
+        if new.config.views != self.settings.config.views {
+            self.running.gateway.set_views(new.views.clone());
+            summary.push("views replaced".to_owned());
+        }
+        self.apply_servers(&new, &mut summary).await;
         if !kept.is_empty() {
             summary.push(format!("{} need(s) a restart", kept.join(", ")));
         }
@@ -174,7 +179,7 @@ impl<'a> Reloader<'a> {
     }
 
     /// Replaces the servers that have changed. They connect in the background.
-    fn apply_servers(&mut self, new: &GatewaySettings, summary: &mut Vec<String>) {
+    async fn apply_servers(&mut self, new: &GatewaySettings, summary: &mut Vec<String>) {
         if new.servers == self.settings.servers {
             return;
         }
@@ -191,17 +196,21 @@ impl<'a> Reloader<'a> {
         let is_changed =
             |name: &&String| before.get(*name).is_some_and(|server| after.get(*name) != Some(server));
         tell("changed", after.keys().filter(is_changed).collect());
-        let specs = server_specs(&new.servers, self.screen);
+        let specs = served_specs(new, self.screen);
         let host = self.running.gateway.host().clone();
         while self.applying.try_join_next().is_some() {}
-        // The set is changed before the first await; failures are reported as events.
-        self.applying.spawn(async move { _ = host.set_servers(specs).await });
+        let mut applying = Box::pin(async move { _ = host.set_servers(specs).await });
+        // The first poll changes the set; the rest waits until the servers have started. Failures are reported as events.
+        let is_done = std::future::poll_fn(|cx| Poll::Ready(applying.as_mut().poll(cx).is_ready())).await;
+        if !is_done {
+            self.applying.spawn(applying);
+        }
     }
 
     /// Records what is applied, for `switchboard plan`.
     pub(crate) fn record(&mut self) {
         let Some(file) = &self.settings.file else { return };
-        self.state.tools = known_tools(self.running.gateway.host());
+        self.state.set_tools(known_tools(self.running.gateway.host()), &self.settings.views);
         if let Err(error) = self.state.write(&self.settings.locations, file) {
             self.screen
                 .warn(&format!("`switchboard plan` cannot tell what runs: {}", one_line(&error.to_string())));

@@ -6,10 +6,11 @@ use switchboard::gateway::audit::{AuditFile, AuditFileOptions, AuditLog, AuditOp
 use switchboard::gateway::{Gateway, GatewayOptions};
 
 use crate::args::GatewayArgs;
+use crate::configured_servers::manifests;
 use crate::connect::CLOSE_TIMEOUT;
 use crate::error::CommandError;
 use crate::gateway::callers::check_credentials;
-use crate::gateway::gateway_host::{build_host, report_failures, server_specs};
+use crate::gateway::gateway_host::{build_host, report_failures, served_specs};
 use crate::gateway::listeners::Listeners;
 use crate::gateway::metrics::MetricsServer;
 use crate::gateway::pinned_definitions::PinnedDefinitions;
@@ -46,11 +47,12 @@ pub(crate) async fn run(args: &GatewayArgs) -> Result<(), CommandError> {
     let host = build_host(&settings, &screen)?;
     let telemetry = telemetry::start(&host)?;
     let events = host.events();
-    for (name, spec) in server_specs(&settings.servers, &screen) {
+    for (name, spec) in served_specs(&settings, &screen) {
         if let Err(error) = host.add(name.clone(), spec) {
             screen.warn(&format!("{}: {}", one_line(&name), one_line(&error.to_string())));
         }
     }
+    let manifests = manifests::store(&settings.locations);
     let gateway = Gateway::new(host.clone(), options.clone());
     let uses_logins = !settings.is_open_by_default();
     let verifier = listeners.verifier.clone();
@@ -60,11 +62,20 @@ pub(crate) async fn run(args: &GatewayArgs) -> Result<(), CommandError> {
         served = serve(listeners, &mut reloader, signals) => served,
         never = report_failures(events, uses_logins, &screen) => match never {},
         never = pins.follow(&host, &screen) => match never {},
+        never = manifests.follow(&host) => match never {},
         never = MetricsServer::serve(metrics, &screen) => match never {},
     };
     telemetry::finish(telemetry, &screen).await;
-    // Servers that do not end in time are ended by their supervisors.
-    let _ = tokio::time::timeout(CLOSE_TIMEOUT, host.close_detached()).await;
+    match served {
+        // The supervisors stop the servers.
+        Err(CommandError::Interrupted { .. }) => {
+            let _ = tokio::time::timeout(CLOSE_TIMEOUT, host.close_detached()).await;
+        }
+        // A service manager kills what is left when this process has ended.
+        _ => {
+            let _ = tokio::time::timeout(CLOSE_TIMEOUT, host.close()).await;
+        }
+    }
     if let Some(audit) = audit
         && let Err(error) = audit.close(CLOSE_TIMEOUT).await
     {
@@ -97,6 +108,7 @@ fn access_options(
         }
         None => None,
     };
+    options.views.clone_from(&settings.views);
     options.audit.clone_from(&audit);
     Ok((settings.apply_policy(options, screen), audit))
 }

@@ -12,6 +12,7 @@ use switchboard::gateway::config::{
     PolicySource, check_token_passthrough,
 };
 use switchboard::gateway::policy::Policy;
+use switchboard::gateway::view::{View, ViewError};
 use switchboard::host::config::{Locations, ResolvedConfig, Scope};
 
 use crate::args::GatewayArgs;
@@ -37,8 +38,9 @@ pub(crate) struct GatewaySettings {
     pub(crate) locations: Locations,
     pub(crate) servers: ResolvedConfig,
     pub(crate) policy: Option<CompiledPolicy>,
-    /// The text of the policy, or of the document that has it as a table.
+    /// The text of the policy, or a document that has it as its only table.
     pub(crate) policy_text: Option<String>,
+    pub(crate) views: Vec<View>,
     /// Everything that was read.
     pub(crate) sources: SourceFiles,
     /// The keys whose values are those of flags.
@@ -103,12 +105,13 @@ impl GatewaySettings {
             }
             Some(PolicySource::Inline) => {
                 let policy = config.inline_policy(&text).map_err(|error| in_file(error, file.as_deref()))?;
-                (policy, Some(text))
+                (policy, config.policy_excerpt(&text))
             }
             None => (None, None),
         };
+        let views = View::parse_all(&text).map_err(|error| view_error(&error, file.as_deref()))?;
         let sources = SourceFiles::read(watched_files(&config, file.as_deref(), &base, &locations));
-        Ok(Self { config, file, locations, servers, policy, policy_text, sources, overridden })
+        Ok(Self { config, file, locations, servers, policy, policy_text, views, sources, overridden })
     }
 
     /// Returns how long calls under way may take after a signal.
@@ -239,6 +242,11 @@ fn in_file(error: GatewayConfigError, file: Option<&Path>) -> CommandError {
         Some((what, hint)) => CommandError::usage(what).hint(hint),
         None => CommandError::usage(text),
     }
+}
+
+fn view_error(error: &ViewError, file: Option<&Path>) -> CommandError {
+    let place = file.map(|file| format!("{}, ", file.display())).unwrap_or_default();
+    CommandError::usage(format!("{place}{error}")).hint("views are described in docs/gateway.md")
 }
 
 /// Returns the files whose change is a change of the settings. Certificates and key files are reread by their users, too, but

@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde_json::Value;
 use switchboard::gateway::policy::Target;
 
-use crate::gateway::{AppliedServer, needs_restart};
+use crate::gateway::{AppliedServer, AppliedView, needs_restart};
 use crate::plan::decision_change::{DecisionChange, changed_decisions};
 use crate::plan::plan_side::PlanSide;
 
@@ -16,6 +16,7 @@ pub(crate) struct Differences {
     pub(crate) settings: Vec<SettingChange>,
     pub(crate) servers: Vec<ServerDifference>,
     pub(crate) tools: Vec<ToolDifference>,
+    pub(crate) views: Vec<ViewDifference>,
     pub(crate) decisions: Vec<DecisionChange>,
     /// Whether there were too many callers and tools to compare all decisions.
     pub(crate) decisions_cut: bool,
@@ -60,6 +61,29 @@ pub(crate) struct ToolDifference {
     pub(crate) removed: Vec<String>,
 }
 
+/// A view that is added, removed or changed, or whose tools appear or vanish.
+#[derive(Debug, PartialEq, Eq, Serialize)]
+pub(crate) struct ViewDifference {
+    pub(crate) name: String,
+    pub(crate) change: ViewChange,
+    /// Tools that appear, as `server/tool`.
+    pub(crate) added: Vec<String>,
+    /// Tools that vanish.
+    pub(crate) removed: Vec<String>,
+}
+
+/// What happens to a view.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum ViewChange {
+    Added,
+    Removed,
+    /// Its definition differs.
+    Changed,
+    /// Only the tools of its servers differ.
+    Tools,
+}
+
 impl Differences {
     /// Compares two sides.
     pub(crate) fn between(before: &PlanSide, after: &PlanSide) -> Self {
@@ -79,6 +103,7 @@ impl Differences {
             settings: changed_settings(before, after),
             servers: changed_servers(&before.servers, &after.servers),
             tools: changed_tools(before, after),
+            views: changed_views(before, after),
             decisions,
             decisions_cut,
             unknown_tools,
@@ -90,6 +115,7 @@ impl Differences {
     /// Returns whether applying would change nothing.
     pub(crate) fn is_empty(&self) -> bool {
         self.settings.is_empty()
+            && self.views.is_empty()
             && self.servers.is_empty()
             && self.tools.is_empty()
             && self.decisions.is_empty()
@@ -153,6 +179,35 @@ fn changed_tools(before: &PlanSide, after: &PlanSide) -> Vec<ToolDifference> {
         let removed: Vec<String> = was.difference(is).cloned().collect();
         let is_same = added.is_empty() && removed.is_empty();
         (!is_same).then(|| ToolDifference { server: server.clone(), added, removed })
+    };
+    names.into_iter().filter_map(difference).collect()
+}
+
+fn changed_views(before: &PlanSide, after: &PlanSide) -> Vec<ViewDifference> {
+    let names: BTreeSet<&String> = before.views.keys().chain(after.views.keys()).collect();
+    let none = BTreeSet::new();
+    let difference = |name: &String| {
+        let (was, is) = (before.views.get(name), after.views.get(name));
+        let tools = |view: Option<&'_ AppliedView>| view.map_or(none.clone(), |view| view.tools.clone());
+        let (old, new) = (tools(was), tools(is));
+        // Tools of servers that are not known on both sides are no difference.
+        let is_known = |side: &PlanSide, tool: &str| {
+            let server =
+                |name: &String| tool.strip_prefix(name.as_str()).is_some_and(|rest| rest.starts_with('/'));
+            side.tools.keys().any(server) || !side.servers.keys().any(server)
+        };
+        let added: Vec<String> =
+            new.difference(&old).filter(|tool| is_known(before, tool)).cloned().collect();
+        let removed: Vec<String> =
+            old.difference(&new).filter(|tool| is_known(after, tool)).cloned().collect();
+        let change = match (was, is) {
+            (None, _) => ViewChange::Added,
+            (_, None) => ViewChange::Removed,
+            (Some(was), Some(is)) if was.digest != is.digest => ViewChange::Changed,
+            _ if added.is_empty() && removed.is_empty() => return None,
+            _ => ViewChange::Tools,
+        };
+        Some(ViewDifference { name: name.clone(), change, added, removed })
     };
     names.into_iter().filter_map(difference).collect()
 }

@@ -4,10 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use switchboard::gateway::config::CompiledPolicy;
 use switchboard::gateway::policy::Policy;
+use switchboard::gateway::view::View;
 
 use crate::connect::CLOSE_TIMEOUT;
 use crate::error::CommandError;
-use crate::gateway::{AppliedServer, AppliedState, GatewaySettings, build_host, known_tools, server_specs};
+use crate::gateway::{
+    AppliedServer, AppliedState, AppliedView, GatewaySettings, build_host, known_tools, server_specs,
+    tools_of_view,
+};
 use crate::output::Screen;
 use crate::plan::known_callers::{KnownCaller, callers_of_policy, callers_with_keys};
 use crate::sanitize::one_line;
@@ -23,6 +27,7 @@ pub(crate) struct PlanSide {
     pub(crate) has_policy: bool,
     /// The tools of the servers that are known.
     pub(crate) tools: BTreeMap<String, BTreeSet<String>>,
+    pub(crate) views: BTreeMap<String, AppliedView>,
     pub(crate) callers: BTreeSet<KnownCaller>,
     pub(crate) warnings: Vec<String>,
     /// Why a gateway did not apply the file when it was last changed.
@@ -55,6 +60,7 @@ impl PlanSide {
             policy,
             has_policy,
             tools: tools.collect(),
+            views: state.views,
             warnings: Vec::new(),
             error: state.error,
         })
@@ -81,6 +87,7 @@ impl PlanSide {
             policy,
             has_policy,
             tools: BTreeMap::new(),
+            views: state.views,
             callers,
             warnings,
             error: None,
@@ -95,6 +102,16 @@ impl PlanSide {
             {
                 self.tools.insert(name.clone(), tools.clone());
             }
+        }
+    }
+
+    /// Finds the tools of the views among those that are known.
+    pub(crate) fn set_view_tools(&mut self, views: &[View]) {
+        for view in views {
+            let Some(applied) = self.views.get_mut(view.name()) else { continue };
+            let all =
+                self.tools.iter().flat_map(|(server, tools)| tools.iter().map(move |tool| (server, tool)));
+            applied.tools = tools_of_view(view, all);
         }
     }
 

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::output::OutputStream;
-use crate::plan::differences::{Differences, ServerDifference};
+use crate::plan::differences::{Differences, ServerDifference, ViewChange};
 use crate::sanitize::one_line;
 
 /// How many changed decisions are shown; the JSON has all of them.
@@ -21,6 +21,7 @@ pub(crate) fn render(differences: &Differences, out: &OutputStream) -> String {
     settings(differences, &mut text);
     servers(differences, out, &mut text);
     tools(differences, out, &mut text);
+    views(differences, out, &mut text);
     decisions(differences, &mut text);
     if !differences.unknown_tools.is_empty() {
         let names: Vec<String> = differences.unknown_tools.iter().map(|name| one_line(name)).collect();
@@ -83,6 +84,23 @@ fn tools(differences: &Differences, out: &OutputStream, text: &mut String) {
         }
         for tool in &change.removed {
             let _ = writeln!(text, "{} tool {server}/{}", out.red("-"), one_line(tool));
+        }
+    }
+}
+
+fn views(differences: &Differences, out: &OutputStream, text: &mut String) {
+    for view in &differences.views {
+        let sign = match view.change {
+            ViewChange::Added => out.green("+"),
+            ViewChange::Removed => out.red("-"),
+            ViewChange::Changed | ViewChange::Tools => "~".into(),
+        };
+        let _ = writeln!(text, "{sign} view {}", one_line(&view.name));
+        for tool in &view.added {
+            let _ = writeln!(text, "    {} {}", out.green("+"), one_line(tool));
+        }
+        for tool in &view.removed {
+            let _ = writeln!(text, "    {} {}", out.red("-"), one_line(tool));
         }
     }
 }

@@ -10,11 +10,13 @@ use toml::Spanned;
 
 use super::callers::CallersConfig;
 use super::error::{GatewayConfigError, GatewayConfigErrorKind};
+use super::excerpt::excerpt;
 use super::listen::ListenConfig;
 use super::policy_source::{CompiledPolicy, PolicySource};
 use super::values;
 use crate::names::PrefixPolicy;
 use crate::options::{GatewayOptions, ParkedLimits};
+use crate::view::ViewDocument;
 
 /// The maximum size of a document.
 const MAX_DOCUMENT_BYTES: usize = 1024 * 1024;
@@ -68,6 +70,8 @@ pub struct GatewayConfig {
     pub callers: CallersConfig,
     /// Sizes and times of requests.
     pub limits: RequestLimits,
+    /// The views by name; [`View::parse_all`](crate::view::View::parse_all) checks them.
+    pub views: BTreeMap<String, ViewDocument>,
     /// The servers by name: entries as in `mcpServers`.
     pub(super) servers: BTreeMap<String, Spanned<serde_json::Value>>,
     /// Where the lines of the text end.
@@ -184,6 +188,11 @@ impl GatewayConfig {
             }),
             Some(PolicySource::File(_)) | None => Ok(None),
         }
+    }
+
+    /// Returns a document with nothing but the table `[policy]` of `text`, the document itself: without secrets of servers.
+    pub fn policy_excerpt(&self, text: &str) -> Option<String> {
+        matches!(self.policy, Some(PolicySource::Inline)).then(|| excerpt(text, "policy"))?
     }
 
     /// Returns the options of the gateway, without policy, limits and audit log.

@@ -12,6 +12,7 @@
 mod callers;
 mod document;
 mod error;
+mod excerpt;
 mod listen;
 mod passthrough;
 mod policy_source;

@@ -151,7 +151,7 @@ fn error_type(error: &HostError) -> Cow<'static, str> {
             "not_ready"
         }
         HostError::NeedsAuth { .. } => "needs_auth",
-        HostError::Busy { .. } => "busy",
+        HostError::Busy { .. } | HostError::TooManySessions { .. } => "busy",
         HostError::UnknownTool { .. } | HostError::Ambiguous { .. } => "unknown_tool",
         HostError::Withheld { .. } | HostError::Refused { .. } => "refused",
         HostError::Arguments { .. } => "invalid_arguments",

@@ -88,9 +88,10 @@ impl Server {
             .unwrap_or_else(|| Err(RpcError::internal("Internal error: the request could not be handled")))
     }
 
-    /// Returns whether an owner may follow a task.
-    pub(crate) fn may_follow(&self, task: &str, owner: Option<&str>) -> bool {
-        self.call_back("may_follow", |handler| handler.may_follow(task, owner)).unwrap_or(false)
+    /// Returns whether a caller may follow a task.
+    pub(crate) fn may_follow(&self, task: &str, channel: &dyn ReplyChannel) -> bool {
+        let caller = channel.caller();
+        self.call_back("may_follow", |handler| handler.may_follow_as(task, caller)).unwrap_or(false)
     }
 
     /// Returns the input schema of a tool whose arguments are mirrored in headers.
@@ -155,6 +156,7 @@ impl ChangeListener for SessionListener {
         }
         let params = match change {
             ServerChange::Resource(uri) => Raw::encode(&ResourceUpdated::new(uri.as_str())).ok(),
+            ServerChange::Notification { params, .. } => Some(params.clone()),
             _ => None,
         };
         self.channel.note(change.method(), params.as_ref());

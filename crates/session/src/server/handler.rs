@@ -88,6 +88,11 @@ pub trait Handler: Send + Sync + 'static {
         true
     }
 
+    /// Returns whether this caller may follow a task; by default as [`Self::may_follow`].
+    fn may_follow_as(&self, task: &str, caller: Option<&Caller>) -> bool {
+        self.may_follow(task, caller.map(Caller::principal).as_deref())
+    }
+
     /// Called when the roots of a legacy client have changed.
     fn roots_changed(&self) {}
 
@@ -100,6 +105,16 @@ pub trait Handler: Send + Sync + 'static {
     /// Called when a subscription ends.
     fn unsubscribed(&self, uri: &str) {
         let _ = uri;
+    }
+
+    /// Called when a listen stream for a task starts. Each call is followed by [`Self::task_unfollowed`].
+    fn task_followed(&self, task: &str) {
+        let _ = task;
+    }
+
+    /// Called when a listen stream for a task ends.
+    fn task_unfollowed(&self, task: &str) {
+        let _ = task;
     }
 
     /// Called for a client's notification that no revision defines.
@@ -137,6 +152,10 @@ impl<H: Handler + ?Sized> Handler for Arc<H> {
         (**self).may_follow(task, owner)
     }
 
+    fn may_follow_as(&self, task: &str, caller: Option<&Caller>) -> bool {
+        (**self).may_follow_as(task, caller)
+    }
+
     fn roots_changed(&self) {
         (**self).roots_changed();
     }
@@ -147,6 +166,14 @@ impl<H: Handler + ?Sized> Handler for Arc<H> {
 
     fn unsubscribed(&self, uri: &str) {
         (**self).unsubscribed(uri);
+    }
+
+    fn task_followed(&self, task: &str) {
+        (**self).task_followed(task);
+    }
+
+    fn task_unfollowed(&self, task: &str) {
+        (**self).task_unfollowed(task);
     }
 
     fn notification_received(&self, method: &str, params: Option<&Raw>) {

@@ -79,6 +79,16 @@ impl Session {
         self.handshake.get()
     }
 
+    /// Returns the revision; the latest one before the handshake.
+    pub(crate) fn revision(&self) -> Revision {
+        self.handshake().map_or(Revision::LATEST_LEGACY, |handshake| handshake.revision)
+    }
+
+    /// Returns a unique key of the session; `None` before the handshake.
+    pub(crate) fn key(&self) -> Option<String> {
+        self.handshake().map(|handshake| handshake.key.clone())
+    }
+
     /// Ends the session and its subscriptions.
     pub fn end(&self) {
         self.over.set();
@@ -221,6 +231,7 @@ pub(crate) fn initialize(
     server: &ServerProfile,
     session: &Session,
     params: Option<&Raw>,
+    caller: Option<&Caller>,
 ) -> Result<InitializeResult, RpcError> {
     if session.is_open() {
         return Err(server.opening.already_initialized_error());
@@ -236,6 +247,6 @@ pub(crate) fn initialize(
     }
     let mut result =
         InitializeResult::new(revision.as_str(), server.capabilities.clone(), server.info.clone());
-    result.instructions = server.instructions.get();
+    result.instructions = server.instructions.get(caller);
     Ok(result)
 }
