@@ -128,7 +128,7 @@ function FrameTable({ frames, selected, onSelect, follow }: FrameTableProps) {
 function FrameRow({ frame }: { frame: Frame }) {
   return (
     <div class={`frame-row ${frame.kind} ${frame.status ?? ""}`}>
-      <span class="muted">{clock(frame.atMs, true)}</span>
+      <span class="muted">{clock(frame.atMs)}<span class="wide-only">{clock(frame.atMs, true).slice(8)}</span></span>
       <span class={`direction ${frame.direction}`}>{frame.direction === "out" ? <OutIcon /> : <InIcon />}<span class="visually-hidden">{frame.direction === "out" ? "to" : "from"}</span></span>
       <span class="ellipsis"><Text value={frame.server} max={40} /></span>
       <span class="mono ellipsis"><Text value={frame.method ?? frame.kind} max={60} /></span>
