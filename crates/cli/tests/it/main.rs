@@ -18,6 +18,7 @@ mod gateway_config;
 mod gateway_listeners;
 mod gateway_program;
 mod gateway_shutdown;
+mod gateway_views;
 mod home;
 mod json;
 mod keys;
