@@ -639,7 +639,10 @@ fn gateway() -> Vec<Row> {
         ),
         row(
             "a question waits for others of its call",
-            fixed("25 ms (*fixed*)", &[(&source("relay"), "GATHER: Duration = Duration::from_millis(25);")]),
+            fixed(
+                "25 ms (*fixed*)",
+                &[(&source("held_exchange"), "GATHER: Duration = Duration::from_millis(25);")],
+            ),
         ),
         row(
             "instructions of one server, of all",
@@ -648,6 +651,47 @@ fn gateway() -> Vec<Row> {
                 &[
                     (&instructions, "MAX_OF_SERVER: usize = 4 * 1024;"),
                     (&instructions, "MAX_OF_ALL: usize = 16 * 1024;"),
+                ],
+            ),
+        ),
+        row(
+            "tasks that are listed and announced, of one caller, of all",
+            fixed(
+                "1,000, 10,000 (*fixed*), for a day",
+                &[
+                    (&source("owned_tasks"), "MAX_TASKS_PER_OWNER: usize = 1_000;"),
+                    (&source("owned_tasks"), "MAX_TASKS: usize = 10_000;"),
+                    (&source("tasks/create"), "LISTED: Duration = Duration::from_secs(24 * 60 * 60);"),
+                ],
+            ),
+        ),
+        row(
+            "an id that a server gives a task, the id of the gateway",
+            fixed(
+                "512 bytes, 4 KiB (*fixed*)",
+                &[
+                    (&source("tasks/task_handle"), "MAX_UPSTREAM_ID_BYTES: usize = 512;"),
+                    (&source("tasks/task_handle"), "MAX_BYTES: usize = 4 * 1024;"),
+                ],
+            ),
+        ),
+        row(
+            "the id of a task without a lifetime",
+            fixed(
+                "30 days (*fixed*)",
+                &[(
+                    &source("tasks/task_handle"),
+                    "DEFAULT_LIFETIME: Duration = Duration::from_secs(30 * 24 * 60 * 60);",
+                )],
+            ),
+        ),
+        row(
+            "clients asked to visit a URL, after their call",
+            fixed(
+                "1,000, 10 min (*fixed*)",
+                &[
+                    (&source("url_questions"), "MAX_QUESTIONS: usize = 1_000;"),
+                    (&source("url_questions"), "LIFETIME: Duration = Duration::from_secs(10 * 60);"),
                 ],
             ),
         ),
