@@ -127,7 +127,8 @@ async fn questions(
         Ok(UpstreamResult { raw: sent.map_err(from_host)?, revision })
     });
     let replica = &gateway.options.replica;
-    let exchange = Exchange::new((handle.server(), replica), call, received, Arc::new(NoticeSink::new()))?;
+    let exchange =
+        Exchange::new(handle.server(), call, received, Arc::new(NoticeSink::new())).with_id(replica)?;
     gateway.task_questions.hold(key.clone(), exchange, (permit, gateway.options.parked.lifetime));
     Ok(gateway.task_questions.get(&key).await.unwrap_or_default())
 }
