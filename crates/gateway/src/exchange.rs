@@ -30,10 +30,11 @@ pub(crate) type UpstreamCall = BoxFuture<'static, Result<UpstreamResult, RpcErro
 
 /// A relayed call.
 pub(crate) struct Exchange {
+    /// By which a retry finds it while it is parked; empty if it cannot be parked.
     pub(crate) id: String,
     pub(crate) server: Arc<str>,
     call: UpstreamCall,
-    questions: mpsc::Receiver<Question>,
+    questions: mpsc::Receiver<Box<Question>>,
     /// Questions without an answer.
     pub(crate) outstanding: Vec<OutstandingQuestion>,
     used_keys: HashSet<String>,
@@ -49,20 +50,26 @@ pub(crate) struct OutstandingQuestion {
 }
 
 impl Exchange {
-    /// Creates the exchange of an upstream call. Its id is random and names the replica that holds it.
+    /// Creates the exchange of an upstream call, which cannot be parked.
+    pub(crate) fn new(
+        server: Arc<str>,
+        call: UpstreamCall,
+        questions: mpsc::Receiver<Box<Question>>,
+        notices: Arc<NoticeSink>,
+    ) -> Self {
+        let (id, outstanding, used_keys) = (String::new(), Vec::new(), HashSet::new());
+        Self { id, server, call, questions, outstanding, used_keys, notices }
+    }
+
+    /// Gives it an id, so that it can be parked. The id is random and names the replica that holds the exchange.
     ///
     /// # Errors
     /// When the system has no randomness to give.
-    pub(crate) fn new(
-        (server, replica): (Arc<str>, &str),
-        call: UpstreamCall,
-        questions: mpsc::Receiver<Question>,
-        notices: Arc<NoticeSink>,
-    ) -> Result<Self, RpcError> {
+    pub(crate) fn with_id(mut self, replica: &str) -> Result<Self, RpcError> {
         let mut bytes = [0; 16];
         getrandom::fill(&mut bytes).map_err(|error| RpcError::internal(error.to_string()))?;
-        let id = format!("{:032x}@{replica}", u128::from_le_bytes(bytes));
-        Ok(Self { id, server, call, questions, outstanding: Vec::new(), used_keys: HashSet::new(), notices })
+        self.id = format!("{:032x}@{replica}", u128::from_le_bytes(bytes));
+        Ok(self)
     }
 
     /// Polls the upstream call; pending also when there are new questions, which are in `outstanding` then.
@@ -70,7 +77,7 @@ impl Exchange {
         let polled = self.call.as_mut().poll(task);
         if polled.is_pending() {
             while let Poll::Ready(Some(question)) = self.questions.poll_recv(task) {
-                self.add(question);
+                self.add(*question);
             }
             // The server has cancelled these questions.
             self.outstanding.retain_mut(|question| question.answer.poll_closed(task).is_pending());

@@ -55,13 +55,14 @@ impl HeldExchange {
         permit: Option<ParkedPermit>,
     ) -> Self {
         exchange.notices.attach(Some(cx.clone()));
+        let may_park = cx.replays_handler() && !exchange.id.is_empty();
         let keep_alive = cx.wants_progress().then(|| Box::pin(tokio::time::sleep(state.options.keep_alive)));
         Self {
             exchange: Some(exchange),
             asks: Vec::new(),
             permit,
             principal: cx.caller().map(Caller::principal),
-            may_park: cx.replays_handler(),
+            may_park,
             gather: None,
             keep_alive,
             related_task: None,

@@ -166,13 +166,8 @@ mod tests {
 
     fn exchange() -> Exchange {
         let (_, questions) = QuestionHandler::new();
-        Exchange::new(
-            (server(), "here"),
-            Box::pin(std::future::pending()),
-            questions,
-            Arc::new(NoticeSink::new(None)),
-        )
-        .unwrap()
+        let notices = Arc::new(NoticeSink::new(None));
+        Exchange::new(server(), Box::pin(std::future::pending()), questions, notices).with_id("here").unwrap()
     }
 
     fn server() -> Arc<str> {

@@ -27,11 +27,12 @@ pub(crate) struct Question {
 
 /// Passes the questions of one call on.
 pub(crate) struct QuestionHandler {
-    sender: mpsc::Sender<Question>,
+    // Boxed: a channel has room for 32 questions from the start, and most calls ask none.
+    sender: mpsc::Sender<Box<Question>>,
 }
 
 impl QuestionHandler {
-    pub(crate) fn new() -> (Self, mpsc::Receiver<Question>) {
+    pub(crate) fn new() -> (Self, mpsc::Receiver<Box<Question>>) {
         let (sender, receiver) = mpsc::channel(MAX_QUESTIONS);
         (Self { sender }, receiver)
     }
@@ -40,7 +41,7 @@ impl QuestionHandler {
         let (answer, answered) = oneshot::channel();
         let question = Question { key: asker.key.clone(), request: relayed_question(request), answer };
         self.sender
-            .try_send(question)
+            .try_send(Box::new(question))
             .map_err(|_| HandlerError::new(format!("more than {MAX_QUESTIONS} questions of one call")))?;
         answered.await.unwrap_or_else(|_| Err(HandlerError::new("the call was cancelled")))
     }

@@ -106,9 +106,19 @@ pub(crate) async fn relay(
         return Err(question_expired());
     }
     let related_task = request.related_task.clone();
-    let exchange = start(&state, &cx, request, (info, InterimPolicy::Answer))?;
-    let id = exchange.id.clone();
-    cx.step(EXCHANGE_STEP, || async { Ok::<String, RpcError>(id) }).await.map_err(RpcError::from)??;
+    let exchange = start(&state, &cx, request, (info, InterimPolicy::Answer));
+    // Only a client that retries can find it again.
+    let exchange = match cx.replays_handler() {
+        true => {
+            let exchange = exchange.with_id(&state.options.replica)?;
+            let id = exchange.id.clone();
+            cx.step(EXCHANGE_STEP, || async { Ok::<String, RpcError>(id) })
+                .await
+                .map_err(RpcError::from)??;
+            exchange
+        }
+        false => exchange,
+    };
     HeldExchange::new(state, cx, exchange, None).with_related_task(related_task).result().await
 }
 
@@ -119,7 +129,7 @@ async fn relay_self_contained(
     request: UpstreamRequest,
     (info, answers): (Arc<SessionInfo>, Option<RelayedAnswers>),
 ) -> Result<UpstreamResult, RpcError> {
-    let exchange = start(&state, &cx, request, (info, InterimPolicy::Return(answers)))?;
+    let exchange = start(&state, &cx, request, (info, InterimPolicy::Return(answers)));
     let result = HeldExchange::new(state, cx.clone(), exchange, None).result().await?;
     if ResultType::of(&result.raw) != ResultType::InputRequired {
         return Ok(result);
@@ -155,7 +165,7 @@ fn start(
     cx: &RequestContext,
     request: UpstreamRequest,
     (info, interim): (Arc<SessionInfo>, InterimPolicy),
-) -> Result<Exchange, RpcError> {
+) -> Exchange {
     let (handler, questions) = QuestionHandler::new();
     let active = state.active_calls.register(&request.server, CallOwner::of(cx));
     let notices = Arc::new(NoticeSink::new(Some(active)));
@@ -188,7 +198,7 @@ fn start(
         };
         Ok(UpstreamResult { raw: sent.map_err(from_host)?, revision: info.revision })
     });
-    Exchange::new((server, &state.options.replica), call, questions, notices)
+    Exchange::new(server, call, questions, notices)
 }
 
 /// Returns the options of an upstream call.
