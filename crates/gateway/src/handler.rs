@@ -45,15 +45,18 @@ impl Handler for GatewayHandler {
             ServerRequest::ListPrompts(params) => list(state, cx, params, Exposed::prompt_page),
             ServerRequest::ListResources(params) => list(state, cx, params, Exposed::resource_page),
             ServerRequest::ListResourceTemplates(params) => list(state, cx, params, Exposed::template_page),
-            ServerRequest::CallTool(params) => HandlerOutcome::later(call_tool(state, cx, params)),
-            ServerRequest::GetPrompt(params) => HandlerOutcome::later(get_prompt(state, cx, params)),
-            ServerRequest::ReadResource(params) => HandlerOutcome::later(read_resource(state, cx, params)),
-            ServerRequest::Complete(params) => HandlerOutcome::later(complete(state, cx, params)),
+            ServerRequest::CallTool(params) => run(&self.state, call_tool(state, cx, params)),
+            ServerRequest::GetPrompt(params) => run(&self.state, get_prompt(state, cx, params)),
+            ServerRequest::ReadResource(params) => run(&self.state, read_resource(state, cx, params)),
+            ServerRequest::Complete(params) => run(&self.state, complete(state, cx, params)),
             other => HandlerOutcome::error(RpcError::method_not_found(other.method())),
         }
     }
 
     fn may_subscribe_as(&self, uri: &str, caller: Option<&Caller>) -> Result<(), RpcError> {
+        if self.state.is_removed() {
+            return Err(view_removed());
+        }
         let owner = self.state.exposed().find_resource(uri)?;
         self.state.gateway.access.check_subscription(
             &self.state.subject(caller),
@@ -77,6 +80,15 @@ impl Handler for GatewayHandler {
         let schema = &exposed.tool(tool)?.item.tool().input_schema;
         schema.as_str().contains("x-mcp-header").then(|| schema.clone())
     }
+}
+
+/// Runs a call, which counts as under way until it ends or is dropped.
+fn run(state: &Arc<ViewState>, call: impl Future<Output = Reply> + Send + 'static) -> HandlerOutcome {
+    let running = state.begin_call();
+    HandlerOutcome::later(async move {
+        let _running = running;
+        call.await
+    })
 }
 
 /// Answers a list from memory; the first ones wait for servers that are starting.

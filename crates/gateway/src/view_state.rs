@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use parking_lot::Mutex;
 use switchboard_protocol::{Raw, RpcError};
 use switchboard_session::server::{Caller, Publisher};
+use tokio::sync::watch;
 
 use crate::exposed::Exposed;
 use crate::policy::Subject;
@@ -26,6 +27,8 @@ pub(crate) struct ViewState {
     // Held while the catalog is exposed anew, never across an await.
     exposed: Mutex<Arc<Exposed>>,
     is_removed: AtomicBool,
+    /// The number of calls under way.
+    running: watch::Sender<usize>,
 }
 
 impl ViewState {
@@ -38,6 +41,7 @@ impl ViewState {
             subscriptions: Subscriptions::default(),
             exposed: Mutex::new(Arc::new(exposed)),
             is_removed: AtomicBool::new(false),
+            running: watch::Sender::new(0),
         }
     }
 
@@ -61,6 +65,17 @@ impl ViewState {
         let catalog = self.gateway.host.catalog();
         *self.exposed.lock() = Arc::new(Exposed::new(&catalog, rules, self.gateway.options.prefix));
         self.announce_all();
+    }
+
+    /// Counts a call until the guard is dropped.
+    pub(crate) fn begin_call(self: &Arc<Self>) -> RunningCall {
+        self.running.send_modify(|running| *running += 1);
+        RunningCall(Arc::clone(self))
+    }
+
+    /// Waits until no call is under way.
+    pub(crate) async fn calls_ended(&self) {
+        let _ = self.running.subscribe().wait_for(|running| *running == 0).await;
     }
 
     /// Refuses all further requests.
@@ -101,5 +116,14 @@ impl ViewState {
         self.publisher.tools_changed();
         self.publisher.prompts_changed();
         self.publisher.resources_changed();
+    }
+}
+
+/// A call under way.
+pub(crate) struct RunningCall(Arc<ViewState>);
+
+impl Drop for RunningCall {
+    fn drop(&mut self) {
+        self.0.running.send_modify(|running| *running -= 1);
     }
 }
