@@ -1,5 +1,6 @@
 //! The command line of `switchboard`, parsed but not resolved.
 
+mod audit;
 mod completions;
 mod demo;
 mod gateway;
@@ -20,6 +21,7 @@ use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::error::{CommandError, ErrorFormat};
 
+pub(crate) use audit::AuditArgs;
 pub(crate) use completions::{CompletionsArgs, ManArgs};
 pub(crate) use demo::{DemoArgs, DemoServerArgs};
 pub(crate) use gateway::{GatewayArgs, PlanArgs};
@@ -132,6 +134,8 @@ pub(crate) enum Command {
     Plan(PlanArgs),
     /// Check the policy of a gateway, and tell what it decides about a call
     Policy(PolicyArgs),
+    /// Filter the audit log of a gateway, and export it
+    Audit(AuditArgs),
     /// Create, list and revoke the API keys of a service
     Key(KeyArgs),
     /// Explain why a tool is missing or refused, or why a server refuses your login
@@ -203,6 +207,7 @@ impl Command {
             | Self::Completions(_)
             | Self::Man(_)
             | Self::Gateway(_)
+            | Self::Audit(_)
             | Self::Demo(_)
             | Self::DemoServer(_) => false,
         };

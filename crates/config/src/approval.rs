@@ -4,8 +4,8 @@
 //! run or reached needs a new one. Approvals are stored with the user's files, so no project can approve itself.
 //!
 //! An approval covers all fields that determine what runs, where it runs, what it receives, where it is reached and which
-//! of its tools are shown, as written. It does not cover `disabled`, `required`, `lazy`, `timeout`, `startupTimeout` and
-//! `restart`, which change when a server runs and not what it is; `trust`, which no project can set; and unknown
+//! of its tools are shown, as written. It does not cover `disabled`, `required`, `lazy`, `timeout`, `startupTimeout`,
+//! `idleTimeout` and `restart`, which change when a server runs and not what it is; `trust`, which no project can set; and unknown
 //! fields, which have no effect.
 
 use std::collections::BTreeMap;
@@ -24,8 +24,8 @@ use crate::update::update;
 /// Size limit of the file, which includes consent screens.
 const MAX_FILE_BYTES: u64 = 16 * 1024 * 1024;
 /// Fields that an approval does not cover.
-const UNCOVERED_FIELDS: [&str; 7] =
-    ["disabled", "required", "lazy", "timeout", "startupTimeout", "restart", "trust"];
+const UNCOVERED_FIELDS: [&str; 8] =
+    ["disabled", "required", "lazy", "timeout", "startupTimeout", "idleTimeout", "restart", "trust"];
 
 /// The approval status of a server's exact configuration.
 #[derive(Clone, Debug, PartialEq)]

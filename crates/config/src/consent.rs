@@ -80,8 +80,17 @@ impl ConsentScreen {
         lines.put_all("allowTools", &config.settings.allow_tools);
         lines.put_all("denyTools", &config.settings.deny_tools);
         // Settings about when it runs and for how long.
-        const SETTINGS: [&str; 7] =
-            ["disabled", "required", "lazy", "trust", "timeout", "startupTimeout", "restart"];
+        const SETTINGS: [&str; 9] = [
+            "disabled",
+            "required",
+            "lazy",
+            "trust",
+            "timeout",
+            "startupTimeout",
+            "restart",
+            "share",
+            "idleTimeout",
+        ];
         let plain = ServerConfig::new(config.transport.clone()).with_settings(config.settings.clone());
         for (key, value) in plain.fields() {
             if SETTINGS.contains(&key.as_str()) {

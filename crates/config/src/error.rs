@@ -133,7 +133,7 @@ pub enum ConfigErrorKind {
         /// The requirement that the value violates.
         what: &'static str,
     },
-    /// A number is out of range.
+    /// A value is none of the allowed ones.
     #[error("must be {range}")]
     Range {
         /// The valid range.

@@ -64,5 +64,5 @@ pub use resolve::{ConfiguredServer, Layer, ResolveContext, ResolvedConfig, Shado
 pub use rule::{MatchingRules, Rule, RuleError, Rules, Verdict};
 pub use scope::Scope;
 pub use server_config::{Binding, ServerConfig, Settings, TransportConfig};
-pub use start::{OffReason, RestartPolicy, StartPolicy};
+pub use start::{OffReason, RestartPolicy, SharePolicy, StartPolicy};
 pub use warning::Warning;

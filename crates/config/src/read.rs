@@ -7,7 +7,7 @@ use crate::field_reader::{
 };
 use crate::read_oauth;
 use crate::server_config::{Binding, ServerConfig, Settings, TransportConfig};
-use crate::start::RestartPolicy;
+use crate::start::{RestartPolicy, SharePolicy};
 use crate::warning::Warning;
 
 /// Values of `type` that other programs use for streamable HTTP.
@@ -107,8 +107,19 @@ fn settings(fields: &mut FieldReader<'_>) -> Result<Settings, ConfigError> {
         timeout: fields.read("timeout", milliseconds)?,
         startup_timeout: fields.read("startupTimeout", milliseconds)?,
         restart: fields.read("restart", restart)?,
+        share: fields.read("share", share)?,
+        idle_timeout: fields.read("idleTimeout", milliseconds)?,
         allow_tools: fields.read("allowTools", texts)?.unwrap_or_default(),
         deny_tools: fields.read("denyTools", texts)?.unwrap_or_default(),
+    })
+}
+
+fn share(node: &Node) -> Result<SharePolicy, FieldError> {
+    let word = node.text();
+    let found = SharePolicy::ALL.into_iter().find(|policy| word == Some(policy.as_str()));
+    found.ok_or_else(|| {
+        let range = "\"per-principal\", \"always\", \"per-session\" or \"per-root\"";
+        field_error(node, ConfigErrorKind::Range { range })
     })
 }
 

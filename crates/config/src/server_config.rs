@@ -15,7 +15,7 @@ use switchboard_http::Secret;
 use crate::document::Node;
 use crate::headers_helper::HeadersHelperConfig;
 use crate::oauth::OAuthConfig;
-use crate::start::RestartPolicy;
+use crate::start::{RestartPolicy, SharePolicy};
 
 /// The configuration of a server as written: its transport and its settings.
 ///
@@ -122,6 +122,10 @@ pub struct Settings {
     pub startup_timeout: Option<Duration>,
     /// The restart policy: `"never"`, or the number of consecutive failures after which the host gives up.
     pub restart: Option<RestartPolicy>,
+    /// Which callers of a gateway share a session with it: `share`.
+    pub share: Option<SharePolicy>,
+    /// How long a session may be unused before it is closed: `idleTimeout`, in milliseconds.
+    pub idle_timeout: Option<Duration>,
     /// Globs of the tools that are shown.
     pub allow_tools: Vec<String>,
     /// Globs of the tools that are hidden.
@@ -278,6 +282,8 @@ impl FieldWriter {
             Some(RestartPolicy::Never) => self.put("restart", "never"),
             Some(RestartPolicy::WithBackoff { max_failures }) => self.put("restart", max_failures),
         }
+        self.put_some("share", settings.share.map(SharePolicy::as_str));
+        self.put_some("idleTimeout", settings.idle_timeout.map(millis));
         self.put_list("allowTools", &settings.allow_tools);
         self.put_list("denyTools", &settings.deny_tools);
     }

@@ -20,6 +20,34 @@ pub enum OffReason {
     Unapproved,
 }
 
+/// Which callers of a gateway share a session with a server, and so the process of a stdio server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum SharePolicy {
+    /// Callers of one principal: `per-principal`.
+    PerPrincipal,
+    /// All callers: `always`.
+    Always,
+    /// Requests of one session of a client: `per-session`.
+    PerSession,
+    /// Callers of one principal that have the same roots: `per-root`.
+    PerRoot,
+}
+
+impl SharePolicy {
+    /// All policies.
+    pub const ALL: [Self; 4] = [Self::PerPrincipal, Self::Always, Self::PerSession, Self::PerRoot];
+
+    /// Returns the value of the `share` field.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::PerPrincipal => "per-principal",
+            Self::Always => "always",
+            Self::PerSession => "per-session",
+            Self::PerRoot => "per-root",
+        }
+    }
+}
+
 /// What happens after a connection is lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RestartPolicy {

@@ -2,10 +2,11 @@
 
 use std::sync::{Arc, Weak};
 
-use switchboard_host::{HostEvent, HostEvents, StatusKind};
+use switchboard_host::{HostEvent, HostEvents};
 use switchboard_session::client::Change;
 use tokio::task::JoinHandle;
 
+use crate::tasks;
 use crate::view_state::ViewState;
 
 /// The task that follows the events of the host; aborted on drop.
@@ -46,11 +47,11 @@ async fn follow(mut events: HostEvents, state: Weak<ViewState>) {
                 publisher.prompts_changed();
                 publisher.resources_changed();
             }
-            HostEvent::Status { server, status } if status.kind() != StatusKind::Connected => {
-                state.gateway.log_levels.forget(&server);
+            HostEvent::ServerChange { server, change: Change::ElicitationDone { id } } => {
+                state.gateway.url_questions.complete(&server, &id);
             }
-            HostEvent::ServerChange { change: Change::ElicitationDone { id }, .. } => {
-                state.gateway.url_question_done(&id);
+            HostEvent::ServerChange { server, change: Change::Task(raw) } => {
+                tasks::notify_owner(&state, &server, &raw);
             }
             _ => {}
         }

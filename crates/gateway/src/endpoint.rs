@@ -32,12 +32,11 @@ impl GatewayEndpoint {
     /// Creates the endpoint.
     pub fn new(gateway: &Gateway, options: HttpServerOptions) -> Self {
         let views = Arc::new(ViewServices::new(options.clone()));
-        Self {
-            service: HttpService::new(gateway.server(), options),
-            views,
-            gateway: gateway.clone(),
-            was_ready: Arc::default(),
+        let service = HttpService::new(gateway.server(), options);
+        if let Some(metrics) = gateway.metrics() {
+            metrics.add_sessions(service.session_counter());
         }
+        Self { service, views, gateway: gateway.clone(), was_ready: Arc::default() }
     }
 
     fn is_ready(&self) -> bool {

@@ -29,6 +29,11 @@ pub(crate) fn from_host(error: HostError) -> RpcError {
                 format!("{text}\nNothing was sent; try again later."),
             )
         }
+        HostError::TooManySessions { .. } => with_reason(
+            ErrorCode::INTERNAL_ERROR,
+            "too_many_sessions",
+            format!("{text}\nNothing was sent; try again later."),
+        ),
         HostError::Busy { .. } => with_reason(
             ErrorCode::INTERNAL_ERROR,
             "upstream_busy",
@@ -52,12 +57,37 @@ pub(crate) fn unknown_prompt(name: &str) -> RpcError {
     RpcError::invalid_params(format!("Unknown prompt: {name}"))
 }
 
+/// The error for a task that does not exist, or not for this caller.
+pub(crate) fn unknown_task(id: &str) -> RpcError {
+    RpcError::invalid_params(format!("Unknown task: {id}"))
+}
+
+/// The error for a task in a session of another replica of the gateway.
+pub(crate) fn task_elsewhere() -> RpcError {
+    with_reason(
+        ErrorCode::INTERNAL_ERROR,
+        "task_elsewhere",
+        "the task is in a session of another replica of the gateway; ask that one".to_owned(),
+    )
+}
+
 /// The error for the answer to a question that no call waits for.
 pub(crate) fn question_expired() -> RpcError {
     with_reason(
         ErrorCode::INVALID_PARAMS,
         "question_expired",
         "the question has expired; call the tool again. It may have run up to the question".to_owned(),
+    )
+}
+
+/// The error for the answer to a question of a call that another replica of the gateway holds.
+pub(crate) fn question_elsewhere() -> RpcError {
+    with_reason(
+        ErrorCode::INVALID_PARAMS,
+        "question_elsewhere",
+        "the call waits for this answer on another replica of the gateway; send the answer to that one, or call the tool \
+         again. It may have run up to the question"
+            .to_owned(),
     )
 }
 
@@ -70,17 +100,6 @@ pub(crate) fn too_many_questions(limit: usize) -> RpcError {
             "{limit} questions wait for an answer already, which is the limit; answer some of them, then call the tool \
              again. The call was cancelled; it may have run up to its question"
         ),
-    )
-}
-
-/// The error for a call that arrives while the gateway shuts down.
-pub(crate) fn shutting_down() -> RpcError {
-    with_reason(
-        ErrorCode::INTERNAL_ERROR,
-        "shutting_down",
-        "the gateway is shutting down; nothing was sent. Try again: on another gateway, or when it has restarted. A call that \
-         waited for an answer ends with this gateway; it may have run up to its question"
-            .to_owned(),
     )
 }
 
@@ -99,6 +118,17 @@ pub(crate) fn view_removed() -> RpcError {
         ErrorCode::INVALID_REQUEST,
         "view_removed",
         "this view of the gateway was removed; connect to another one".to_owned(),
+    )
+}
+
+/// The error for a call that arrives while the gateway shuts down.
+pub(crate) fn shutting_down() -> RpcError {
+    with_reason(
+        ErrorCode::INTERNAL_ERROR,
+        "shutting_down",
+        "the gateway is shutting down; nothing was sent. Try again: on another gateway, or when it has restarted. A call that \
+         waited for an answer ends with this gateway; it may have run up to its question"
+            .to_owned(),
     )
 }
 

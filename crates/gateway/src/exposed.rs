@@ -14,6 +14,7 @@ use switchboard_session::server::CachedResult;
 use crate::access::ListFilter;
 use crate::expose::{expose_resources, expose_templates, expose_tools, shortest_lifetimes};
 use crate::exposed_tool::{ExposedTool, ToolEntry};
+use crate::metrics::{GatewayMetrics, PageSource};
 use crate::names::{ItemKind, NamedItem, Naming, PrefixPolicy, WithheldItem, expose};
 use crate::page::{ListPage, page};
 use crate::policy::{Target, TargetKind};
@@ -53,6 +54,8 @@ pub(crate) struct PageRequest<'a> {
     pub(crate) size: usize,
     /// `None` shows everything.
     pub(crate) filter: Option<ListFilter<'a>>,
+    /// Counts where the page came from.
+    pub(crate) metrics: Option<&'a GatewayMetrics>,
 }
 
 impl Exposed {
@@ -185,8 +188,6 @@ impl Exposed {
                     ToolEntry::ReadResult => read_result_tool(),
                 };
                 name.clone_into(&mut shown.name);
-                // Whether a call runs as a task is between the gateway and the server.
-                shown.execution = None;
                 shown
             });
             let mut result = ListToolsResult::new(tools.collect::<Vec<_>>());
@@ -279,13 +280,14 @@ fn cached(
     request: &PageRequest<'_>,
     build: impl FnOnce() -> Result<CachedResult, RpcError>,
 ) -> Result<CachedResult, RpcError> {
-    if request.filter.is_some() {
-        return build();
+    let known = first.get().filter(|_| request.filter.is_none() && request.cursor.is_none());
+    if let Some(metrics) = request.metrics {
+        metrics.record_page(if known.is_some() { PageSource::Cache } else { PageSource::Built });
     }
-    match (request.cursor, first.get()) {
-        (None, Some(page)) => Ok(page.clone()),
-        (None, None) => build().map(|page| first.get_or_init(|| page).clone()),
-        (Some(_), _) => build(),
+    match known {
+        Some(page) => Ok(page.clone()),
+        None if request.filter.is_some() || request.cursor.is_some() => build(),
+        None => build().map(|page| first.get_or_init(|| page).clone()),
     }
 }
 

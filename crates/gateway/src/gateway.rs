@@ -5,6 +5,7 @@ use std::sync::Arc;
 use switchboard_host::{Host, HostBuilder, Validation};
 use switchboard_session::server::{Server, ServerBuilder};
 
+use crate::metrics::GatewayMetrics;
 use crate::options::GatewayOptions;
 use crate::policy::Policy;
 use crate::questions::CAPABILITIES;
@@ -46,6 +47,7 @@ impl Gateway {
         Host::builder()
             .with_name("switchboard-gateway", env!("CARGO_PKG_VERSION"))
             .with_all_lists()
+            .with_endless_retries()
             .with_abilities(CAPABILITIES)
             .with_validation(Validation::Off)
             .without_resource_tools()
@@ -73,7 +75,17 @@ impl Gateway {
         let default_view = ViewServer::start(&state, Arc::default(), &configure);
         let named = Arc::new(ViewTable::new(Box::new(configure)));
         named.replace(&state, views);
-        Self { state, default_view: Arc::new(default_view), named }
+        let gateway = Self { state, default_view: Arc::new(default_view), named };
+        if let Some(metrics) = gateway.state.access.metrics() {
+            let (state, view) = (Arc::downgrade(&gateway.state), Arc::downgrade(&gateway.default_view));
+            let named = Arc::downgrade(&gateway.named);
+            metrics.set_source(move || {
+                let (state, view, named) = (state.upgrade()?, view.upgrade()?, named.upgrade()?);
+                let of_named = named.all().iter().map(|view| view.state.subscriptions.len()).sum::<usize>();
+                Some(state.snapshot(view.state.subscriptions.len() + of_named))
+            });
+        }
+        gateway
     }
 
     /// Returns the server of the view of everything, for any transport.
@@ -107,6 +119,11 @@ impl Gateway {
     /// Returns the host.
     pub fn host(&self) -> &Host {
         &self.state.host
+    }
+
+    /// Returns the metrics, if the options have any.
+    pub fn metrics(&self) -> Option<&Arc<GatewayMetrics>> {
+        self.state.access.metrics()
     }
 
     /// Replaces the policy, and announces that all lists have changed. Calls under way go on.
@@ -150,6 +167,7 @@ impl Gateway {
         let view = &self.default_view.state;
         GatewayStatus {
             servers: self.state.host.status(),
+            quarantined: self.state.quarantined_tools(),
             withheld: view.exposed().withheld.clone(),
             parked_calls: self.state.parked.len(),
             subscriptions: view.subscriptions.len(),

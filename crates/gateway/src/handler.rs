@@ -5,7 +5,7 @@ use std::sync::Arc;
 use switchboard_protocol::{
     CallToolParams, CallToolResult, CompleteParams, CompleteResult, Completion, ErrorCode, FromRaw,
     GetPromptParams, GetPromptResult, PageParams, Raw, ReadResourceParams, ReadResourceResult, Reference,
-    RpcError, ServerResult, ToolAnnotations,
+    RpcError, ServerResult, TaskSupport, ToolAnnotations,
 };
 use switchboard_session::server::{
     CachedResult, Caller, Handler, HandlerOutcome, Reply, RequestContext, ServerRequest,
@@ -21,6 +21,7 @@ use crate::read_result::{keep_result, read_kept_result};
 use crate::relay::{UpstreamRequest, UpstreamTarget, relay};
 use crate::resource_owner::{ResourceOwner, not_found};
 use crate::results::shorten;
+use crate::tasks;
 use crate::view::{LargeResults, READ_RESULT};
 use crate::view_state::ViewState;
 
@@ -49,8 +50,25 @@ impl Handler for GatewayHandler {
             ServerRequest::GetPrompt(params) => run(&self.state, get_prompt(state, cx, params)),
             ServerRequest::ReadResource(params) => run(&self.state, read_resource(state, cx, params)),
             ServerRequest::Complete(params) => run(&self.state, complete(state, cx, params)),
+            task @ (ServerRequest::GetTask(_)
+            | ServerRequest::TaskResult(_)
+            | ServerRequest::CancelTask(_)
+            | ServerRequest::ListTasks(_)
+            | ServerRequest::UpdateTask(_)) => tasks::handle(state, task, cx),
             other => HandlerOutcome::error(RpcError::method_not_found(other.method())),
         }
+    }
+
+    fn may_follow_as(&self, task: &str, caller: Option<&Caller>) -> bool {
+        tasks::may_follow(&self.state, task, caller)
+    }
+
+    fn task_followed(&self, task: &str) {
+        tasks::follow(&self.state, task);
+    }
+
+    fn task_unfollowed(&self, task: &str) {
+        self.state.followers.remove(task);
     }
 
     fn may_subscribe_as(&self, uri: &str, caller: Option<&Caller>) -> Result<(), RpcError> {
@@ -75,10 +93,23 @@ impl Handler for GatewayHandler {
         self.state.subscriptions.remove(uri);
     }
 
-    fn input_schema(&self, tool: &str) -> Option<Raw> {
+    fn roots_changed(&self) {
+        self.state.gateway.sharing.roots_changed();
+    }
+
+    fn input_schema_as(&self, tool: &str, caller: Option<&Caller>) -> Option<Raw> {
         let exposed = self.state.exposed();
-        let schema = &exposed.tool(tool)?.item.tool().input_schema;
-        schema.as_str().contains("x-mcp-header").then(|| schema.clone())
+        let found = exposed.tool(tool)?;
+        let schema = &found.item.tool().input_schema;
+        if !schema.as_str().contains("x-mcp-header") {
+            return None;
+        }
+        // A mismatch would tell that a hidden tool exists.
+        let filter = self.state.gateway.access.list_filter(self.state.subject(caller));
+        let is_shown = filter.is_none_or(|filter| {
+            filter.shows_tool(&found.server, &found.name, |trusted| found.item.annotations(trusted))
+        });
+        is_shown.then(|| schema.clone())
     }
 }
 
@@ -94,9 +125,14 @@ fn run(state: &Arc<ViewState>, call: impl Future<Output = Reply> + Send + 'stati
 /// Answers a list from memory; the first ones wait for servers that are starting.
 fn list(state: Arc<ViewState>, cx: RequestContext, params: PageParams, build: PageBuilder) -> HandlerOutcome {
     let page = move |state: &ViewState| {
+        let metrics = state.gateway.access.metrics().map(|metrics| &**metrics);
         let filter = state.gateway.access.list_filter(state.subject(cx.caller()));
-        let request =
-            PageRequest { cursor: params.cursor.as_deref(), size: state.gateway.options.page_size, filter };
+        let request = PageRequest {
+            cursor: params.cursor.as_deref(),
+            size: state.gateway.options.page_size,
+            filter,
+            metrics,
+        };
         build(&state.exposed(), &request)
     };
     if state.gateway.has_settled() {
@@ -155,10 +191,11 @@ struct ResolvedTool {
     arguments: Result<Raw, (RpcError, Raw)>,
     large_results: Option<LargeResults>,
     has_output_schema: bool,
+    task_support: Option<TaskSupport>,
 }
 
 async fn call_tool(state: Arc<ViewState>, cx: RequestContext, params: CallToolParams) -> Reply {
-    let CallToolParams { name, arguments, meta, .. } = params;
+    let CallToolParams { name, arguments, meta, task, .. } = params;
     if name == READ_RESULT && state.rules().keeps_results() {
         return read_kept_result(state, cx, arguments).await;
     }
@@ -174,10 +211,23 @@ async fn call_tool(state: Arc<ViewState>, cx: RequestContext, params: CallToolPa
             arguments: exposed_tool.item.apply_arguments(&sent).map_err(|error| (error, sent)),
             large_results: exposed_tool.item.large_results,
             has_output_schema: exposed_tool.item.tool().output_schema.is_some(),
+            task_support: exposed_tool
+                .item
+                .tool()
+                .execution
+                .as_ref()
+                .and_then(|execution| execution.task_support),
         })
     });
-    let ResolvedTool { server, name: tool, annotations, arguments, large_results, has_output_schema } =
-        found.await?;
+    let ResolvedTool {
+        server,
+        name: tool,
+        annotations,
+        arguments,
+        large_results,
+        has_output_schema,
+        task_support,
+    } = found.await?;
     let (arguments, refused) = match arguments {
         Ok(arguments) => (arguments, None),
         Err((error, sent)) => (sent, Some(error)),
@@ -196,9 +246,13 @@ async fn call_tool(state: Arc<ViewState>, cx: RequestContext, params: CallToolPa
             return Err(error);
         }
         let target = UpstreamTarget::Tool { name: tool.clone(), arguments: arguments.clone() };
-        let request =
-            UpstreamRequest { server: Arc::clone(&server), target, meta: meta::relayed(meta.clone()) };
+        let request = UpstreamRequest::new(&server, target, meta::relayed(meta.clone()));
+        let plan = tasks::plan(&state, &cx, (&server, task_support), task).await?;
+        let request = UpstreamRequest { task: plan.task.clone(), offer: plan.offer, ..request };
         let result = relay(Arc::clone(&state.gateway), cx.clone(), request).await?;
+        if let Some(created) = tasks::created(&state, &cx, (&server, &tool), &plan, &result.raw)? {
+            return Ok(created);
+        }
         let keep = |text| keep_result(&state, &cx, (&server, &tool, &arguments), text);
         let shortened = large_results.and_then(|large| shorten(&result.raw, large, has_output_schema, keep));
         match shortened {
@@ -232,8 +286,7 @@ async fn get_prompt(state: Arc<ViewState>, cx: RequestContext, params: GetPrompt
         let mut params = GetPromptParams::new(prompt.clone());
         params.arguments = arguments;
         let target = UpstreamTarget::Method { method: "prompts/get", params: encode(&params)? };
-        let request =
-            UpstreamRequest { server: Arc::clone(&server), target, meta: meta::relayed(meta.clone()) };
+        let request = UpstreamRequest::new(&server, target, meta::relayed(meta.clone()));
         let result = relay(Arc::clone(&state.gateway), cx.clone(), request).await?;
         pass_on::<GetPromptResult>(&cx, result)
     };
@@ -256,8 +309,7 @@ async fn read_resource(state: Arc<ViewState>, cx: RequestContext, params: ReadRe
     let call = async {
         let params = encode(&ReadResourceParams::new(owner.uri.as_str()))?;
         let target = UpstreamTarget::Method { method: "resources/read", params };
-        let request =
-            UpstreamRequest { server: Arc::clone(&owner.server), target, meta: meta::relayed(meta.clone()) };
+        let request = UpstreamRequest::new(&owner.server, target, meta::relayed(meta.clone()));
         let UpstreamResult { raw, .. } = relay(Arc::clone(&state.gateway), cx.clone(), request).await?;
         read_result(&raw, &owner, &exposed_uri)
     };
@@ -332,8 +384,7 @@ async fn complete(state: Arc<ViewState>, cx: RequestContext, mut params: Complet
     };
     let call = async {
         let target = UpstreamTarget::Method { method: "completion/complete", params: encode(&params)? };
-        let request =
-            UpstreamRequest { server: Arc::clone(&server), target, meta: meta::relayed(meta.clone()) };
+        let request = UpstreamRequest::new(&server, target, meta::relayed(meta.clone()));
         match relay(Arc::clone(&state.gateway), cx.clone(), request).await {
             // The gateway offers completion if any server does.
             Err(error) if error.code == ErrorCode::METHOD_NOT_FOUND => {

@@ -4,12 +4,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use switchboard_protocol::Implementation;
+use switchboard_session::StateKeys;
 
 use crate::audit::AuditLog;
 use crate::limits::RateLimiter;
+use crate::metrics::GatewayMetrics;
 use crate::names::PrefixPolicy;
 use crate::policy::Policy;
 use crate::results::ResultLimits;
+use crate::trace_parent::TraceParent;
 use crate::view::View;
 
 /// The options of a gateway.
@@ -47,8 +50,18 @@ pub struct GatewayOptions {
     pub limits: Option<Arc<RateLimiter>>,
     /// Where every call is recorded.
     pub audit: Option<AuditLog>,
+    /// Where requests are counted and measured.
+    pub metrics: Option<Arc<GatewayMetrics>>,
+    /// Whether every request is a tracing span.
+    pub spans: bool,
+    /// Makes these spans children of the spans of clients.
+    pub trace_parent: Option<Arc<dyn TraceParent>>,
     /// Whether [`Gateway::set_access`](crate::Gateway::set_access) may add limits and an audit log later.
     pub is_replaceable: bool,
+    /// The keys that seal request states and task ids; one random key by default.
+    pub state_keys: StateKeys,
+    /// The name of this process among those that share its keys; random by default.
+    pub replica: Arc<str>,
 }
 
 /// The limits of parked calls: those that wait, without a request of their client, for the answer to a question.
@@ -116,9 +129,21 @@ impl Default for GatewayOptions {
             policy: Arc::new(Policy::allow_all()),
             limits: None,
             audit: None,
+            metrics: None,
+            spans: false,
+            trace_parent: None,
             is_replaceable: false,
+            state_keys: StateKeys::random(),
+            replica: random_replica(),
         }
     }
+}
+
+/// Returns 64 random bits as text.
+fn random_replica() -> Arc<str> {
+    let mut bytes = [0; 8];
+    getrandom::fill(&mut bytes).expect("the system gives random bytes");
+    format!("{:016x}", u64::from_le_bytes(bytes)).into()
 }
 
 impl GatewayOptions {
@@ -199,11 +224,49 @@ impl GatewayOptions {
         self
     }
 
+    /// Sets the keys that seal request states and task ids. Replicas share them, and rotate by putting a new key first.
+    #[must_use]
+    pub fn with_state_keys(mut self, keys: StateKeys) -> Self {
+        self.state_keys = keys;
+        self
+    }
+
+    /// Sets the name of this process among the replicas that share its keys. Sealed into what only this process can continue:
+    /// a parked call, a task of a session.
+    #[must_use]
+    pub fn with_replica(mut self, name: impl Into<Arc<str>>) -> Self {
+        self.replica = name.into();
+        self
+    }
+
     /// Sets where every call is recorded; by default nowhere.
     #[must_use]
     pub fn with_audit(mut self, log: AuditLog) -> Self {
         self.audit = Some(log);
         self
+    }
+
+    /// Sets where requests are counted and measured; by default nowhere.
+    #[must_use]
+    pub fn with_metrics(mut self, metrics: Arc<GatewayMetrics>) -> Self {
+        self.metrics = Some(metrics);
+        self
+    }
+
+    /// Creates a tracing span for every request, by the OpenTelemetry conventions for MCP; by default none. The spans of the
+    /// requests to servers, which the host creates, are their children.
+    #[must_use]
+    pub fn with_spans(mut self) -> Self {
+        self.spans = true;
+        self
+    }
+
+    /// As [`Self::with_spans`], with the spans of clients as parents. Towards servers, set
+    /// [`HostBuilder::with_trace_context`](switchboard_host::HostBuilder::with_trace_context).
+    #[must_use]
+    pub fn with_trace_parent(mut self, parent: Arc<dyn TraceParent>) -> Self {
+        self.trace_parent = Some(parent);
+        self.with_spans()
     }
 
     /// Prepares the gateway for limits and an audit log that are added later, by

@@ -12,13 +12,15 @@ use parking_lot::Mutex;
 use switchboard_protocol::RpcError;
 use tokio::task::AbortHandle;
 
-use crate::error::{question_expired, too_many_questions};
+use crate::error::{question_elsewhere, question_expired, too_many_questions};
 use crate::exchange::Exchange;
 use crate::options::ParkedLimits;
 
 /// The table of parked calls.
 pub(crate) struct ParkedCalls {
     limits: ParkedLimits,
+    /// The replica whose calls these are.
+    replica: Arc<str>,
     // Held for a lookup or a change, never across an await; calls are dropped outside of it.
     calls: Mutex<HashMap<String, ParkedCall>>,
     reserved: Arc<Mutex<Reserved>>,
@@ -47,8 +49,8 @@ pub(crate) struct ParkedPermit {
 }
 
 impl ParkedCalls {
-    pub(crate) fn new(limits: ParkedLimits) -> Arc<Self> {
-        Arc::new(Self { limits, calls: Mutex::default(), reserved: Arc::default() })
+    pub(crate) fn new(limits: ParkedLimits, replica: Arc<str>) -> Arc<Self> {
+        Arc::new(Self { limits, replica, calls: Mutex::default(), reserved: Arc::default() })
     }
 
     /// Returns the number of parked calls.
@@ -107,12 +109,15 @@ impl ParkedCalls {
     /// Takes a parked call to continue it.
     ///
     /// # Errors
-    /// When no call with this id is parked for this principal.
+    /// When no call with this id is parked for this principal, or another replica has it.
     pub(crate) fn take(
         &self,
         id: &str,
         principal: Option<&str>,
     ) -> Result<(Exchange, ParkedPermit), RpcError> {
+        if id.split_once('@').is_some_and(|(_, replica)| replica != &*self.replica) {
+            return Err(question_elsewhere());
+        }
         let mut calls = self.calls.lock();
         if calls.get(id).is_none_or(|call| call.principal.as_deref() != principal) {
             return Err(question_expired());
@@ -161,8 +166,13 @@ mod tests {
 
     fn exchange() -> Exchange {
         let (_, questions) = QuestionHandler::new();
-        Exchange::new(server(), Box::pin(std::future::pending()), questions, Arc::new(NoticeSink::new()))
-            .unwrap()
+        Exchange::new(
+            (server(), "here"),
+            Box::pin(std::future::pending()),
+            questions,
+            Arc::new(NoticeSink::new(None)),
+        )
+        .unwrap()
     }
 
     fn server() -> Arc<str> {
@@ -171,7 +181,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn the_calls_parked_on_one_server_leave_room_for_others() {
-        let parked = ParkedCalls::new(ParkedLimits::default().with_per_server(1));
+        let parked = ParkedCalls::new(ParkedLimits::default().with_per_server(1), "here".into());
         let one = parked.reserve(None, &server()).unwrap();
         assert!(parked.reserve(None, &server()).is_err());
         assert!(parked.reserve(None, &"other".into()).is_ok());
@@ -182,13 +192,15 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_parked_call_is_taken_once_and_only_by_its_principal() {
-        let parked = ParkedCalls::new(ParkedLimits::default());
+        let parked = ParkedCalls::new(ParkedLimits::default(), "here".into());
         let call = exchange();
         let id = call.id.clone();
         parked.park(call, parked.reserve(Some("ada"), &server()).unwrap());
         assert!(parked.take(&id, None).is_err());
         assert!(parked.take(&id, Some("bob")).is_err());
         assert!(parked.take("0", Some("ada")).is_err());
+        let elsewhere = parked.take(&id.replace("@here", "@there"), Some("ada")).err().unwrap();
+        assert!(elsewhere.message.contains("another replica"), "{}", elsewhere.message);
         assert!(parked.take(&id, Some("ada")).is_ok());
         assert!(parked.take(&id, Some("ada")).is_err());
         assert_eq!(parked.reserved.lock().total, 0);
@@ -198,7 +210,7 @@ mod tests {
     async fn the_number_of_parked_calls_is_bounded_and_expiry_makes_room() {
         let limits =
             ParkedLimits::default().with_total(3).with_per_principal(2).with_lifetime(Duration::from_secs(5));
-        let parked = ParkedCalls::new(limits);
+        let parked = ParkedCalls::new(limits, "here".into());
         for principal in [Some("ada"), Some("ada"), None] {
             parked.park(exchange(), parked.reserve(principal, &server()).unwrap());
         }

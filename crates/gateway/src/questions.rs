@@ -38,7 +38,7 @@ impl QuestionHandler {
 
     async fn ask(&self, request: InputRequest, asker: &RequestingServer) -> Result<Raw, HandlerError> {
         let (answer, answered) = oneshot::channel();
-        let question = Question { key: asker.key.clone(), request, answer };
+        let question = Question { key: asker.key.clone(), request: relayed_question(request), answer };
         self.sender
             .try_send(question)
             .map_err(|_| HandlerError::new(format!("more than {MAX_QUESTIONS} questions of one call")))?;
@@ -53,30 +53,18 @@ impl ClientHandler for QuestionHandler {
 
     fn elicit<'a>(
         &'a self,
-        mut request: ElicitParams,
+        request: ElicitParams,
         asker: &'a RequestingServer,
     ) -> BoxFuture<'a, Result<ElicitResult, HandlerError>> {
-        Box::pin(async move {
-            match &mut request {
-                ElicitParams::Form(form) => {
-                    (form.meta, form.task) = (relayed(form.meta.take()), None);
-                }
-                ElicitParams::Url(url) => (url.meta, url.task) = (relayed(url.meta.take()), None),
-                _ => {}
-            }
-            decode(&self.ask(request.into(), asker).await?)
-        })
+        Box::pin(async move { decode(&self.ask(request.into(), asker).await?) })
     }
 
     fn sample<'a>(
         &'a self,
-        mut request: CreateMessageParams,
+        request: CreateMessageParams,
         asker: &'a RequestingServer,
     ) -> BoxFuture<'a, Result<CreateMessageResult, HandlerError>> {
-        Box::pin(async move {
-            request.meta = relayed(request.meta.take());
-            decode(&self.ask(request.into(), asker).await?)
-        })
+        Box::pin(async move { decode(&self.ask(request.into(), asker).await?) })
     }
 
     fn roots<'a>(
@@ -88,6 +76,20 @@ impl ClientHandler for QuestionHandler {
             decode::<ListRootsResult>(&answer).map(|result| Some(result.roots))
         })
     }
+}
+
+/// Returns a question without what describes the hop it came over.
+pub(crate) fn relayed_question(mut question: InputRequest) -> InputRequest {
+    match &mut question {
+        InputRequest::Elicit(params) => match &mut **params {
+            ElicitParams::Form(form) => (form.meta, form.task) = (relayed(form.meta.take()), None),
+            ElicitParams::Url(url) => (url.meta, url.task) = (relayed(url.meta.take()), None),
+            _ => {}
+        },
+        InputRequest::Sample(params) => (params.meta, params.task) = (relayed(params.meta.take()), None),
+        _ => {}
+    }
+    question
 }
 
 fn decode<T: FromRaw>(answer: &Raw) -> Result<T, HandlerError> {

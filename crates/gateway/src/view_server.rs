@@ -11,9 +11,11 @@ use switchboard_session::server::{Server, ServerBuilder};
 use switchboard_transport::http::server::{HttpServerOptions, HttpService};
 
 use crate::access_layer::AccessLayer;
+use crate::capabilities::declare_tasks;
 use crate::changes::ChangesTask;
 use crate::handler::GatewayHandler;
 use crate::instructions;
+use crate::span_layer::SpanLayer;
 use crate::state::GatewayState;
 use crate::view::ViewRules;
 use crate::view_state::ViewState;
@@ -44,8 +46,13 @@ impl ViewServer {
         let composing = Arc::downgrade(&state);
         let builder = Server::builder(gateway.options.info.clone(), offered)
             .publisher(state.publisher.clone())
+            .state_keys(gateway.options.state_keys.clone())
             .cache_hints(CacheHints::new(0, CacheScope::Private))
             .instructions_for(move |caller| instructions::compose(&*composing.upgrade()?, caller));
+        let builder = match gateway.options.spans {
+            true => builder.layer(SpanLayer { parent: gateway.options.trace_parent.clone() }),
+            false => builder,
+        };
         let builder = match gateway.access.has_layer() {
             true => builder.layer(AccessLayer { state: Arc::downgrade(&state) }),
             false => builder,
@@ -87,6 +94,7 @@ fn capabilities(rules: &ViewRules) -> ServerCapabilities {
     let mut offered = ServerCapabilities::new().with_logging(Settings::new());
     if rules.may_have_tools() {
         offered = offered.with_tools(list());
+        declare_tasks(&mut offered);
     }
     if rules.may_have_prompts() {
         offered = offered.with_prompts(list());

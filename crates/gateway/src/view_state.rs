@@ -13,6 +13,7 @@ use crate::policy::Subject;
 use crate::resource_owner::ResourceOwner;
 use crate::state::GatewayState;
 use crate::subscriptions::Subscriptions;
+use crate::task_followers::TaskFollowers;
 use crate::view::ViewRules;
 
 /// The state of one view. Each view is a server of its own in front of the host that all views of a gateway share, so that it
@@ -24,6 +25,7 @@ pub(crate) struct ViewState {
     pub(crate) name: Option<Arc<str>>,
     pub(crate) publisher: Publisher,
     pub(crate) subscriptions: Subscriptions,
+    pub(crate) followers: TaskFollowers,
     // Held while the catalog is exposed anew, never across an await.
     exposed: Mutex<Arc<Exposed>>,
     is_removed: AtomicBool,
@@ -39,6 +41,7 @@ impl ViewState {
             name: rules.name.clone(),
             publisher: Publisher::default(),
             subscriptions: Subscriptions::default(),
+            followers: TaskFollowers::default(),
             exposed: Mutex::new(Arc::new(exposed)),
             is_removed: AtomicBool::new(false),
             running: watch::Sender::new(0),

@@ -6,6 +6,7 @@ use switchboard_session::CallError;
 use switchboard_session::link::{Challenge, LinkError};
 
 use crate::registry::WithheldReason;
+use crate::session_scope::SessionLimit;
 use crate::slot::Slot;
 use crate::status::{ConnectionError, Status};
 
@@ -78,6 +79,14 @@ pub enum HostError {
     Busy {
         /// The server.
         server: Arc<str>,
+    },
+    /// There are too many keyed sessions. Nothing was sent.
+    #[error("no further session with {server:?}: {limit}")]
+    TooManySessions {
+        /// The server.
+        server: Arc<str>,
+        /// The limit.
+        limit: SessionLimit,
     },
     /// No server lists a tool of this name.
     #[error("there is no tool {tool:?}{}", similar_text(.similar))]
@@ -186,6 +195,9 @@ impl HostError {
             Self::NeedsAuth { challenge, .. } => return challenge.requirement.next_step(),
             Self::NotReady { status, .. } => return status.next_step(),
             Self::Busy { .. } => "wait until calls have finished, then retry",
+            Self::TooManySessions { .. } => {
+                "wait until a session was unused for its idle timeout, then retry"
+            }
             Self::UnknownTool { .. } => "look the tool up in the catalog; names are exact",
             Self::Ambiguous { example, .. } => {
                 return format!("call it by its qualified name, such as {example}, or name the server");

@@ -54,6 +54,7 @@ mod event;
 mod host;
 mod local_tool;
 mod manifest;
+mod manifest_store;
 mod policy;
 mod question_router;
 mod registry;
@@ -61,6 +62,7 @@ mod report;
 mod resources;
 mod run;
 mod server_spec;
+mod session_scope;
 mod set;
 mod slot;
 mod status;
@@ -72,9 +74,10 @@ pub use call::{HostRequest, ToolCall};
 pub use connection::{CredentialProvider, TokenSource};
 pub use error::HostError;
 pub use event::{Drift, HostEvent, HostEvents, ToolsChanged};
-pub use host::{Host, HostBuilder, ToolHandle};
+pub use host::{Host, HostBuilder, HostSubscription, ToolHandle};
 pub use local_tool::LocalTool;
 pub use manifest::Manifest;
+pub use manifest_store::ManifestStore;
 pub use policy::{
     AmbiguousNamePolicy, CallDecision, CallPolicy, ProposedCall, ReplayPolicy, SpillPolicy, TraceContext,
     TraceHeaders,
@@ -88,6 +91,7 @@ pub use report::{LoginReport, MaskedConfig, ServerInfo, ServerStatus, SetServers
 pub use resources::{FromServer, MergedList};
 pub use run::Run;
 pub use server_spec::ServerSpec;
+pub use session_scope::{SessionKey, SessionLimit, SessionLimits, SessionScope};
 pub use status::{ConnectionError, Status, StatusKind};
 pub use telemetry::CallMetrics;
 pub use transport::Transport;

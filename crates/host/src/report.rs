@@ -34,6 +34,12 @@ pub struct ServerStatus {
     /// The scope of the configuration.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scope: Option<String>,
+    /// Whether it is stopped until it is used.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub asleep: bool,
+    /// The number of open [keyed sessions](crate::SessionScope).
+    #[serde(skip_serializing_if = "is_zero")]
+    pub sessions: usize,
     /// The available tools, while connected.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tools: Option<ToolInfoList>,
@@ -54,9 +60,15 @@ impl ServerStatus {
                 None => serde_json::json!({"type": "invalid"}).into(),
             }),
             scope: Some(server.scope.as_str().to_owned()),
+            asleep: false,
+            sessions: 0,
             tools: None,
         })
     }
+}
+
+fn is_zero(count: &usize) -> bool {
+    *count == 0
 }
 
 /// What has to happen before a server that needs a login can be used.

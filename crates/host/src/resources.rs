@@ -9,8 +9,9 @@ use switchboard_session::{CallError, ClientSession};
 use tokio::task::JoinSet;
 
 use crate::error::{HostError, needs_auth, not_ready};
+use crate::session_scope::SessionScope;
 use crate::set::HostState;
-use crate::slot::Slot;
+use crate::slot::{Slot, SlotUse};
 use crate::status::StatusKind;
 
 /// The merged lists of several servers, in configured order.
@@ -75,6 +76,7 @@ impl HostState {
         let mut requests = JoinSet::new();
         for (position, slot) in connected.cloned().enumerate() {
             requests.spawn(async move {
+                let slot = SlotUse::new(slot);
                 let listing = match slot.current() {
                     Some(session) => report_error(&slot, request(&session).await),
                     None => Err(not_ready(&slot.name, slot.status())),
@@ -103,9 +105,18 @@ impl HostState {
         Ok(merged)
     }
 
-    /// Returns the session of a server; waits for one that is starting.
-    pub(crate) async fn open_session(&self, server: &str) -> Result<(Arc<Slot>, ClientSession), HostError> {
-        let slot = self.slot(server)?;
+    /// Returns the main session of a server; waits for one that is starting.
+    pub(crate) async fn open_session(&self, server: &str) -> Result<(SlotUse, ClientSession), HostError> {
+        self.open_session_in(server, None).await
+    }
+
+    /// Returns a session of a server: its main one, or that of a scope. Waits for one that is starting.
+    pub(crate) async fn open_session_in(
+        &self,
+        server: &str,
+        scope: Option<&SessionScope>,
+    ) -> Result<(SlotUse, ClientSession), HostError> {
+        let slot = self.use_slot(&self.slot(server)?, scope)?;
         match slot.session().await {
             Ok(session) => Ok((slot, session)),
             Err(status) => Err(not_ready(&slot.name, status)),

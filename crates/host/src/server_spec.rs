@@ -12,7 +12,7 @@ use switchboard_transport::stdio::Stdio;
 
 use crate::config::{
     ConfigError, ConfiguredServer, DEFAULT_MAX_FAILURES, DEFAULT_STARTUP_TIMEOUT, HeadersHelperConfig,
-    OAuthConfig, RestartPolicy, ServerConfig, ServerPlan, Settings, StartPolicy,
+    OAuthConfig, RestartPolicy, ServerConfig, ServerPlan, Settings, SharePolicy, StartPolicy,
 };
 use crate::manifest::Manifest;
 use crate::transport::Transport;
@@ -56,6 +56,11 @@ pub struct ServerSpec {
     pub startup_timeout: Duration,
     /// The total timeout of one call; without one, the limit of the session.
     pub call_timeout: Option<Duration>,
+    /// How long a session may be unused before it is closed: a keyed one, and that of a server that starts when it is used.
+    /// Without one, keyed sessions are closed after 10 minutes, and others stay open.
+    pub idle_timeout: Option<Duration>,
+    /// Which callers of a gateway share a session with it; see [`Self::share_policy`].
+    pub share: Option<SharePolicy>,
     /// Globs of the tools that are shown; empty means all.
     pub allow_tools: Vec<String>,
     /// Globs of the tools that are hidden; they win over `allow_tools`.
@@ -81,6 +86,8 @@ impl ServerSpec {
             trust: false,
             startup_timeout: DEFAULT_STARTUP_TIMEOUT,
             call_timeout: None,
+            idle_timeout: None,
+            share: None,
             allow_tools: Vec::new(),
             deny_tools: Vec::new(),
             written: None,
@@ -164,6 +171,28 @@ impl ServerSpec {
         self
     }
 
+    /// Sets how long a session may be unused before it is closed.
+    pub fn idle_timeout(mut self, timeout: Duration) -> Self {
+        self.idle_timeout = Some(timeout);
+        self
+    }
+
+    /// Sets which callers of a gateway share a session with it.
+    pub fn share(mut self, policy: SharePolicy) -> Self {
+        self.share = Some(policy);
+        self
+    }
+
+    /// Returns which callers of a gateway share a session with it; by default those of one principal share a child process, and
+    /// all share any other server.
+    pub fn share_policy(&self) -> SharePolicy {
+        let default = match self.transport {
+            Transport::Stdio(_) => SharePolicy::PerPrincipal,
+            _ => SharePolicy::Always,
+        };
+        self.share.unwrap_or(default)
+    }
+
     /// Shows only the tools that match one of these globs.
     pub fn allow_tools<T: Into<String>>(mut self, globs: impl IntoIterator<Item = T>) -> Self {
         self.allow_tools = globs.into_iter().map(Into::into).collect();
@@ -221,6 +250,8 @@ impl ServerSpec {
             && *required == other.required
             && *startup_timeout == other.startup_timeout
             && *call_timeout == other.call_timeout
+            && self.idle_timeout == other.idle_timeout
+            && self.share == other.share
             && self.allow_tools == other.allow_tools
             && self.deny_tools == other.deny_tools
     }
@@ -234,6 +265,7 @@ impl ServerSpec {
             settings.disabled = matches!(self.start, StartPolicy::Off(_));
             settings.trust = self.trust;
             settings.timeout = self.call_timeout;
+            (settings.share, settings.idle_timeout) = (self.share, self.idle_timeout);
             settings.startup_timeout =
                 (self.startup_timeout != DEFAULT_STARTUP_TIMEOUT).then_some(self.startup_timeout);
             settings.restart = (self.restart
@@ -304,6 +336,8 @@ impl From<&ServerPlan> for ServerSpec {
             trust: settings.trust,
             startup_timeout: settings.startup_timeout.unwrap_or(DEFAULT_STARTUP_TIMEOUT),
             call_timeout: settings.timeout,
+            idle_timeout: settings.idle_timeout,
+            share: settings.share,
             allow_tools: settings.allow_tools.clone(),
             deny_tools: settings.deny_tools.clone(),
             written: Some(Arc::clone(&plan.written)),

@@ -92,6 +92,8 @@ pub struct VerifiedCaller {
     pub scopes: Vec<String>,
     /// All claims as the text of a JSON object. Never shown by `Debug`.
     pub claims: String,
+    /// The kind of the token, such as `oauth` or `api-key`. For records.
+    pub auth_method: Option<&'static str>,
 }
 
 impl VerifiedCaller {
@@ -103,6 +105,7 @@ impl VerifiedCaller {
             client_id: None,
             scopes: Vec::new(),
             claims: "{}".to_owned(),
+            auth_method: None,
         }
     }
 
@@ -131,6 +134,13 @@ impl VerifiedCaller {
     #[must_use]
     pub fn with_claims(mut self, claims: impl Into<String>) -> Self {
         self.claims = claims.into();
+        self
+    }
+
+    /// Sets the kind of the token.
+    #[must_use]
+    pub fn with_auth_method(mut self, method: &'static str) -> Self {
+        self.auth_method = Some(method);
         self
     }
 }

@@ -42,8 +42,8 @@ use std::sync::Arc;
 use switchboard_session::link::LinkError;
 pub use switchboard_session::server::{
     AskError, CachedResult, Caller, Extensions, Handler, HandlerOutcome, InProcess, IncomingRequest, Layer,
-    Next, Publisher, Reply, ReplyChannel, RequestContext, Server, ServerBuilder, ServerLimits, ServerRequest,
-    TaskProtocol, layer,
+    Next, Publisher, RelayedAnswers, Reply, ReplyChannel, RequestContext, Server, ServerBuilder,
+    ServerLimits, ServerRequest, TaskProtocol, layer,
 };
 pub use switchboard_session::{OpeningPolicy, RevisionList, StateKeys, VersionPolicy};
 #[cfg(feature = "http-server")]

@@ -155,6 +155,7 @@ impl ApiKeyEntry {
         VerifiedCaller::new(format!("api-key:{}", self.id))
             .with_scopes(self.scopes.iter())
             .with_claims(claims.to_string())
+            .with_auth_method("api-key")
     }
 }
 

@@ -152,7 +152,8 @@ impl ExpectedClaims {
         let mut caller = VerifiedCaller::new(subject)
             .with_issuer(claims.iss.as_deref().unwrap_or(&self.issuer))
             .with_scopes(scopes)
-            .with_claims(text);
+            .with_claims(text)
+            .with_auth_method("oauth");
         caller.client_id = client;
         Ok(caller)
     }

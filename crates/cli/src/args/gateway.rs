@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use switchboard::gateway::PrefixPolicy;
+use switchboard::host::DriftPolicy;
 
 use super::value_parsers::{seconds, socket};
 
@@ -20,6 +21,8 @@ Examples:
   switchboard gateway --http 127.0.0.1:8080 --api-keys keys.json
   # everything in one file, which is read again when it changes
   switchboard gateway --config gateway.toml
+  # one of its views, for a program that starts its servers
+  switchboard gateway --config gateway.toml --stdio --view support
   # then: switchboard tools --url unix:gateway.sock
   switchboard gateway --unix gateway.sock")]
 pub(crate) struct GatewayArgs {
@@ -35,6 +38,9 @@ pub(crate) struct GatewayArgs {
     /// Serve on stdin and stdout; the default if stdin is not a terminal
     #[arg(long, conflicts_with_all = ["http", "unix"])]
     pub(crate) stdio: bool,
+    /// Serve this view of the configuration file on stdin and stdout; over HTTP each view is at /mcp/NAME
+    #[arg(long, value_name = "NAME", requires = "config", conflicts_with_all = ["http", "unix"])]
+    pub(crate) view: Option<String>,
     /// Accept only HTTP requests with an API key of this file, which `switchboard key` manages
     #[arg(long, value_name = "FILE")]
     pub(crate) api_keys: Option<PathBuf>,
@@ -68,6 +74,30 @@ pub(crate) struct GatewayArgs {
     /// Record every request in this file, one JSON object per line
     #[arg(long, value_name = "FILE")]
     pub(crate) audit: Option<PathBuf>,
+    /// Serve Prometheus metrics at /metrics on this address of their own, like 127.0.0.1:9464
+    #[arg(long, value_name = "ADDR", value_parser = socket)]
+    pub(crate) metrics: Option<SocketAddr>,
+    /// What happens to a tool whose definition has changed since it was first seen; withheld if left out
+    #[arg(long, value_name = "WHAT")]
+    pub(crate) drift: Option<DriftArg>,
+}
+
+/// What happens to a tool whose definition has changed.
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+pub(crate) enum DriftArg {
+    /// It is not listed and cannot be called until it is accepted
+    Withhold,
+    /// It is only reported
+    Report,
+}
+
+impl From<DriftArg> for DriftPolicy {
+    fn from(drift: DriftArg) -> Self {
+        match drift {
+            DriftArg::Withhold => Self::Withhold,
+            DriftArg::Report => Self::Report,
+        }
+    }
 }
 
 /// When names are prefixed.

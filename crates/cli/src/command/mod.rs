@@ -4,6 +4,7 @@ mod accounts;
 mod add;
 mod added_login;
 mod approve;
+mod audit;
 mod call;
 mod catalog;
 mod complete;
@@ -38,5 +39,6 @@ mod status_watch;
 mod tools;
 mod why;
 mod why_login;
+mod why_policy;
 
 pub(crate) use run::run;

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use serde_json::json;
-use switchboard::gateway::policy::{Decision, Subject, Target, TargetKind};
+use switchboard::gateway::policy::{Decision, Target, TargetKind};
 use switchboard::protocol::{OrderedMap, Raw};
 
 use crate::args::{PolicyAction, PolicyArgs, PolicyCheckArgs, PolicyTestArgs, TargetKindArg};
@@ -46,12 +46,7 @@ fn test(args: &PolicyTestArgs) -> Result<(), CommandError> {
         return Err(CommandError::usage(format!("{:?} has no server", args.target))
             .hint("write server/name, like files/read_text"));
     };
-    let subject = Subject {
-        principal: args.principal.as_deref(),
-        issuer: args.issuer.as_deref(),
-        scopes: &args.scope,
-        view: args.view.as_deref(),
-    };
+    let subject = args.caller.subject();
     let target = Target::new(server, args.kind.into(), name);
     let arguments = read_arguments(&args.arguments)?;
     let decision = policy.decide(&subject, &target, arguments.as_ref());

@@ -8,6 +8,7 @@ mod consent;
 mod entry_summary;
 mod files;
 mod hosted_servers;
+pub(crate) mod manifests;
 pub(crate) mod pins;
 
 pub(crate) use consent::render_consent;

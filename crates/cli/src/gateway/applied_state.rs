@@ -107,10 +107,15 @@ impl AppliedState {
 
 /// Returns the file of the state: one per configuration file, among the user's state files.
 fn path(locations: &Locations, config: &Path) -> PathBuf {
+    state_file(locations, config, "")
+}
+
+/// Returns a file of the state of a gateway, which belongs to its configuration file.
+pub(crate) fn state_file(locations: &Locations, config: &Path, suffix: &str) -> PathBuf {
     let canonical = config.canonicalize().unwrap_or_else(|_| config.to_owned());
     let digest = to_hex(&canonical_digest(&serde_json::json!(canonical.to_string_lossy())));
     let folder = locations.approvals.parent().unwrap_or(Path::new("."));
-    folder.join("gateways").join(format!("{}.json", &digest[..32]))
+    folder.join("gateways").join(format!("{}{suffix}.json", &digest[..32]))
 }
 
 /// Returns the servers with masked entries.
@@ -155,8 +160,10 @@ pub(crate) fn setting_texts(config: &GatewayConfig) -> BTreeMap<String, String> 
     put("drain", config.drain.map(|drain| format!("{drain:?}")));
     put("instructions", config.instructions.clone());
     put("audit", path(&config.audit));
+    put("drift", config.drift.map(|drift| format!("{drift:?}").to_lowercase()));
     put("listen.http", listen.http.map(|address| address.to_string()));
     put("listen.unix", path(&listen.unix));
+    put("listen.metrics", listen.metrics.map(|address| address.to_string()));
     put("listen.public_url", listen.public_url.clone());
     put("listen.allow_remote", listen.allow_remote.then(|| "true".to_owned()));
     put("listen.allowed_hosts", Some(listen.allowed_hosts.join(", ")).filter(|hosts| !hosts.is_empty()));

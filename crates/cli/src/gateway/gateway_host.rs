@@ -8,9 +8,11 @@ use switchboard::host::config::{OffReason, ResolvedConfig, StartPolicy};
 use switchboard::host::permission::{FallbackPolicy, Gate, Ledger, Policy};
 use switchboard::host::{DriftPolicy, Host, HostEvent, HostEvents, ServerSpec, Status};
 
-use crate::configured_servers::pins;
+use crate::configured_servers::manifests;
 use crate::error::CommandError;
+use crate::gateway::pinned_definitions::PinnedDefinitions;
 use crate::gateway::settings::GatewaySettings;
+use crate::gateway::telemetry;
 use crate::login::open_logins;
 use crate::output::Screen;
 use crate::sanitize::one_line;
@@ -20,7 +22,7 @@ use crate::sanitize::one_line;
 /// been told so uses no logins, also none that is made while it runs.
 ///
 /// # Errors
-/// Returns an error if the remembered answers cannot be read: a remembered denial must not be lost.
+/// Returns an error if the remembered answers or the pinned definitions cannot be read: neither a denial nor a pin must be lost.
 pub(crate) fn build_host(settings: &GatewaySettings, screen: &Screen) -> Result<Host, CommandError> {
     let permissions = &settings.locations.permissions;
     let ledger = Ledger::open(permissions).map_err(|error| {
@@ -30,8 +32,9 @@ pub(crate) fn build_host(settings: &GatewaySettings, screen: &Screen) -> Result<
     })?;
     let gate = Gate::new(call_rules(&settings.servers)).with_ledger(ledger);
     gate.set_servers_from_config(&settings.servers);
-    let pinned = pins::open(&settings.locations).map(|file| file.pins().clone()).unwrap_or_default();
-    let mut builder = Gateway::host_builder().permissions(gate).with_pins(pinned, DriftPolicy::Report);
+    let pins = PinnedDefinitions::open(settings)?.pins();
+    let drift = settings.config.drift.unwrap_or(DriftPolicy::Withhold);
+    let mut builder = telemetry::trace_host(Gateway::host_builder()).permissions(gate).with_pins(pins, drift);
     if !settings.is_open_by_default()
         && let Some(logins) = open_logins(screen)
     {
@@ -49,6 +52,19 @@ pub(crate) fn set_call_rules(host: &Host, servers: &ResolvedConfig) {
 
 fn call_rules(servers: &ResolvedConfig) -> Policy {
     Policy::new(servers.rules.clone()).with_fallback(FallbackPolicy::AllowAll)
+}
+
+/// Returns the specs of the servers that a gateway serves: a child process whose lists are remembered is started when it is
+/// used.
+pub(crate) fn served_specs(settings: &GatewaySettings, screen: &Screen) -> Vec<(String, ServerSpec)> {
+    let manifests = manifests::store(&settings.locations);
+    let specs = server_specs(&settings.servers, screen).into_iter();
+    specs
+        .map(|(name, spec)| {
+            let spec = manifests::start_when_used(&manifests, &name, spec, screen);
+            (name, spec)
+        })
+        .collect()
 }
 
 /// Returns the specs of the servers; warns about those that are off or cannot be run.

@@ -17,7 +17,7 @@ use crate::args::GatewayArgs;
 use crate::error::CommandError;
 use crate::gateway::applied_state::{AppliedState, applied_servers};
 use crate::gateway::callers::{ReplaceableVerifier, build_verifier, check_credentials};
-use crate::gateway::gateway_host::{known_tools, server_specs, set_call_rules};
+use crate::gateway::gateway_host::{known_tools, served_specs, set_call_rules};
 use crate::gateway::restart_keys::keep_restart_keys;
 use crate::gateway::service_manager::{ServiceState, notify};
 use crate::gateway::settings::GatewaySettings;
@@ -196,7 +196,7 @@ impl<'a> Reloader<'a> {
         let is_changed =
             |name: &&String| before.get(*name).is_some_and(|server| after.get(*name) != Some(server));
         tell("changed", after.keys().filter(is_changed).collect());
-        let specs = server_specs(&new.servers, self.screen);
+        let specs = served_specs(new, self.screen);
         let host = self.running.gateway.host().clone();
         while self.applying.try_join_next().is_some() {}
         let mut applying = Box::pin(async move { _ = host.set_servers(specs).await });

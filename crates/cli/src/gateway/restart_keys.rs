@@ -1,11 +1,12 @@
 //! Settings that take effect at a restart only.
 
 use switchboard::gateway::config::GatewayConfig;
+use switchboard::host::DriftPolicy;
 
 /// Returns whether a key, as `switchboard plan` names it, takes effect at a restart only.
 pub(crate) fn needs_restart(key: &str) -> bool {
     key.starts_with("listen.")
-        || ["prefix", "instructions", "audit", "limits", "callers.anonymous"].contains(&key)
+        || ["prefix", "instructions", "audit", "drift", "limits", "callers.anonymous"].contains(&key)
 }
 
 /// Keeps those of the running settings that cannot be replaced, and returns the names of those that the file changes.
@@ -21,6 +22,7 @@ pub(crate) fn keep_restart_keys(running: &GatewayConfig, new: &mut GatewayConfig
         keep("listen.http", was.http == is.http);
         keep("listen.unix", was.unix == is.unix);
         keep("listen.stdio", was.stdio == is.stdio);
+        keep("listen.metrics", was.metrics == is.metrics);
         keep("listen.public_url", was.public_url == is.public_url);
         keep("listen.allowed_hosts", was.allowed_hosts == is.allowed_hosts);
         keep("listen.allow_remote", was.allow_remote == is.allow_remote);
@@ -28,12 +30,17 @@ pub(crate) fn keep_restart_keys(running: &GatewayConfig, new: &mut GatewayConfig
         keep("prefix", running.prefix.unwrap_or_default() == new.prefix.unwrap_or_default());
         keep("instructions", running.instructions == new.instructions);
         keep("audit", running.audit == new.audit);
+        keep(
+            "drift",
+            running.drift.unwrap_or(DriftPolicy::Withhold) == new.drift.unwrap_or(DriftPolicy::Withhold),
+        );
         keep("limits", running.limits == new.limits);
     }
     new.listen.clone_from(&running.listen);
     new.prefix = running.prefix;
     new.instructions.clone_from(&running.instructions);
     new.audit.clone_from(&running.audit);
+    new.drift = running.drift;
     new.limits.clone_from(&running.limits);
     // Clients have read where to log in, and sessions belong to a caller or to nobody.
     let described = |config: &GatewayConfig| {

@@ -181,6 +181,7 @@ fn apply_flags(config: &mut GatewayConfig, args: &GatewayArgs) {
         listen.stdio = false;
     }
     listen.http = args.http.or(listen.http);
+    listen.metrics = args.metrics.or(listen.metrics);
     set(&mut listen.unix, &args.unix);
     set(&mut listen.public_url, &args.public_url);
     listen.allow_remote |= args.allow_remote;
@@ -200,6 +201,7 @@ fn apply_flags(config: &mut GatewayConfig, args: &GatewayArgs) {
     }
     config.prefix = args.prefix.map(Into::into).or(config.prefix);
     config.drain = args.drain.or(config.drain);
+    config.drift = args.drift.map(Into::into).or(config.drift);
     set(&mut config.audit, &args.audit);
     if let Some(path) = &args.policy {
         config.policy = Some(PolicySource::File(path.clone()));

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde::Deserialize;
+use switchboard_host::DriftPolicy;
 use toml::Spanned;
 
 use super::callers::CallersConfig;
@@ -60,6 +61,9 @@ pub struct GatewayConfig {
     pub audit: Option<PathBuf>,
     /// Files with `mcpServers`, whose servers are served, too.
     pub include: Vec<PathBuf>,
+    /// What happens to a tool whose definition has changed since it was pinned; by default it is withheld.
+    #[serde(deserialize_with = "values::drift")]
+    pub drift: Option<DriftPolicy>,
     /// Where the gateway is reached.
     pub listen: ListenConfig,
     /// Who may send requests.
@@ -160,6 +164,9 @@ impl GatewayConfig {
         } else if is_remote && callers.authenticates() && !has_tls {
             "keys and tokens would cross the network in the clear; set `listen.tls`, or `listen.public_url` to the https URL of \
              the proxy in front"
+        } else if listen.metrics.is_some_and(|address| !address.ip().is_loopback()) && !listen.allow_remote {
+            "`listen.metrics` is reachable from other machines, and metrics name servers, tools and rules; listen on 127.0.0.1, \
+             or set `listen.allow_remote = true`"
         } else if listen.tls.is_some() && listen.http.is_none() {
             "`listen.tls` needs `listen.http`: a Unix socket is not encrypted"
         } else {

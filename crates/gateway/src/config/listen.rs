@@ -19,6 +19,9 @@ pub struct ListenConfig {
     pub unix: Option<PathBuf>,
     /// Whether it serves on stdin and stdout.
     pub stdio: bool,
+    /// The address at which metrics are served to the operator, like `127.0.0.1:9464`.
+    #[serde(deserialize_with = "values::address")]
+    pub metrics: Option<SocketAddr>,
     /// The URL that clients use, also behind a proxy. It is the audience of their tokens.
     pub public_url: Option<String>,
     /// Host names, besides those of this machine's loopback, that requests may name.

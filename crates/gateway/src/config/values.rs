@@ -1,10 +1,11 @@
-//! Values of a document that have no type of their own in TOML: durations, addresses, prefixes.
+//! Values of a document that have no type of their own in TOML: durations, addresses, policies.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
+use switchboard_host::DriftPolicy;
 
 use crate::names::PrefixPolicy;
 
@@ -54,5 +55,16 @@ pub(super) fn prefix<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Optio
         other => Err(D::Error::custom(format!(
             "{other:?} is not a prefix policy; write \"always\", \"conflict\" or \"never\""
         ))),
+    }
+}
+
+/// Reads what happens to a tool whose definition has changed.
+pub(super) fn drift<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<DriftPolicy>, D::Error> {
+    match String::deserialize(deserializer)?.as_str() {
+        "withhold" => Ok(Some(DriftPolicy::Withhold)),
+        "report" => Ok(Some(DriftPolicy::Report)),
+        other => {
+            Err(D::Error::custom(format!("{other:?} is not known here; write \"withhold\" or \"report\"")))
+        }
     }
 }

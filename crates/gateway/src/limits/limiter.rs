@@ -121,6 +121,16 @@ impl RateLimiter {
         self.limits.is_empty()
     }
 
+    /// Returns the limits that apply to a request, by name, with their rates.
+    pub fn applying<'a>(
+        &'a self,
+        subject: &Subject<'_>,
+        operation: &Operation<'_>,
+    ) -> Vec<(&'a str, BucketRate)> {
+        let applying = self.limits.iter().filter(|limit| limit.applies(subject, operation));
+        applying.map(|limit| (&*limit.name, limit.rate)).collect()
+    }
+
     /// Takes a token from every bucket of the request, or refuses it and takes none.
     ///
     /// # Errors

@@ -9,6 +9,7 @@ use super::argument_path::ArgumentPath;
 use super::decision::{Decision, DenyReason};
 use super::document::{parse_document, parse_section};
 use super::error::PolicyError;
+use super::explanation::{MatchingRule, PolicyExplanation};
 use super::inspection::inspect;
 use super::lint::{PolicyWarning, find_ineffective, find_unmatched};
 use super::name_set::NameSet;
@@ -145,6 +146,17 @@ impl Policy {
     /// further scope counts as possible, so that a client can ask for the scope.
     pub fn is_visible(&self, subject: &Subject<'_>, target: &Target<'_>) -> bool {
         !matches!(self.decide_about(subject, target, DecidedArguments::Unknown), Decision::Deny { .. })
+    }
+
+    /// Explains what the rules say about a target, for operators.
+    pub fn explain(&self, subject: &Subject<'_>, target: &Target<'_>) -> PolicyExplanation {
+        let view = TargetView::new(target);
+        let rules = self.table.candidates(target).into_iter().map(|index| &self.rules[index]);
+        let matching = rules.filter(|rule| rule.selector.matches(subject, &view, rule.effect));
+        PolicyExplanation {
+            listing: self.decide_about(subject, target, DecidedArguments::Unknown),
+            rules: matching.map(|rule| MatchingRule::new(rule, subject)).collect(),
+        }
     }
 
     fn decide_about(

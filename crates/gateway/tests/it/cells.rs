@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use switchboard::client::{ClientHandler, RevisionPolicy};
 use switchboard::gateway::{Gateway, GatewayOptions};
+use switchboard::host::config::SharePolicy;
 use switchboard::host::{Host, ServerSpec};
 use switchboard::protocol::Root;
 use switchboard::server::{HttpListener, HttpServerOptions, HttpService};
@@ -14,6 +15,7 @@ use switchboard_testkit::STEP_TIMEOUT;
 use tokio::task::JoinSet;
 
 use crate::person::Person;
+use crate::task_upstream;
 use crate::upstream::{self, Counts};
 
 /// The revisions of one side.
@@ -75,20 +77,37 @@ impl Cell {
     }
 
     pub(crate) async fn open_with(self, options: GatewayOptions) -> Bench {
+        self.open_server(options, upstream::build, "").await
+    }
+
+    /// Opens a gateway in front of a server whose tools run as tasks.
+    pub(crate) async fn open_tasks(self, options: GatewayOptions) -> Bench {
+        self.open_server(options, task_upstream::build, "tasks-").await
+    }
+
+    async fn open_server(
+        self,
+        options: GatewayOptions,
+        build: fn(RevisionPolicy) -> Arc<Server>,
+        part: &str,
+    ) -> Bench {
         let mut tasks = JoinSet::new();
         let spec: ServerSpec = match self.reach {
-            Reach::InProcess => InProcess::new(&upstream::build(self.upstream.revisions())).into(),
+            Reach::InProcess => InProcess::new(&build(self.upstream.revisions())).into(),
             Reach::Http => {
-                let url = serve_http(&upstream::build(self.upstream.revisions()), &mut tasks).await;
+                let url = serve_http(&build(self.upstream.revisions()), &mut tasks).await;
                 Http::new(url).into()
             }
             Reach::Child => {
-                let part = if self.upstream == Side::Legacy { "legacy" } else { "modern" };
-                Stdio::new(std::env::current_exe().unwrap()).env(upstream::PART, part).into()
+                let side = if self.upstream == Side::Legacy { "legacy" } else { "modern" };
+                let program = std::env::current_exe().unwrap();
+                Stdio::new(program).env(upstream::PART, format!("{part}{side}")).into()
             }
         };
         let host = Gateway::host_builder().build();
-        host.connect("up", spec.startup_timeout(STEP_TIMEOUT)).await.unwrap();
+        // All share one session, which the host can ask for its counts.
+        let spec = spec.startup_timeout(STEP_TIMEOUT).share(SharePolicy::Always);
+        host.connect("up", spec).await.unwrap();
         let gateway = Gateway::new(host.clone(), options);
         Bench { gateway, host, client: self.client, _tasks: tasks }
     }

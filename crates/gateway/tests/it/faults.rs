@@ -29,7 +29,7 @@ async fn a_dead_upstream_is_an_entry_in_the_status_and_no_error_of_a_list() {
     host.connect("up", InProcess::new(&upstream::build(Side::Modern.revisions()))).await.unwrap();
     let gateway = Gateway::new(host, GatewayOptions::default());
     let session = Client::new().connect(InProcess::new(gateway.server())).await.unwrap();
-    assert_eq!(session.list_tools().await.unwrap().len(), 14);
+    assert_eq!(session.list_tools().await.unwrap().len(), crate::upstream::TOOLS.len());
     assert_eq!(session.list_prompts().await.unwrap().len(), 2);
     let status = gateway.status();
     assert_eq!(status.servers[0].name, "dead");
@@ -54,7 +54,7 @@ async fn a_killed_upstream_fails_its_calls_and_comes_back() {
                 "{cell:?}: {error}"
             );
             // Lists come from memory meanwhile, and calls succeed when it is back.
-            assert_eq!(session.list_tools().await.unwrap().len(), 14, "{cell:?}");
+            assert_eq!(session.list_tools().await.unwrap().len(), crate::upstream::TOOLS.len(), "{cell:?}");
             while session.call_tool("up__echo", json!({})).await.is_err() {
                 tokio::time::sleep(Duration::from_millis(20)).await;
             }
@@ -97,7 +97,7 @@ async fn the_first_lists_wait_for_servers_that_are_starting() {
     let options = GatewayOptions::default().with_startup_wait(STEP_TIMEOUT);
     let gateway = Gateway::new(host, options);
     let session = Client::new().connect(InProcess::new(gateway.server())).await.unwrap();
-    assert_eq!(session.list_tools().await.unwrap().len(), 14);
+    assert_eq!(session.list_tools().await.unwrap().len(), crate::upstream::TOOLS.len());
     assert_eq!(session.call_tool("up__echo", json!({})).await.unwrap().text(), "{}");
     gateway.host().close().await;
 }

@@ -25,7 +25,7 @@ async fn every_list_has_the_items_of_the_upstream() {
         let bench = cell.open().await;
         let session = bench.client(&Person::new("ada")).await;
         let tools = session.list_tools().await.unwrap();
-        assert_eq!(tools.len(), 14, "{cell:?}");
+        assert_eq!(tools.len(), upstream::TOOLS.len(), "{cell:?}");
         assert!(tools.iter().all(|tool| tool.name.starts_with("up__")), "{cell:?}");
         assert_eq!(session.list_prompts().await.unwrap().len(), 2, "{cell:?}");
         assert!(session.list_resources().await.unwrap().by_name("note://one").is_some(), "{cell:?}");
@@ -61,7 +61,7 @@ async fn colliding_names_are_withheld_with_a_reason() {
     }
     assert!(session.call_tool("echo", json!({})).await.is_err(), "a withheld tool is unknown");
     let withheld = gateway.status().withheld;
-    assert_eq!(withheld.len(), 14 + 2, "tools and prompts");
+    assert_eq!(withheld.len(), upstream::TOOLS.len() + 2, "tools and prompts");
     let echo = withheld.iter().find(|item| item.name == "echo").unwrap();
     assert!(echo.to_string().contains(r#""echo" of "one" and "echo" of "two""#), "{echo}");
     gateway.host().close().await;
@@ -112,7 +112,7 @@ async fn cursors_survive_changes_of_the_list() {
     unique.sort();
     unique.dedup();
     assert_eq!(unique.len(), names.len(), "none is repeated: {names:?}");
-    assert_eq!(names.len(), 15, "none is lost: {names:?}");
+    assert_eq!(names.len(), upstream::TOOLS.len() + 1, "none is lost: {names:?}");
     let foreign = session.raw_call("tools/list", Raw::from(json!({ "cursor": "Zm9yZWlnbg" }))).await;
     assert!(foreign.is_err());
     bench.close().await;
@@ -146,7 +146,7 @@ async fn sleeping_servers_are_listed_from_their_manifests() {
     host.connect("up", spec).await.unwrap();
     let gateway = Gateway::new(host, GatewayOptions::default());
     let session = Client::new().connect(InProcess::new(gateway.server())).await.unwrap();
-    assert_eq!(session.list_tools().await.unwrap().len(), 14);
+    assert_eq!(session.list_tools().await.unwrap().len(), upstream::TOOLS.len());
     assert_eq!(session.list_prompts().await.unwrap().len(), 2);
     assert_eq!(session.list_resources().await.unwrap().len(), 2);
     assert_eq!(session.list_resource_templates().await.unwrap().len(), 1);

@@ -28,6 +28,10 @@ struct Shared {
     counts: Mutex<Counts>,
     has_extra: AtomicBool,
     publisher: OnceLock<Publisher>,
+    /// The client that was asked to visit a page.
+    visitor: Mutex<Option<RequestContext>>,
+    /// Calls that have arrived.
+    arrived: tokio::sync::watch::Sender<usize>,
 }
 
 impl Shared {
@@ -60,14 +64,19 @@ pub(crate) fn build(revisions: RevisionPolicy) -> Arc<Server> {
 
 /// Serves on stdin and stdout.
 pub(crate) fn play(part: &str) {
-    let revisions = if part == "legacy" { RevisionPolicy::LegacyOnly } else { RevisionPolicy::ModernOnly };
-    let server = build(revisions);
+    let is_legacy = part.ends_with("legacy");
+    let revisions = if is_legacy { RevisionPolicy::LegacyOnly } else { RevisionPolicy::ModernOnly };
+    let has_tasks = part.starts_with("tasks-");
+    let server = if has_tasks { crate::task_upstream::build(revisions) } else { build(revisions) };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async { switchboard::serve_stdio(&server).await }).unwrap();
 }
 
-const TOOLS: [&str; 14] = [
+pub(crate) const TOOLS: [&str; 19] = [
+    "pid",
+    "die",
     "echo",
+    "capabilities",
     "meta",
     "progress",
     "log",
@@ -76,6 +85,8 @@ const TOOLS: [&str; 14] = [
     "ask_twice",
     "ask_together",
     "visit",
+    "visited",
+    "log_when_two",
     "sample",
     "roots",
     "toggle",
@@ -90,6 +101,7 @@ impl Handler for Upstream {
         let extra = has_extra.then_some("extra");
         match request {
             ServerRequest::ListTools(_) => {
+                shared.count("lists", 1);
                 let tool = |name: &str| Tool::new(name, json!({ "type": "object" }));
                 HandlerOutcome::now(ListToolsResult::new(
                     TOOLS.into_iter().chain(extra).map(tool).collect::<Vec<_>>(),
@@ -132,7 +144,10 @@ async fn call_tool(shared: Arc<Shared>, call: CallToolParams, cx: RequestContext
     shared.count(&format!("runs of {}", call.name), 1);
     let arguments = call.arguments.clone().unwrap_or_else(Raw::empty_object);
     let text = match call.name.as_str() {
+        "pid" => std::process::id().to_string(),
+        "die" => std::process::exit(7),
         "echo" => arguments.as_str().to_owned(),
+        "capabilities" => Raw::encode(cx.capabilities()).unwrap().as_str().to_owned(),
         "meta" => {
             let keys: Vec<&str> = call.meta.iter().flat_map(|meta| meta.iter()).map(|(key, _)| key).collect();
             keys.join(" ")
@@ -163,8 +178,26 @@ async fn call_tool(shared: Arc<Shared>, call: CallToolParams, cx: RequestContext
         "visit" => {
             let mut url = switchboard::protocol::UrlParams::new("Log in.", "https://login.example.org/7");
             url.elicitation_id = Some("visit-7".to_owned());
+            *shared.visitor.lock() = Some(cx.clone());
             let answer = cx.elicit("visit", ElicitParams::Url(url)).await?;
             format!("{:?}", answer.action)
+        }
+        "visited" => {
+            let visitor = shared.visitor.lock().take().unwrap();
+            let done = json!({ "elicitationId": "visit-7" });
+            visitor.notify_session("notifications/elicitation/complete", done.into());
+            "told".to_owned()
+        }
+        "log_when_two" => {
+            shared.arrived.send_modify(|arrived| *arrived += 1);
+            shared.arrived.subscribe().wait_for(|arrived| *arrived >= 2).await.unwrap();
+            if arguments.as_str().contains("logs") {
+                cx.log(Level::Warning, Some("upstream"), "whose?");
+                shared.count("logged", 1);
+            }
+            // Both are in flight until they are released.
+            shared.arrived.subscribe().wait_for(|arrived| *arrived >= 100).await.unwrap();
+            "logged".to_owned()
         }
         "sample" => {
             let message = SamplingMessage::new(Role::User, [Content::text("Say hello.")]);
@@ -182,6 +215,10 @@ async fn call_tool(shared: Arc<Shared>, call: CallToolParams, cx: RequestContext
             publisher.prompts_changed();
             publisher.resources_changed();
             "toggled".to_owned()
+        }
+        "counts" if arguments.as_str().contains("release") => {
+            shared.arrived.send_modify(|arrived| *arrived = 100);
+            "{}".to_owned()
         }
         "touch" => {
             shared.publisher.get().unwrap().resource_updated("note://one");

@@ -6,10 +6,13 @@ use std::sync::Arc;
 use switchboard_protocol::Raw;
 use switchboard_session::client::CallOptions;
 use switchboard_session::link::BoxFuture;
+use tracing::Instrument;
 
+use crate::call::span::{add_trace, record_error, request_span};
 use crate::error::{HostError, not_ready};
 use crate::question_router::RejectingHandler;
 use crate::run::{self, Run};
+use crate::session_scope::SessionScope;
 use crate::set::HostState;
 
 /// A request to one server. Awaiting it sends it; dropping the future cancels it.
@@ -22,12 +25,13 @@ pub struct HostRequest {
     method: String,
     params: Raw,
     run: Option<Run>,
+    scope: Option<SessionScope>,
     options: CallOptions,
 }
 
 impl HostRequest {
     pub(crate) fn new(host: Arc<HostState>, server: String, method: String, params: Raw) -> Self {
-        Self { host, server, method, params, run: None, options: CallOptions::new() }
+        Self { host, server, method, params, run: None, scope: None, options: CallOptions::new() }
     }
 
     /// Makes the request part of a run, which cancels it and answers requests of the server.
@@ -36,7 +40,14 @@ impl HostRequest {
         self
     }
 
+    /// Sends the request in the session of this scope instead of the server's main one.
+    pub fn in_session(mut self, scope: &SessionScope) -> Self {
+        self.scope = Some(scope.clone());
+        self
+    }
+
     switchboard_session::call_option_setters!(
+        options,
         timeout,
         idle_timeout,
         on_progress,
@@ -46,9 +57,11 @@ impl HostRequest {
     );
 
     async fn run(self) -> Result<Raw, HostError> {
-        let Self { host, server, method, params, run, mut options } = self;
-        let slot = host.slot(&server)?;
+        let Self { host, server, method, params, run, scope, mut options } = self;
+        let slot = host.use_slot(&host.slot(&server)?, scope.as_ref())?;
+        let span = request_span(&slot, &method, &params);
         let sending = async {
+            add_trace(host.settings.trace.as_ref(), &mut options);
             let _permit = slot
                 .limiter
                 .acquire()
@@ -69,17 +82,22 @@ impl HostRequest {
                 HostError::Session { server: Arc::clone(&slot.name), error: Box::new(error) }
             })
         };
+        let sending = sending.instrument(span.clone());
         let cancelled = async {
             match &run {
                 Some(run) => run.cancelled().await,
                 None => std::future::pending().await,
             }
         };
-        tokio::select! {
+        let outcome = tokio::select! {
             biased;
             done = sending => done,
             () = cancelled => Err(HostError::Cancelled { tool: method.clone(), sent: true }),
+        };
+        if let Err(error) = &outcome {
+            record_error(&span, error);
         }
+        outcome
     }
 }
 

@@ -12,8 +12,8 @@ pub use switchboard_config::{
     ConsentScreen, DEFAULT_MAX_FAILURES, DEFAULT_STARTUP_TIMEOUT, EnterpriseConfig, EnterpriseSecrets,
     GrantConfig, HeadersHelperConfig, Layer, Locations, OAuthConfig, OffReason, Position, PreviousApproval,
     ResolveContext, ResolvedConfig, ResourceConfig, RestartPolicy, Scope, ServerConfig, ServerEntry,
-    ServerPlan, Settings, ShadowedServer, StartPolicy, TransportConfig, VariableLookup, Warning, canonical,
-    disk, expand_variables, import, update,
+    ServerPlan, Settings, ShadowedServer, SharePolicy, StartPolicy, TransportConfig, VariableLookup, Warning,
+    canonical, disk, expand_variables, import, update,
 };
 pub(crate) use switchboard_config::{escape, mask};
 pub use watch::ConfigWatcher;

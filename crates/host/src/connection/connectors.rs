@@ -88,19 +88,23 @@ impl Connectors {
         }
     }
 
-    /// Returns the dial of a server. The process of a stdio server is put into `child`.
+    /// Returns the dial of a server. The process of a stdio server is put into `child`; `own` takes the place of the
+    /// credentials of an HTTP server.
     pub(crate) async fn dial(
         &self,
         server: &str,
         spec: &ServerSpec,
         child: &ChildSlot,
+        own: Option<&Arc<dyn Authorizer>>,
     ) -> Result<Arc<dyn Dial>, ConnectionError> {
         match &spec.transport {
             Transport::Stdio(stdio) => Ok(Arc::new(stdio.as_ref().clone().child_slot(child.clone()))),
             Transport::Http(http) => {
                 let mut http = http.as_ref().clone();
                 http.check().map_err(ConnectionError::Endpoint)?;
-                if !http.has_authorizer()
+                if let Some(own) = own {
+                    http = http.authorizer(Arc::clone(own));
+                } else if !http.has_authorizer()
                     && let Some(authorizer) = self.authorizer(server, spec, http.url())
                 {
                     http = http.authorizer(authorizer);
@@ -119,6 +123,9 @@ impl Connectors {
             Transport::Proxy { url, id } => {
                 let http = Http::new(url);
                 http.check().map_err(ConnectionError::Endpoint)?;
+                if let Some(own) = own {
+                    return Ok(Arc::new(http.authorizer(Arc::clone(own))));
+                }
                 let Some(tokens) = &self.tokens else {
                     let authorizer = self.authorizer(server, spec, url);
                     let missing = || ConnectionError::NoTokenSource { id: id.clone() };

@@ -7,8 +7,8 @@
 //! ```
 
 mod connectors;
-mod handle;
 mod kept_lists;
+mod open;
 mod refresh;
 mod retry;
 mod shared_state;
@@ -17,6 +17,6 @@ mod task;
 
 pub(crate) use connectors::Connectors;
 pub use connectors::{CredentialProvider, TokenSource};
-pub(crate) use handle::ConnectionHandle;
 pub(crate) use shared_state::SharedState;
 pub(crate) use sleep_watcher::SleepWatcher;
+pub(crate) use task::spawn;

@@ -1,4 +1,6 @@
-//! Connection task: one per configured server. Connects, serves the session, reconnects with backoff.
+//! Connection task: one per slot. Connects, serves the session, reconnects with backoff, and stops it when it is idle.
+//!
+//! A keyed slot does not publish to the catalog and is not reconnected: its next call opens it again.
 //!
 //! Every await also selects on the desired state, so a change (disable, reconnect, remove) takes effect immediately.
 
@@ -6,8 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use switchboard_protocol::{ListenFilter, ServerCapabilities, Tool};
-use switchboard_session::client::{Change, ChangeStream, List, SessionState, Subscription};
+use switchboard_session::client::{Change, ChangeStream, SessionState};
 use switchboard_session::link::BoxFuture;
 use switchboard_session::{CallError, ClientSession, EraHint, SessionInfo, TimeoutKind};
 use tokio::sync::watch;
@@ -15,23 +16,28 @@ use tokio::time::{Instant, sleep_until};
 
 use crate::config::OffReason;
 use crate::connection::SharedState;
-use crate::connection::kept_lists::{FetchedLists, KeptLists};
+use crate::connection::kept_lists::KeptLists;
+use crate::connection::open::{FetchedCatalog, OpenSession, ToolListResult, open};
 use crate::connection::refresh::{Refresh, RefreshCause};
 use crate::connection::retry::{RetryDecision, RetryState, STABLE};
 use crate::event::HostEvent;
 use crate::registry::{ListChange, ListDefects};
-use crate::slot::{DesiredState, RunState, Slot};
+use crate::slot::{ConnectionHandle, DesiredState, RunState, Slot};
 use crate::status::{ConnectionError, Status};
 
 /// How long the tools of a disconnected server stay listed.
 const GRACE_PERIOD: Duration = Duration::from_secs(10 * 60);
-/// How much stderr output an error includes.
-const MAX_STDERR_BYTES: usize = 4 * 1024;
 /// The timeout of the ping after a failed call.
 const PROBE_TIMEOUT: Duration = Duration::from_secs(10);
 
+/// Spawns the connection task of a slot. It waits until the slot is [started](Slot::start_initially).
+pub(crate) fn spawn(slot: Arc<Slot>, shared: Arc<SharedState>) -> ConnectionHandle {
+    let task = tokio::spawn(run(Arc::clone(&slot), shared));
+    ConnectionHandle::new(slot, task)
+}
+
 /// Runs the connection task of a slot until the slot is removed.
-pub(crate) async fn run(slot: Arc<Slot>, shared: Arc<SharedState>) {
+async fn run(slot: Arc<Slot>, shared: Arc<SharedState>) {
     let desired = slot.desired();
     ConnectionTask { slot, shared, desired, era_hint: None, lost_at: None, opened: 0 }.run().await;
 }
@@ -48,20 +54,6 @@ struct ConnectionTask {
     /// The number of sessions opened so far.
     opened: u64,
 }
-
-/// A session that has just been opened.
-struct OpenSession {
-    session: ClientSession,
-    changes: ChangeStream,
-    /// Unsubscribes on drop. A modern server sends changes only to subscribers.
-    subscription: Option<Subscription>,
-    tools: ToolListResult,
-    /// The other lists, if the host keeps them.
-    lists: Option<FetchedLists>,
-}
-
-/// The outcome of listing tools.
-type ToolListResult = Result<Arc<List<Tool>>, CallError>;
 
 /// A login that the server requires and that another process may make.
 struct AwaitedLogin {
@@ -121,16 +113,29 @@ impl ConnectionTask {
                     (Some(failure), session) => (failure, Some(session)),
                     (None, session) => return close(&session, &self.shared).await,
                 },
-                Err(failure) => (failure, None),
+                Err(failure) => {
+                    self.slot.start_pause.start_failed(Instant::now());
+                    (failure, None)
+                }
             };
             tracing::debug!(server = %self.slot.name, error = %failure, "connection lost");
-            self.lost_at.get_or_insert_with(Instant::now);
+            if !self.slot.is_keyed() {
+                self.lost_at.get_or_insert_with(Instant::now);
+            }
             let next = match failure.challenge() {
                 Some(_) => RetryDecision::GiveUp,
                 None => retry.failed(&failure, began.elapsed(), jitter()),
             };
+            let failed_pause =
+                retry.pause_of_failed(&failure, jitter()).filter(|_| self.shared.retries_failed);
             let (status, until) = self.status_after_failure(next, failure, retry.failures());
-            let login = matches!(status, Status::NeedsAuth(_)).then_some(AwaitedLogin { credentials });
+            let until = match status {
+                Status::Failed(_) => failed_pause.map(|pause| Instant::now() + pause),
+                _ => until,
+            };
+            // The next call tries a keyed session again.
+            let awaits_login = matches!(status, Status::NeedsAuth(_)) && !self.slot.is_keyed();
+            let login = awaits_login.then_some(AwaitedLogin { credentials });
             self.publish_status(round, status);
             // After the status: closing may take a while.
             if let Some(session) = session {
@@ -172,7 +177,7 @@ impl ConnectionTask {
         opened: OpenSession,
         retry: &mut RetryState,
     ) -> (Option<ConnectionError>, ClientSession) {
-        let OpenSession { session, changes, subscription, tools, lists } = opened;
+        let OpenSession { session, changes, catalog } = opened;
         let session_info = match session.info() {
             Ok(session_info) => Arc::new(session_info.clone()),
             Err(error) => return (Some(error.into()), session),
@@ -187,10 +192,14 @@ impl ConnectionTask {
         let mut health =
             Health { session_info, round, refresh: Refresh::new(Instant::now()), list_error: None };
         let mut kept = KeptLists::new(&session, &self.slot, &self.shared);
-        if let Some(lists) = lists {
-            kept.store(lists);
+        let (mut listed, mut subscription) = (Ok(ListChange::Unchanged), None);
+        if let Some(FetchedCatalog { subscription: changes, tools, lists }) = catalog {
+            if let Some(lists) = lists {
+                kept.store(lists);
+            }
+            listed = self.update_catalog(tools);
+            subscription = changes;
         }
-        let listed = self.update_catalog(tools);
         self.slot.set_session(Some(session.clone()));
         self.publish_list_outcome(&mut health, listed);
         let outcome = Box::pin(self.run_session(&session, (changes, kept), &mut health, retry)).await;
@@ -212,6 +221,8 @@ impl ConnectionTask {
         let mut resumes = self.shared.resumes.subscribe();
         let mut stable = Some(Instant::now() + STABLE);
         let mut is_stream_open = true;
+        let idle_timeout = slot.idle_timeout();
+        let mut idle_at = idle_timeout.map(|timeout| slot.usage.idle_at(timeout, Instant::now()));
         let mut listing: Option<(RefreshCause, BoxFuture<'_, ToolListResult>)> = None;
         let mut probing: Option<BoxFuture<'_, Result<(), CallError>>> = None;
         loop {
@@ -241,7 +252,9 @@ impl ConnectionTask {
                 }
                 change = changes.next(), if is_stream_open => match change {
                     Some(change) => {
-                        kept.note_change(&change);
+                        if !slot.is_keyed() {
+                            kept.note_change(&change);
+                        }
                         self.handle_change(change, &mut health.refresh);
                     }
                     None => is_stream_open = false,
@@ -261,8 +274,23 @@ impl ConnectionTask {
                     stable = None;
                     retry.reset();
                 }
+                () = sleep_until_some(idle_at) => {
+                    if let Some(asleep) = self.sleep_if_idle(health.round, idle_at) {
+                        // Before the session is closed, which may take a while: a call that comes now starts another.
+                        self.publish_status(asleep, Status::Asleep);
+                        return None;
+                    }
+                    idle_at = idle_timeout.map(|timeout| slot.usage.idle_at(timeout, Instant::now()));
+                }
             }
         }
+    }
+
+    /// Ends the session of a server that nobody has used until this time. Returns the round of its sleep.
+    fn sleep_if_idle(&self, round: u64, checked: Option<Instant>) -> Option<u64> {
+        let timeout = self.slot.idle_timeout()?;
+        let is_due = self.slot.usage.idle_at(timeout, Instant::now()) <= checked?;
+        if is_due { self.slot.begin_sleep(round) } else { None }
     }
 
     /// Records the outcome of a refresh of the tools. Returns the failure that ends the session: the login was lost.
@@ -310,6 +338,10 @@ impl ConnectionTask {
     }
 
     fn handle_change(&self, change: Change, refresh: &mut Refresh) {
+        // The lists of the catalog are those of the main session.
+        if self.slot.is_keyed() && !matches!(change, Change::ElicitationDone { .. } | Change::Task(_)) {
+            return;
+        }
         match change {
             Change::Tools => refresh.note_change(Instant::now()),
             change => {
@@ -345,6 +377,9 @@ impl ConnectionTask {
 
     fn publish_status(&self, round: u64, status: Status) {
         self.slot.set_status(round, status.clone());
+        if self.slot.is_keyed() {
+            return;
+        }
         self.shared.events.send(HostEvent::Status { server: Arc::clone(&self.slot.name), status });
     }
 }
@@ -377,89 +412,6 @@ async fn close(session: &ClientSession, shared: &SharedState) {
     } else {
         session.close().await;
     }
-}
-
-/// Opens a session within its startup timeout, and lists its tools.
-async fn open(
-    slot: Arc<Slot>,
-    shared: Arc<SharedState>,
-    era_hint: Option<EraHint>,
-) -> Result<OpenSession, ConnectionError> {
-    let spec = &slot.spec;
-    let timed_out =
-        || CallError::TimedOut { kind: TimeoutKind::Startup, after: spec.startup_timeout, hint: None };
-    let connecting = async {
-        let dial = shared.connectors.dial(&slot.name, spec, &slot.child).await?;
-        let mut limits = shared.limits.clone();
-        limits.startup = spec.startup_timeout;
-        limits.probe = limits.probe.min(spec.startup_timeout / 2);
-        if let Some(call) = spec.call_timeout {
-            limits.call_total = call;
-            limits.call_idle = limits.call_idle.max(call);
-        }
-        let mut client = shared.client.clone().with_limits(limits).with_answers(Arc::clone(&slot.questions));
-        if let Some(era_hint) = era_hint {
-            client = client.with_era_hint(era_hint);
-        }
-        if let Some(roots) = shared.roots.read().clone() {
-            client = client.with_roots(roots);
-        }
-        let session = client.connect(dial).await?;
-        // Before listing, so that no change is missed.
-        let changes = session.changes()?;
-        let subscription = subscribe(&session).await;
-        let other_lists =
-            async { if shared.keeps_all_lists { Some(FetchedLists::fetch(&session).await) } else { None } };
-        let (tools, lists) = tokio::join!(session.list_tools(), other_lists);
-        match tools {
-            Err(error @ (CallError::Link(_) | CallError::Closed)) => Err(error.into()),
-            tools => Ok(OpenSession { session, changes, subscription, tools, lists }),
-        }
-    };
-    // Slightly longer than the session's own timeout, whose error is more specific.
-    let within = spec.startup_timeout.saturating_add(Duration::from_millis(100));
-    let opened = tokio::time::timeout(within, connecting).await.unwrap_or_else(|_| Err(timed_out().into()));
-    opened.map_err(|failure| match failure {
-        ConnectionError::Session(error @ CallError::TimedOut { .. }) => startup_timeout_error(error, &slot),
-        other => other,
-    })
-}
-
-/// Adds the stderr output of the server to a startup timeout.
-fn startup_timeout_error(error: CallError, slot: &Slot) -> ConnectionError {
-    let stderr = slot.child.get().map(|child| child.stderr_tail()).unwrap_or_default();
-    match stderr.is_empty() {
-        true => ConnectionError::Session(error),
-        false => {
-            let from = stderr.ceil_char_boundary(stderr.len().saturating_sub(MAX_STDERR_BYTES));
-            ConnectionError::StartupTimedOut { error, stderr: stderr[from..].to_owned() }
-        }
-    }
-}
-
-/// Subscribes to the list changes that the server supports.
-async fn subscribe(session: &ClientSession) -> Option<Subscription> {
-    let filter = change_filter(&session.info().ok()?.capabilities);
-    if filter.is_empty() {
-        return None;
-    }
-    match session.listen(filter).await {
-        Ok(subscription) => Some(subscription),
-        Err(error) => {
-            tracing::debug!(%error, "subscription to list changes failed");
-            None
-        }
-    }
-}
-
-fn change_filter(offered: &ServerCapabilities) -> ListenFilter {
-    let mut filter = ListenFilter::new();
-    filter.tools_list_changed = offered.tools.as_ref().is_some_and(|list| list.list_changed == Some(true));
-    filter.prompts_list_changed =
-        offered.prompts.as_ref().is_some_and(|list| list.list_changed == Some(true));
-    filter.resources_list_changed =
-        offered.resources.as_ref().is_some_and(|list| list.list_changed == Some(true));
-    filter
 }
 
 /// Waits for the end of the session and returns the reason.

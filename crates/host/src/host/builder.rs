@@ -20,7 +20,9 @@ use crate::policy::{AmbiguousNamePolicy, CallPolicy, CallSettings, ReplayPolicy,
 use crate::registry::name::NameLimit;
 use crate::registry::profile::Profile;
 use crate::registry::{DriftPolicy, Pins, Registry};
+use crate::session_scope::SessionLimits;
 use crate::set::HostState;
+use crate::slot::SessionBudget;
 use crate::validation::Validation;
 
 /// The builder of a [`Host`].
@@ -56,6 +58,8 @@ pub struct HostBuilder {
     local_tools: Vec<Arc<dyn LocalTool>>,
     has_resource_tools: bool,
     keeps_all_lists: bool,
+    retries_failed: bool,
+    session_limits: SessionLimits,
 }
 
 impl HostBuilder {
@@ -74,6 +78,8 @@ impl HostBuilder {
             local_tools: Vec::new(),
             has_resource_tools: true,
             keeps_all_lists: false,
+            retries_failed: false,
+            session_limits: SessionLimits::default(),
         }
     }
 
@@ -218,6 +224,20 @@ impl HostBuilder {
         self
     }
 
+    /// Tries failed servers again about once a minute, unless their failure is permanent or they are never restarted: for a
+    /// program that nobody watches, such as a gateway.
+    #[must_use]
+    pub fn with_endless_retries(mut self) -> Self {
+        self.retries_failed = true;
+        self
+    }
+
+    /// Sets how many [keyed sessions](crate::SessionScope) the host holds at once.
+    pub fn with_session_limits(mut self, limits: SessionLimits) -> Self {
+        self.session_limits = limits;
+        self
+    }
+
     /// Builds the host. No task runs until a server is added, which needs a runtime.
     pub fn build(self) -> Host {
         let events = EventSender::new();
@@ -227,9 +247,11 @@ impl HostBuilder {
             registry,
             events,
             keeps_all_lists: self.keeps_all_lists,
+            retries_failed: self.retries_failed,
             client: self.client,
             limits: self.limits,
             roots: RwLock::new(self.roots),
+            session_budget: Arc::new(SessionBudget::new(self.session_limits)),
             resumes: watch::Sender::new(0),
             detaches: AtomicBool::new(false),
         };

@@ -26,7 +26,7 @@ use crate::registry::{
 use crate::report::{ServerStatus, SetServersOutcome};
 use crate::server_spec::ServerSpec;
 use crate::set::{FIRST_ROUND, HostState, SetChange};
-use crate::slot::Switch;
+use crate::slot::{Slot, Switch};
 use crate::status::{Status, StatusKind};
 use crate::telemetry::CallMetrics;
 
@@ -71,7 +71,11 @@ impl Host {
     pub fn set_roots(&self, roots: impl Into<Vec<Root>>) {
         let roots = roots.into();
         *self.inner.shared.roots.write() = Some(roots.clone());
-        for session in self.inner.slots().iter().filter_map(|slot| slot.current()) {
+        let main = self.inner.slots();
+        let keyed = main.iter().flat_map(|slot| slot.keyed.slots());
+        let has_own = |slot: &Slot| slot.scope.as_ref().is_some_and(|scope| scope.roots.is_some());
+        let slots = main.iter().cloned().chain(keyed).filter(|slot| !has_own(slot));
+        for session in slots.filter_map(|slot| slot.current()) {
             // A session that has just ended receives the roots when it reconnects.
             let _ = session.set_roots(roots.clone());
         }
@@ -160,7 +164,7 @@ impl Host {
         Ok(())
     }
 
-    /// Restarts a server; earlier failures do not count.
+    /// Restarts a server; earlier failures do not count. Keyed sessions end, and their next call opens them again.
     ///
     /// # Errors
     /// When there is no such server, it may not be started, or its first attempt fails.
@@ -169,12 +173,13 @@ impl Host {
         if slot.is_unstarted() {
             return Err(not_ready(&slot.name, slot.status()));
         }
+        self.inner.close_keyed_sessions(&slot);
         let round = slot.start();
         connect_result(&slot, slot.wait_until_settled(round).await)
     }
 
     /// Enables or disables a server. The tools of a disabled server are not listed and its calls are rejected; its
-    /// connection stays. Enabling a server that was never started, because its configuration disables it, starts it.
+    /// main connection stays, keyed sessions end. Enabling a server that was never started, because its configuration disables it, starts it.
     ///
     /// # Errors
     /// When there is no such server, it was not approved, or it does not start.
@@ -200,6 +205,9 @@ impl Host {
         }
         let switch = if enabled { Switch::On } else { Switch::Off };
         slot.set_switch(switch);
+        if !enabled {
+            self.inner.close_keyed_sessions(&slot);
+        }
         self.inner.shared.registry.switch(slot.id, switch);
         if !(enabled && slot.is_unstarted()) {
             let (server, status) = (Arc::clone(&slot.name), slot.status());
@@ -328,6 +336,14 @@ impl Host {
         Ok(self.inner.slot(name)?.child.get())
     }
 
+    /// Returns the number of child processes of a server, over all its sessions.
+    ///
+    /// # Errors
+    /// When there is no such server.
+    pub fn process_count(&self, name: &str) -> Result<usize, HostError> {
+        Ok(self.inner.slot(name)?.process_count())
+    }
+
     /// Returns the manifest of a server, so that it need not be started next time before it is used.
     ///
     /// # Errors
@@ -343,7 +359,7 @@ impl Host {
             manifest.resources = part.lists.resources.to_vec();
             manifest.resource_templates = part.lists.templates.to_vec();
         }
-        if let Some(session_info) = slot.status().session_info() {
+        if let Some(session_info) = slot.last_info() {
             manifest.server_info.clone_from(&session_info.server);
             manifest.instructions.clone_from(&session_info.instructions);
         }
@@ -434,6 +450,12 @@ impl Host {
     /// Returns the pinned and the current definition of a tool; `None` if they are equal.
     pub fn definition_change(&self, server: &str, tool: &str) -> Option<DefinitionChange> {
         self.inner.shared.registry.definition_change(server, tool)
+    }
+
+    /// Adopts the pins of a [`PinFile`](crate::PinFile) that another process may have changed: definitions that were accepted
+    /// there are accepted here. The current definition of a tool without a pin is accepted, as when it is first seen.
+    pub fn adopt_pins(&self, stored: &Pins) {
+        self.inner.shared.registry.adopt_pins(stored);
     }
 
     /// Accepts the current definition of one tool.
@@ -556,7 +578,7 @@ impl Host {
     /// Returns the metrics of all calls.
     pub fn metrics(&self) -> CallMetrics {
         let mut all = CallMetrics::default();
-        self.inner.slots().iter().for_each(|slot| all.add(&slot.meter.snapshot()));
+        self.inner.slots().iter().for_each(|slot| all.add(&slot.metrics()));
         all
     }
 
@@ -565,7 +587,7 @@ impl Host {
     /// # Errors
     /// When there is no such server.
     pub fn server_metrics(&self, name: &str) -> Result<CallMetrics, HostError> {
-        Ok(self.inner.slot(name)?.meter.snapshot())
+        Ok(self.inner.slot(name)?.metrics())
     }
 
     /// As [`Self::close`], for a process that is about to exit: supervisors stop the server processes gracefully, but are not

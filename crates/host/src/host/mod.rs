@@ -10,3 +10,4 @@ mod resources;
 pub use builder::HostBuilder;
 pub use handle::ToolHandle;
 pub use host::Host;
+pub use resources::HostSubscription;

@@ -3,17 +3,19 @@
 use std::sync::Arc;
 
 use switchboard_protocol::{
-    CompleteParams, CompleteResult, GetPromptResult, Prompt, Raw, ReadResourceResult, Resource,
-    ResourceTemplate,
+    CompleteParams, CompleteResult, GetPromptResult, Level, ListenFilter, Prompt, Raw, ReadResourceResult,
+    Resource, ResourceTemplate,
 };
-use switchboard_session::ClientSession;
-use switchboard_session::client::Subscription;
+use switchboard_session::client::{Change, Subscription};
+use switchboard_session::{ClientSession, SessionInfo};
 
 use crate::call::HostRequest;
+use crate::config::SharePolicy;
 use crate::error::HostError;
 use crate::host::Host;
 use crate::resources::{FromServer, MergedList, report_error};
-use crate::slot::Slot;
+use crate::session_scope::{SessionKey, SessionScope};
+use crate::slot::{Slot, SlotUse};
 use crate::status::Status;
 
 impl Host {
@@ -94,13 +96,28 @@ impl Host {
         HostRequest::new(Arc::clone(&self.inner), server.to_owned(), method.into(), params)
     }
 
-    /// Subscribes to updates of a resource until the returned subscription is dropped.
+    /// Subscribes to updates of a resource until the returned subscription is dropped. The server is not stopped as idle
+    /// meanwhile.
     ///
     /// # Errors
     /// As [`Self::read_resource`].
-    pub async fn subscribe(&self, server: &str, uri: &str) -> Result<Subscription, HostError> {
-        let (slot, session) = self.inner.open_session(server).await?;
-        report_error(&slot, session.subscribe(uri).await)
+    pub async fn subscribe(&self, server: &str, uri: &str) -> Result<HostSubscription, HostError> {
+        self.subscribe_in(server, uri, None).await
+    }
+
+    /// As [`Self::subscribe`], in the session of a scope.
+    ///
+    /// # Errors
+    /// As [`Self::read_resource`].
+    pub async fn subscribe_in(
+        &self,
+        server: &str,
+        uri: &str,
+        scope: Option<&SessionScope>,
+    ) -> Result<HostSubscription, HostError> {
+        let (slot, session) = self.inner.open_session_in(server, scope).await?;
+        let subscription = report_error(&slot, session.subscribe(uri).await)?;
+        Ok(HostSubscription { subscription, _slot: slot })
     }
 
     /// Returns the instructions of each connected server, and of each sleeping server whose manifest has them, in configured
@@ -108,7 +125,10 @@ impl Host {
     pub fn instructions(&self) -> Vec<FromServer<String>> {
         let said = |slot: &Arc<Slot>| {
             let item = match slot.status() {
-                Status::Asleep => slot.spec.manifest.as_ref()?.instructions.clone()?,
+                Status::Asleep => match slot.last_info() {
+                    Some(info) => info.instructions.clone()?,
+                    None => slot.spec.manifest.as_ref()?.instructions.clone()?,
+                },
                 status => status.session_info()?.instructions.clone()?,
             };
             Some(FromServer { server: Arc::clone(&slot.name), item })
@@ -116,11 +136,84 @@ impl Host {
         self.inner.slots().iter().filter_map(said).collect()
     }
 
-    /// Returns the session of a server, for requests without a method here. It ends when the server is reconnected.
+    /// Returns the main session of a server, for requests without a method here. It ends when the server is reconnected, or
+    /// stopped because it is idle: such requests do not count as use.
     ///
     /// # Errors
     /// When the server does not exist or is not ready.
     pub async fn session(&self, server: &str) -> Result<ClientSession, HostError> {
         Ok(self.inner.open_session(server).await?.1)
+    }
+    /// As [`Self::session`], for the session of a scope.
+    ///
+    /// # Errors
+    /// When the server does not exist or is not ready.
+    pub async fn session_in(
+        &self,
+        server: &str,
+        scope: Option<&SessionScope>,
+    ) -> Result<ClientSession, HostError> {
+        Ok(self.inner.open_session_in(server, scope).await?.1)
+    }
+
+    /// Returns whether a session with this key is open.
+    pub fn has_session(&self, server: &str, key: SessionKey) -> bool {
+        let keyed = self.inner.slot(server).ok().and_then(|slot| slot.keyed.get(key));
+        keyed.is_some_and(|slot| slot.current().is_some())
+    }
+
+    /// Returns which callers of a gateway share a session with a server; `None` if there is no such server.
+    pub fn share_policy(&self, server: &str) -> Option<SharePolicy> {
+        let catalog = self.catalog();
+        catalog.part(server)?.slot.as_ref().map(|slot| slot.spec.share_policy())
+    }
+
+    /// Returns the info of a session, also after it has ended; `None` if it was not open yet. Does not contact the server.
+    pub fn session_info(&self, server: &str, scope: Option<&SessionScope>) -> Option<Arc<SessionInfo>> {
+        let slot = self.inner.slot(server).ok()?;
+        let keyed = scope.and_then(|scope| slot.keyed.get(scope.key)).and_then(|slot| slot.last_info());
+        keyed.or_else(|| slot.last_info())
+    }
+
+    /// Requests log messages of this level in a session, unless it was asked for them before. A server that refuses is not
+    /// asked again.
+    ///
+    /// # Errors
+    /// When the server does not exist or is not ready.
+    pub async fn ensure_log_level(
+        &self,
+        server: &str,
+        scope: Option<&SessionScope>,
+        level: Level,
+    ) -> Result<(), HostError> {
+        let (slot, session) = self.inner.open_session_in(server, scope).await?;
+        let offers = session.info().is_ok_and(|info| info.capabilities.logging.is_some());
+        if offers
+            && slot.lower_log_level(level)
+            && let Err(error) = session.set_log_level(level).await
+        {
+            tracing::debug!(server, %error, "the log level was not set");
+        }
+        Ok(())
+    }
+}
+
+/// A subscription to updates of a resource. Dropping it ends it.
+#[derive(Debug)]
+pub struct HostSubscription {
+    subscription: Subscription,
+    /// Keeps the server from being stopped as idle.
+    _slot: SlotUse,
+}
+
+impl HostSubscription {
+    /// Returns the next change, or `None` when the subscription or the session has ended.
+    pub async fn next(&mut self) -> Option<Change> {
+        self.subscription.next().await
+    }
+
+    /// Returns the part of the filter that the server accepted.
+    pub fn accepted(&self) -> &ListenFilter {
+        self.subscription.accepted()
     }
 }

@@ -8,23 +8,31 @@ use std::time::Duration;
 
 use parking_lot::{Mutex, RwLock};
 use switchboard_design::schema::PatternBudget;
+use switchboard_protocol::Level;
 use switchboard_session::link::LinkError;
-use switchboard_session::{CallError, ClientSession};
+use switchboard_session::{CallError, ClientSession, SessionInfo};
 use switchboard_transport::stdio::ChildSlot;
 use tokio::sync::{Notify, watch};
 use tokio::time::Instant;
 
-use crate::config::{OffReason, StartPolicy};
+use crate::config::{OffReason, RestartPolicy, StartPolicy};
 use crate::question_router::QuestionRouter;
 use crate::server_spec::ServerSpec;
+use crate::session_scope::SessionScope;
+use crate::slot::KeyedSessions;
 use crate::slot::call_limiter::CallLimiter;
+use crate::slot::start_pause::StartPause;
+use crate::slot::usage::Usage;
 use crate::status::{Status, StatusKind};
-use crate::telemetry::CallMeter;
+use crate::telemetry::{CallMeter, CallMetrics};
 use crate::transport::Transport;
 
 /// Concurrent calls of a server: local and over the network.
 const MAX_LOCAL_CALLS: usize = 256;
 const MAX_REMOTE_CALLS: usize = 128;
+
+/// How long a keyed session may be unused, unless its server has an idle timeout.
+pub(crate) const DEFAULT_IDLE_TIMEOUT: Duration = Duration::from_secs(10 * 60);
 
 /// How long the connection task may take to notice that a session has ended.
 const SESSION_END_LATENCY: Duration = Duration::from_secs(1);
@@ -41,6 +49,16 @@ pub(crate) struct Slot {
     /// Memory budget for the compiled patterns of all its schemas.
     pub(crate) patterns: PatternBudget,
     pub(crate) child: ChildSlot,
+    /// How the session of a keyed slot is opened; `None` for the main session of a server.
+    pub(crate) scope: Option<SessionScope>,
+    /// The keyed sessions of the server; empty in a keyed slot.
+    pub(crate) keyed: KeyedSessions,
+    pub(crate) usage: Usage,
+    pub(crate) start_pause: StartPause,
+    /// The most detailed log level that was requested in the current session.
+    log_level: Mutex<Option<Level>>,
+    /// The info of the last session, also after it has ended.
+    last_info: Mutex<Option<Arc<SessionInfo>>>,
     is_off: AtomicBool,
     desired: watch::Sender<DesiredState>,
     status: watch::Sender<ObservedStatus>,
@@ -123,6 +141,23 @@ pub(crate) enum InitialTools {
 }
 
 impl Slot {
+    /// Returns the metrics of the calls of the server, over all its sessions.
+    pub(crate) fn metrics(&self) -> CallMetrics {
+        let (mut running, mut queued) = self.limiter.load();
+        for keyed in self.keyed.slots() {
+            let load = keyed.limiter.load();
+            (running, queued) = (running + load.0, queued + load.1);
+        }
+        self.meter.snapshot((running, queued))
+    }
+
+    /// Returns the number of processes of the server, over all its sessions.
+    pub(crate) fn process_count(&self) -> usize {
+        let keyed = self.keyed.slots();
+        let of_keyed = keyed.iter().filter(|slot| slot.child.get().is_some()).count();
+        of_keyed + usize::from(self.child.get().is_some())
+    }
+
     pub(crate) fn new(name: Arc<str>, spec: ServerSpec, questions: QuestionRouter) -> Self {
         static NEXT: AtomicU64 = AtomicU64::new(1);
         let is_off = spec.start == StartPolicy::Off(OffReason::Disabled);
@@ -147,6 +182,12 @@ impl Slot {
             limiter: CallLimiter::new(max_calls),
             patterns: PatternBudget::default(),
             child: ChildSlot::default(),
+            scope: None,
+            keyed: KeyedSessions::default(),
+            usage: Usage::default(),
+            start_pause: StartPause::default(),
+            log_level: Mutex::default(),
+            last_info: Mutex::default(),
             is_off: AtomicBool::new(is_off),
             desired: watch::Sender::new(DesiredState { round: 0, run: RunState::Undecided }),
             status: watch::Sender::new(ObservedStatus { round: 0, status }),
@@ -154,6 +195,74 @@ impl Slot {
             session_count: AtomicU64::new(0),
             health_signal: HealthSignal::default(),
         }
+    }
+
+    /// Creates the slot of a keyed session with the server of a slot. It is not reconnected, but opened again by the next call.
+    pub(crate) fn keyed(main: &Self, scope: SessionScope, questions: QuestionRouter) -> Self {
+        let mut spec = main.spec.clone().restart(RestartPolicy::Never).start(StartPolicy::AtOnce);
+        spec.idle_timeout.get_or_insert(DEFAULT_IDLE_TIMEOUT);
+        Self { scope: Some(scope), ..Self::new(Arc::clone(&main.name), spec, questions) }
+    }
+
+    pub(crate) fn is_keyed(&self) -> bool {
+        self.scope.is_some()
+    }
+
+    /// Returns how long it may be unused before it is stopped; `None` if it is never stopped.
+    pub(crate) fn idle_timeout(&self) -> Option<Duration> {
+        let may_sleep = self.is_keyed() || self.spec.start == StartPolicy::WhenUsed;
+        self.spec.idle_timeout.filter(|_| may_sleep)
+    }
+
+    /// Takes the session of a slot without users, which is to be stopped. Returns the new round; `None` if it must go on.
+    pub(crate) fn begin_sleep(&self, round: u64) -> Option<u64> {
+        // A user is counted before it reads the session: either it is seen here, or it finds no session.
+        let mut session = self.session.write();
+        if !self.usage.is_unused() {
+            return None;
+        }
+        let mut asleep = None;
+        self.desired.send_if_modified(|desired| {
+            if *desired == (DesiredState { round, run: RunState::Running }) {
+                *desired = DesiredState { round: round + 1, run: RunState::Asleep };
+                asleep = Some(round + 1);
+            }
+            asleep.is_some()
+        });
+        if asleep.is_some() {
+            *session = None;
+        }
+        asleep
+    }
+
+    /// Returns whether there is neither a session nor an attempt to open one.
+    pub(crate) fn has_ended(&self) -> bool {
+        let (desired, observed) = (*self.desired.borrow(), self.status.borrow());
+        desired.round <= observed.round
+            && !matches!(
+                observed.status,
+                Status::Starting { .. } | Status::Ready(_) | Status::Degraded { .. }
+            )
+    }
+
+    /// Returns whether a keyed slot can be removed: it has ended, nobody uses it, and it may be started again at once.
+    pub(crate) fn is_removable(&self, now: Instant) -> bool {
+        self.usage.is_unused() && self.has_ended() && self.start_pause.is_over(now)
+    }
+
+    /// Returns the info of the current or the last session.
+    pub(crate) fn last_info(&self) -> Option<Arc<SessionInfo>> {
+        self.last_info.lock().clone()
+    }
+
+    /// Returns whether this log level has to be requested in the current session, and records it as requested.
+    pub(crate) fn lower_log_level(&self, level: Level) -> bool {
+        let mut current = self.log_level.lock();
+        let is_lower = current.is_none_or(|current| level < current);
+        if is_lower {
+            *current = Some(level);
+        }
+        is_lower
     }
 
     /// Returns the status; a disabled server is always [`Status::Disabled`].
@@ -212,6 +321,25 @@ impl Slot {
             sleeps
         });
         self.desired.borrow().round
+    }
+
+    /// Starts a keyed slot again that has failed, once for all its callers. Returns the round to wait for; `None` while the pause
+    /// after a failed start lasts.
+    fn restart_keyed(&self) -> Option<u64> {
+        if !self.start_pause.is_over(Instant::now()) {
+            return None;
+        }
+        self.desired.send_if_modified(|desired| {
+            let observed = self.status.borrow();
+            let has_failed = matches!(observed.status, Status::Failed(_) | Status::NeedsAuth(_));
+            // A later round means that another caller has started it.
+            let restarts = has_failed && observed.round == desired.round && desired.run == RunState::Running;
+            if restarts {
+                *desired = DesiredState { round: desired.round + 1, run: RunState::Running };
+            }
+            restarts
+        });
+        Some(self.desired.borrow().round)
     }
 
     /// Returns whether it was never started, because of its start policy.
@@ -274,6 +402,10 @@ impl Slot {
                         Ok(Err(_)) | Err(_) => self.status(),
                     }
                 }
+                Status::Failed(_) | Status::NeedsAuth(_) if self.is_keyed() => match self.restart_keyed() {
+                    Some(round) => self.wait_until_settled(round).await,
+                    None => return Err(status),
+                },
                 other => other,
             };
             if let Some(session) = self.current() {
@@ -296,6 +428,10 @@ impl Slot {
 
     /// Waits for a session newer than the given count; `None` if the server fails or takes too long.
     pub(crate) async fn session_after(&self, count: u64) -> Option<ClientSession> {
+        if self.is_keyed() {
+            // Not reconnected by its task.
+            return self.session().await.ok().filter(|_| self.session_count() > count);
+        }
         let mut observed = self.status.subscribe();
         let another = observed.wait_for(|observed| match observed.status.kind() {
             StatusKind::Connected => self.session_count() > count,
@@ -331,8 +467,12 @@ impl Slot {
     }
 
     pub(crate) fn set_session(&self, session: Option<ClientSession>) {
-        if session.is_some() {
+        if let Some(session) = &session {
             self.session_count.fetch_add(1, Ordering::AcqRel);
+            self.start_pause.started();
+            *self.log_level.lock() = None;
+            *self.last_info.lock() = session.info().ok().map(|info| Arc::new(info.clone()));
+            self.usage.touch();
         }
         *self.session.write() = session;
     }

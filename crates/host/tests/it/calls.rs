@@ -234,7 +234,7 @@ async fn a_structured_result_that_does_not_fit_is_told() {
 }
 
 /// Answers with its name.
-struct Called(&'static str);
+pub(crate) struct Called(pub(crate) &'static str);
 
 impl ClientHandler for Called {
     fn elicit<'a>(

@@ -25,6 +25,7 @@ mod lists;
 mod logins;
 mod oauth_logins;
 mod operations;
+mod sessions;
 mod slots;
 mod strain;
 mod threats;
@@ -49,6 +50,7 @@ fn main() -> ExitCode {
         checklist::trials(),
         oauth_logins::trials(),
         operations::trials(),
+        sessions::trials(),
         slots::trials(),
         catalog::trials(),
         calls::trials(),

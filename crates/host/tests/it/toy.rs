@@ -160,6 +160,10 @@ fn call_tool(call: CallToolParams, cx: RequestContext) -> HandlerOutcome {
         "large" => say("x".repeat(200_000)),
         "pid" => say(std::process::id().to_string()),
         "die" => std::process::exit(7),
+        "count" => {
+            static CALLS: AtomicUsize = AtomicUsize::new(0);
+            say((CALLS.fetch_add(1, Ordering::SeqCst) + 1).to_string())
+        }
         "once" => {
             // The marker outlives the process, so the next one lives.
             match std::fs::File::create_new(std::env::var("MARKER").unwrap()) {
@@ -192,6 +196,7 @@ fn call_tool(call: CallToolParams, cx: RequestContext) -> HandlerOutcome {
 pub(crate) fn play(part: &str) {
     let toy = match part {
         "toy" | "legacy" => Toy::full(),
+        "counting" => Toy::new(&["echo", "pid", "die", "count"]),
         "dies-once" => Toy::new(&["once"]),
         "locked" => {
             let lock = std::env::var("LOCK").unwrap();

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use switchboard_host::config::{
-    ConfigErrorKind, OffReason, RestartPolicy, ServerConfig, StartPolicy, TransportConfig,
+    ConfigErrorKind, OffReason, RestartPolicy, ServerConfig, SharePolicy, StartPolicy, TransportConfig,
 };
 use switchboard_host::{ServerSpec, Transport};
 use switchboard_transport::http::client::Http;
@@ -101,6 +101,7 @@ fn settings_have_defaults_and_bounds() {
     );
     let full = spec(json!({
         "command": "x", "required": true, "lazy": true, "timeout": 1500, "startupTimeout": 2000, "restart": "never",
+        "share": "per-root", "idleTimeout": 90000,
         "allowTools": ["read_*"], "denyTools": ["*_all"],
     }));
     assert_eq!(
@@ -112,6 +113,9 @@ fn settings_have_defaults_and_bounds() {
         (Duration::from_secs(2), Some(Duration::from_millis(1500)))
     );
     assert_eq!((full.allow_tools, full.deny_tools), (vec!["read_*".to_owned()], vec!["*_all".to_owned()]));
+    assert_eq!((full.share, full.idle_timeout), (Some(SharePolicy::PerRoot), Some(Duration::from_secs(90))));
+    assert_eq!(bare.share_policy(), SharePolicy::PerPrincipal);
+    assert_eq!(spec(json!({"url": "https://example.org/mcp"})).share_policy(), SharePolicy::Always);
     let off = spec(json!({"command": "x", "disabled": true, "lazy": true, "restart": 3}));
     assert_eq!(
         (off.start, off.restart),
@@ -132,6 +136,10 @@ fn what_does_not_fit_is_named_with_its_field() {
         (
             json!({"url": "x", "command": "x"}),
             "url: a server of type `stdio` cannot have `url`; remove it, or change the type",
+        ),
+        (
+            json!({"command": "x", "share": "sometimes"}),
+            "share: must be \"per-principal\", \"always\", \"per-session\" or \"per-root\"",
         ),
         (
             json!({"type": "ws", "url": "x"}),

@@ -9,7 +9,8 @@ use std::time::Duration;
 
 use serde_core::Serialize;
 use switchboard_protocol::{
-    FromRaw, InputRequest, InputRequired, LogMessage, OrderedMap, ProgressParams, Raw, RequestId, RpcError,
+    ClientCapabilities, FromRaw, InputRequest, InputRequired, LogMessage, OrderedMap, ProgressParams, Raw,
+    RequestId, RpcError,
 };
 use tokio::task::AbortHandle;
 use tokio::time::Instant;
@@ -101,7 +102,7 @@ impl LiveSession {
         };
         let mut deadline = CallDeadline::start(&self.clock, timeouts);
         let mut observer = CallObserver::new(&call.options, self.limits().progress_per_second);
-        let mut round: Option<Round> = None;
+        let mut round = first_round(&mut call.options);
         let mut rounds = 0;
         loop {
             let mut exchange = self.open_exchange(call, round.as_ref());
@@ -109,12 +110,17 @@ impl LiveSession {
             drop(exchange);
             let result = outcome.map_err(CallError::Remote)?;
             // Boxed: a rare follow-up must not enlarge the future of every call.
+            let as_task = call.options.task.is_some();
+            let as_written = call.options.interim_results.then(|| result.clone());
             let follow_up: FollowUp<'_> =
-                match self.dialect.classify_result(call.method, result, call.options.task.is_some())? {
-                    ResultKind::Done(result) => {
+                match (self.dialect.classify_result(call.method, result, as_task)?, as_written) {
+                    (ResultKind::InputRequired(_) | ResultKind::Task(_), Some(result)) => {
+                        return Ok(CallOutcome { result, took_input: true });
+                    }
+                    (ResultKind::Done(result), _) => {
                         return Ok(CallOutcome { result, took_input: round.is_some() });
                     }
-                    ResultKind::InputRequired(asked) => {
+                    (ResultKind::InputRequired(asked), None) => {
                         rounds += 1;
                         if rounds > self.limits().rounds {
                             return Err(CallError::TooManyRounds { rounds: self.limits().rounds });
@@ -122,7 +128,7 @@ impl LiveSession {
                         let handler = call.options.handler.as_ref().unwrap_or(&self.handler);
                         FollowUp::Round(self.answer_round(asked, rounds, &**handler))
                     }
-                    ResultKind::Task(ticket) => FollowUp::Task(ticket),
+                    (ResultKind::Task(ticket), None) => FollowUp::Task(ticket),
                 };
             match follow_up {
                 FollowUp::Round(answered) => round = Some(answered.await?),
@@ -142,7 +148,12 @@ impl LiveSession {
     fn open_exchange(&self, call: &mut ClientCall<'_>, round: Option<&Round>) -> Exchange {
         let id = self.next_id();
         let progress = call.requests_progress.then_some(&id);
-        let extras = Extras { progress, meta: call.options.meta.as_ref(), round };
+        let extras = Extras {
+            progress,
+            meta: call.options.meta.as_ref(),
+            capabilities: call.options.capabilities.as_ref(),
+            round,
+        };
         let splice_point = self.dialect.add_meta(&mut call.body, &extras);
         let mirror = self.mirror(call.name, call.marked);
         let ask =
@@ -160,8 +171,20 @@ impl LiveSession {
         name: Option<&str>,
         kind: ExchangeKind,
     ) -> Result<Exchange, CallError> {
+        self.open_request_with(method, params, name, kind, None)
+    }
+
+    /// As [`Self::open_request`], with these capabilities instead of those of the session.
+    pub(crate) fn open_request_with(
+        &self,
+        method: &str,
+        params: &impl Serialize,
+        name: Option<&str>,
+        kind: ExchangeKind,
+        capabilities: Option<&ClientCapabilities>,
+    ) -> Result<Exchange, CallError> {
         let mut params = Raw::encode(params)?.as_str().to_owned();
-        self.dialect.add_meta(&mut params, &Extras::default());
+        self.dialect.add_meta(&mut params, &Extras { capabilities, ..Extras::default() });
         let (id, mirror) = (self.next_id(), self.mirror(name, None));
         Ok(self.link.open(OutgoingRequest { id, method, params: &params, mirror, kind }))
     }
@@ -209,6 +232,7 @@ impl LiveSession {
                         _ = self.apply_note(note);
                     }
                     ExchangeEvent::Observed(note) => observer.forward_log(&note),
+                    ExchangeEvent::ObservedByAll(note) => observer.forward_shared_log(&note),
                     ExchangeEvent::Upcall(upcall) => {
                         let task = self.answer_on_exchange(upcall, observer.handler.as_ref());
                         observer.upcalls.extend(task);
@@ -288,6 +312,12 @@ impl LiveSession {
     }
 }
 
+/// Returns the answers and the state that a call begins with.
+fn first_round(options: &mut CallOptions) -> Option<Round> {
+    let round = Round { responses: options.input_responses.take(), state: options.request_state.take() };
+    (round.responses.is_some() || round.state.is_some()).then_some(round)
+}
+
 /// One input request of several: being answered, or answered.
 enum InputState<'a> {
     Pending(BoxFuture<'a, Result<Raw, CallError>>),
@@ -313,6 +343,7 @@ pub(crate) struct CallObserver {
     throttle: Option<Box<ProgressThrottle>>,
     on_notification: Option<NotificationCallback>,
     on_log: Option<LogCallback>,
+    on_shared_log: Option<LogCallback>,
     /// The handler of requests that arrive on the exchange of the call; `None` for that of the session.
     handler: Option<Arc<dyn ClientHandler>>,
     /// The tasks that answer these requests, which end with the call.
@@ -350,6 +381,7 @@ impl CallObserver {
             throttle,
             on_notification: options.on_notification.clone(),
             on_log: options.on_log.clone(),
+            on_shared_log: options.on_shared_log.clone(),
             handler: options.handler.clone(),
             upcalls: Vec::new(),
         }
@@ -357,12 +389,12 @@ impl CallObserver {
 
     /// Passes on a log message.
     fn forward_log(&self, note: &InboundNotification) {
-        let Some(callback) = self.on_log.as_ref().filter(|_| &*note.method == "notifications/message") else {
-            return;
-        };
-        if let Some(Ok(message)) = note.params.as_ref().map(LogMessage::from_raw) {
-            (*callback.lock())(message);
-        }
+        pass_log(self.on_log.as_ref(), note);
+    }
+
+    /// Passes on a log message that may belong to another call.
+    fn forward_shared_log(&self, note: &InboundNotification) {
+        pass_log(self.on_shared_log.as_ref(), note);
     }
 
     /// Takes a progress notification.
@@ -404,5 +436,13 @@ impl CallObserver {
             (*throttle.callback.lock())(progress);
             throttle.sent_at = Some(Instant::now());
         }
+    }
+}
+
+/// Passes a log message to a callback.
+fn pass_log(callback: Option<&LogCallback>, note: &InboundNotification) {
+    let Some(callback) = callback.filter(|_| &*note.method == "notifications/message") else { return };
+    if let Some(Ok(message)) = note.params.as_ref().map(LogMessage::from_raw) {
+        (*callback.lock())(message);
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use parking_lot::Mutex;
-use switchboard_protocol::{LogMessage, Meta, ProgressParams, Raw, TaskParams};
+use switchboard_protocol::{ClientCapabilities, LogMessage, Meta, ProgressParams, Raw, TaskParams};
 
 use crate::client::ClientHandler;
 
@@ -50,9 +50,18 @@ pub struct CallOptions {
     pub handler: Option<Arc<dyn ClientHandler>>,
     /// Asks a server of 2025-11-25 to run the tool as a task.
     pub task: Option<TaskParams>,
+    /// The capabilities declared with the call, instead of those of the session (modern era).
+    pub capabilities: Option<ClientCapabilities>,
+    /// Whether a result that is not final is returned as it is.
+    pub interim_results: bool,
+    /// The answers to the questions of an earlier result (modern era).
+    pub input_responses: Option<Raw>,
+    /// The state of an earlier result, sent back unchanged (modern era).
+    pub request_state: Option<String>,
     pub(crate) on_progress: Option<ProgressCallback>,
     pub(crate) on_notification: Option<NotificationCallback>,
     pub(crate) on_log: Option<LogCallback>,
+    pub(crate) on_shared_log: Option<LogCallback>,
 }
 
 impl CallOptions {
@@ -107,9 +116,36 @@ impl CallOptions {
         self
     }
 
+    /// Sets the callback for log messages that arrive over a pipe while several calls are in flight: each may belong to any of
+    /// them, and each of them gets a copy.
+    pub fn on_shared_log(mut self, callback: impl FnMut(LogMessage) + Send + 'static) -> Self {
+        self.on_shared_log = Some(Arc::new(Mutex::new(callback)));
+        self
+    }
+
     /// Asks a server of 2025-11-25 to run the tool as a task, which is then polled until its result.
     pub fn as_task(mut self, params: TaskParams) -> Self {
         self.task = Some(params);
+        self
+    }
+
+    /// Declares these capabilities with the call, instead of those of the session. A server of the legacy era learns the
+    /// capabilities when the session opens.
+    pub fn capabilities(mut self, capabilities: ClientCapabilities) -> Self {
+        self.capabilities = Some(capabilities);
+        self
+    }
+
+    /// Returns a result that requires input, or a task, as the server wrote it, instead of answering the questions or polling
+    /// the task: for a caller that passes it on.
+    pub fn interim_results(mut self) -> Self {
+        self.interim_results = true;
+        self
+    }
+
+    /// Repeats a call with the answers to the questions of its earlier result, and with the state of that result.
+    pub fn retry(mut self, responses: Option<Raw>, state: Option<String>) -> Self {
+        (self.input_responses, self.request_state) = (responses, state);
         self
     }
 

@@ -3,6 +3,7 @@
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
+use switchboard_protocol::surface::TASKS_EXTENSION;
 use switchboard_protocol::{Acknowledged, FromRaw, ListenFilter, ListenParams, Raw, SubscribeParams};
 
 use tokio::sync::broadcast;
@@ -73,7 +74,19 @@ impl LiveSession {
     /// Opens a listen stream and waits for its acknowledgement.
     async fn open_listen_stream(&self, filter: &ListenFilter) -> Result<(Exchange, ListenFilter), CallError> {
         let params = ListenParams::new(filter.clone());
-        let mut exchange = self.open_request("subscriptions/listen", &params, None, ExchangeKind::Listen)?;
+        // Tasks are followed only with their extension.
+        let capabilities = (!filter.task_ids.is_empty()).then(|| {
+            let mut declared = self.config.modern_capabilities.clone();
+            declared.extensions.get_or_insert_default().insert(TASKS_EXTENSION, Raw::empty_object());
+            declared
+        });
+        let mut exchange = self.open_request_with(
+            "subscriptions/listen",
+            &params,
+            None,
+            ExchangeKind::Listen,
+            capabilities.as_ref(),
+        )?;
         let timeout: Duration = self.limits().read;
         let acknowledged =
             tokio::time::timeout(timeout, wait_for_acknowledgement(&mut exchange)).await.map_err(
@@ -128,7 +141,10 @@ async fn wait_for_acknowledgement(exchange: &mut Exchange) -> Result<Acknowledge
             }
             ExchangeEvent::Done(Err(error)) => return Err(CallError::Remote(error)),
             ExchangeEvent::Done(Ok(_)) => return Err(CallError::Closed),
-            ExchangeEvent::Notification(_) | ExchangeEvent::Observed(_) | ExchangeEvent::Upcall(_) => {}
+            ExchangeEvent::Notification(_)
+            | ExchangeEvent::Observed(_)
+            | ExchangeEvent::ObservedByAll(_)
+            | ExchangeEvent::Upcall(_) => {}
         }
     }
 }
@@ -203,7 +219,7 @@ async fn read_stream(
                     let _ = sender.send(change);
                 }
             }
-            ExchangeEvent::Observed(_) => {}
+            ExchangeEvent::Observed(_) | ExchangeEvent::ObservedByAll(_) => {}
             ExchangeEvent::Upcall(upcall) => live.refuse_upcall(&upcall),
         }
     }

@@ -85,7 +85,10 @@ impl CallTool {
         let cached = live.tools.last();
         let tool = cached.as_ref().and_then(|tools| tools.by_name(&self.name));
         // A tool that requires a task rejects every other call (2025-11-25).
-        if tool.is_some_and(runs_only_as_task) && live.info.capabilities.tasks.is_some() {
+        if !self.options.interim_results
+            && tool.is_some_and(runs_only_as_task)
+            && live.info.capabilities.tasks.is_some()
+        {
             self.options.task.get_or_insert_with(TaskParams::new);
         }
         let params = encode_params(&self.name, arguments, self.options.task.as_ref())?;

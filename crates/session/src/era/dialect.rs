@@ -1,6 +1,6 @@
 //! The client's dialect: the operations that differ between the eras once a session is open, one match for each.
 
-use switchboard_protocol::{Level, Meta, Raw, RequestId, Revision};
+use switchboard_protocol::{ClientCapabilities, Level, Meta, Raw, RequestId, Revision};
 
 use crate::era::{EraHint, TaskProtocol, legacy, modern};
 use crate::request::CallError;
@@ -19,6 +19,8 @@ pub(crate) struct Extras<'a> {
     pub(crate) progress: Option<&'a RequestId>,
     /// The caller's members of `_meta`.
     pub(crate) meta: Option<&'a Meta>,
+    /// The capabilities of this request, instead of those of the session (modern era).
+    pub(crate) capabilities: Option<&'a ClientCapabilities>,
     /// The responses of a round of input, and the state to send back.
     pub(crate) round: Option<&'a Round>,
 }

@@ -47,7 +47,7 @@ pub(crate) use note_rules::NOTE_RULES;
 #[cfg(any(feature = "client", feature = "server"))]
 pub(crate) use note_rules::is_extension_note;
 #[cfg(feature = "server")]
-pub(crate) use observed_subscription::{ObservedSubscription, SubscriptionObserver};
+pub(crate) use observed_subscription::{ObservedSubscription, ObservedTask, SubscriptionObserver};
 #[cfg(feature = "server")]
 pub use opening::{OpeningPolicy, VersionPolicy};
 #[cfg(feature = "server")]

@@ -1,4 +1,4 @@
-//! One subscription to one resource, whose start and end are reported to an observer.
+//! One subscription to one resource or task, whose start and end are reported to an observer.
 
 use std::sync::Arc;
 
@@ -10,6 +10,10 @@ pub(crate) trait SubscriptionObserver: Send + Sync + 'static {
     fn subscribed(&self, uri: &str);
     /// Called when a subscription to this resource has ended.
     fn unsubscribed(&self, uri: &str);
+    /// Called when a listen stream for this task has started.
+    fn task_followed(&self, task: &str);
+    /// Called when a listen stream for this task has ended.
+    fn task_unfollowed(&self, task: &str);
 }
 
 /// A subscription. Reports its start to the observer when created, and its end when dropped.
@@ -28,6 +32,25 @@ impl ObservedSubscription {
 impl Drop for ObservedSubscription {
     fn drop(&mut self) {
         call_observer(|| self.observer.unsubscribed(&self.uri));
+    }
+}
+
+/// A task that a stream listens for. Reports the start to the observer when created, and the end when dropped.
+pub(crate) struct ObservedTask {
+    observer: Arc<dyn SubscriptionObserver>,
+    task: String,
+}
+
+impl ObservedTask {
+    pub(crate) fn new(observer: &Arc<dyn SubscriptionObserver>, task: &str) -> Self {
+        call_observer(|| observer.task_followed(task));
+        Self { observer: Arc::clone(observer), task: task.to_owned() }
+    }
+}
+
+impl Drop for ObservedTask {
+    fn drop(&mut self) {
+        call_observer(|| self.observer.task_unfollowed(&self.task));
     }
 }
 

@@ -1,6 +1,6 @@
 //! A change of a server's lists, resources or tasks, and the notification that announces it.
 
-use switchboard_protocol::DetailedTask;
+use switchboard_protocol::{DetailedTask, Raw};
 
 /// A change that a server announces to its clients.
 #[derive(Debug, Clone, PartialEq)]
@@ -11,6 +11,12 @@ pub(crate) enum ServerChange {
     Resource(String),
     /// Boxed, because it is far larger than the others.
     Task(Box<DetailedTask>),
+    /// A notification for one session of the legacy era.
+    Notification {
+        owner: String,
+        method: &'static str,
+        params: Raw,
+    },
 }
 
 impl ServerChange {
@@ -22,6 +28,7 @@ impl ServerChange {
             Self::Resources => "notifications/resources/list_changed",
             Self::Resource(_) => "notifications/resources/updated",
             Self::Task(_) => "notifications/tasks",
+            Self::Notification { method, .. } => method,
         }
     }
 }

@@ -4,8 +4,8 @@ use std::sync::{Arc, LazyLock};
 
 use switchboard_protocol::{
     CacheHints, ClientCapabilities, ElicitParams, ElicitationCapability, ErrorCode, Implementation,
-    InputRequest, Level, Raw, RequestId, Revision, RootsCapability, RpcError, SamplingCapability,
-    ServerResult, Settings, lower_error,
+    InputRequest, InputRequired, InputResponses, Level, Raw, RequestId, Revision, RootsCapability, RpcError,
+    SamplingCapability, ServerResult, Settings, lower_error,
 };
 
 use switchboard_protocol::surface::{self, Direction, RequiredCapability};
@@ -92,9 +92,7 @@ impl RequestEra {
 
     pub(crate) fn revision(&self) -> Revision {
         match self {
-            Self::Legacy(session) => {
-                session.handshake().map_or(Revision::LATEST_LEGACY, |handshake| handshake.revision)
-            }
+            Self::Legacy(session) => session.revision(),
             Self::Modern(request) => request.revision,
         }
     }
@@ -180,6 +178,33 @@ impl RequestEra {
         }
     }
 
+    /// Answers a request with the questions of another server. Returns only if that is impossible.
+    pub(crate) async fn relay_questions(&self, questions: &Questions, input: InputRequired) -> AskError {
+        let Self::Modern(_) = self else { return AskError::Unavailable };
+        let InputRequired { input_requests, request_state, .. } = input;
+        let mut asked = input_requests.unwrap_or_default();
+        let undeclared =
+            asked.iter().find_map(|(_, request)| undeclared_capability(self.capabilities(), request));
+        let suspended = match undeclared {
+            Some((_, required)) => questions.get().reject(modern::missing_capability(&required)).await,
+            None => {
+                if asked.iter_mut().any(|(_, request)| request.lower(self.revision()).is_err()) {
+                    return AskError::Unavailable;
+                }
+                questions.get().relay(asked, request_state).await
+            }
+        };
+        suspended.err().unwrap_or(AskError::Suspended)
+    }
+
+    /// Returns the answers to relayed questions and the state that came with them.
+    pub(crate) fn relayed_answers(&self, questions: &Questions) -> Option<(InputResponses, Option<String>)> {
+        match self {
+            Self::Legacy(_) => None,
+            Self::Modern(_) => questions.get().relayed_answers(),
+        }
+    }
+
     /// Checks that this client can be asked a question, and lowers it to the revision.
     pub(crate) fn check_question(&self, mut request: InputRequest) -> Result<InputRequest, AskError> {
         if let Some((what, _)) = undeclared_capability(self.capabilities(), &request) {
@@ -197,9 +222,7 @@ impl RequestEra {
     /// Returns a unique key of the request's session.
     pub(crate) fn session_key(&self) -> Option<String> {
         match self {
-            Self::Legacy(session) => {
-                session.handshake().map(|handshake| format!("session {}", handshake.key))
-            }
+            Self::Legacy(session) => session.key(),
             Self::Modern(_) => None,
         }
     }
@@ -446,6 +469,10 @@ pub(crate) fn wants_change(session: &Session, server: &ServerProfile, change: &S
             ServerChange::Resource(uri) => session.is_subscribed(uri),
             // Legacy tasks belong to their connection: their handler sends the notification.
             ServerChange::Task(_) => false,
+            ServerChange::Notification { owner, method, .. } => {
+                session.key().is_some_and(|key| key == *owner)
+                    && surface::exists(method, session.revision(), Direction::ServerToClient)
+            }
         }
 }
 

@@ -1,6 +1,11 @@
 //! The negotiated info of a session, and the revision policy and era hint that opening starts from.
 
-use switchboard_protocol::{CacheHints, Implementation, Revision, ServerCapabilities};
+#[cfg(any(feature = "client", feature = "server"))]
+use switchboard_protocol::surface::TASKS_EXTENSION;
+use switchboard_protocol::{CacheHints, Era, Implementation, Revision, ServerCapabilities};
+
+#[cfg(any(feature = "client", feature = "server"))]
+use crate::era::TaskProtocol;
 
 /// The negotiated info of a session.
 ///
@@ -30,6 +35,29 @@ pub struct SessionInfo {
     pub instructions: Option<String>,
     /// The cache hints of this info.
     pub hints: CacheHints,
+}
+
+impl SessionInfo {
+    /// Returns whether requests are self-contained: a question is a result, its answer a further request, and no session is
+    /// needed in between.
+    pub fn is_self_contained(&self) -> bool {
+        self.revision.era() == Era::Modern
+    }
+
+    /// Returns the protocol by which the server runs tool calls as tasks; `None` if it does not.
+    #[cfg(any(feature = "client", feature = "server"))]
+    pub fn task_protocol(&self) -> Option<TaskProtocol> {
+        match self.revision.era() {
+            Era::Modern => {
+                self.capabilities.has_extension(TASKS_EXTENSION).then_some(TaskProtocol::Extension)
+            }
+            Era::Legacy => {
+                let has_tasks = self.revision >= Revision::V2025_11_25
+                    && self.capabilities.declares("tasks.requests.tools.call");
+                has_tasks.then_some(TaskProtocol::Core)
+            }
+        }
+    }
 }
 
 /// The revisions that a client or server accepts.

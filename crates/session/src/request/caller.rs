@@ -25,12 +25,20 @@ pub struct Caller {
     pub scopes: Vec<String>,
     /// Further claims: an object. Never shown by `Debug`.
     pub claims: Raw,
+    /// How the caller was authenticated, such as `oauth` or `api-key`. For records.
+    pub auth_method: Option<&'static str>,
 }
 
 impl Caller {
     /// Creates a caller with this subject and no scopes.
     pub fn new(subject: impl Into<String>) -> Self {
-        Self { subject: subject.into(), issuer: None, scopes: Vec::new(), claims: Raw::empty_object() }
+        Self {
+            subject: subject.into(),
+            issuer: None,
+            scopes: Vec::new(),
+            claims: Raw::empty_object(),
+            auth_method: None,
+        }
     }
 
     /// Sets the issuer.
@@ -51,6 +59,13 @@ impl Caller {
     #[must_use]
     pub fn with_claims(mut self, claims: Raw) -> Self {
         self.claims = claims;
+        self
+    }
+
+    /// Sets how the caller was authenticated.
+    #[must_use]
+    pub fn with_auth_method(mut self, method: &'static str) -> Self {
+        self.auth_method = Some(method);
         self
     }
 

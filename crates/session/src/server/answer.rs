@@ -236,7 +236,13 @@ fn call_handler(
     };
     let logs = server.capabilities().logging.is_some();
     let of_extension = matches!(request, ServerRequest::Other { .. });
-    let options = ContextOptions { may_ask: asks, ask_within: server.limits().ask, logs, of_extension };
+    let options = ContextOptions {
+        may_ask: asks,
+        ask_within: server.limits().ask,
+        logs,
+        of_extension,
+        publisher: server.publisher.clone(),
+    };
     let cx = RequestContext::new(id, era.clone(), progress, (channel, cancel), options, questions);
     let context = cx.clone();
     match call_guarded(method, || server.handler().handle(request, cx)) {

@@ -10,7 +10,7 @@ use switchboard_protocol::{Raw, ResourceUpdated, RpcError, surface};
 
 use crate::era::serving::wants_change;
 use crate::era::{ClassifiedRequest, MessageEra, ServerChange, classify, is_modern_name};
-use crate::request::{ReplyChannel, catch_panic};
+use crate::request::{Caller, ReplyChannel, catch_panic};
 use crate::server::answer::{AnswerOutcome, answer};
 use crate::server::publish::{ChangeListener, ListenerGuard};
 use crate::server::{Handler, Server};
@@ -88,14 +88,15 @@ impl Server {
             .unwrap_or_else(|| Err(RpcError::internal("Internal error: the request could not be handled")))
     }
 
-    /// Returns whether an owner may follow a task.
-    pub(crate) fn may_follow(&self, task: &str, owner: Option<&str>) -> bool {
-        self.call_back("may_follow", |handler| handler.may_follow(task, owner)).unwrap_or(false)
+    /// Returns whether a caller may follow a task.
+    pub(crate) fn may_follow(&self, task: &str, channel: &dyn ReplyChannel) -> bool {
+        let caller = channel.caller();
+        self.call_back("may_follow", |handler| handler.may_follow_as(task, caller)).unwrap_or(false)
     }
 
     /// Returns the input schema of a tool whose arguments are mirrored in headers.
-    pub fn input_schema(&self, tool: &str) -> Option<Raw> {
-        self.call_back("input_schema", |handler| handler.input_schema(tool)).flatten()
+    pub fn input_schema(&self, tool: &str, caller: Option<&Caller>) -> Option<Raw> {
+        self.call_back("input_schema_as", |handler| handler.input_schema_as(tool, caller)).flatten()
     }
 
     /// Calls a method of the handler other than `handle`. A panic is logged and must not end the connection.
@@ -155,6 +156,7 @@ impl ChangeListener for SessionListener {
         }
         let params = match change {
             ServerChange::Resource(uri) => Raw::encode(&ResourceUpdated::new(uri.as_str())).ok(),
+            ServerChange::Notification { params, .. } => Some(params.clone()),
             _ => None,
         };
         self.channel.note(change.method(), params.as_ref());

@@ -69,6 +69,13 @@ pub trait Handler: Send + Sync + 'static {
         None
     }
 
+    /// Returns the input schema of a tool for this caller; by default as [`Self::input_schema`]. `None` for a tool that the caller
+    /// must not know of: a mismatch would tell that it exists.
+    fn input_schema_as(&self, tool: &str, caller: Option<&Caller>) -> Option<Raw> {
+        let _ = caller;
+        self.input_schema(tool)
+    }
+
     /// Returns whether a request of this extension method is a long-lived stream of notifications, as a listen request is.
     fn is_long_lived(&self, method: &str) -> bool {
         let _ = method;
@@ -79,6 +86,11 @@ pub trait Handler: Send + Sync + 'static {
     fn may_follow(&self, task: &str, owner: Option<&str>) -> bool {
         let _ = (task, owner);
         true
+    }
+
+    /// Returns whether this caller may follow a task; by default as [`Self::may_follow`].
+    fn may_follow_as(&self, task: &str, caller: Option<&Caller>) -> bool {
+        self.may_follow(task, caller.map(Caller::principal).as_deref())
     }
 
     /// Called when the roots of a legacy client have changed.
@@ -93,6 +105,16 @@ pub trait Handler: Send + Sync + 'static {
     /// Called when a subscription ends.
     fn unsubscribed(&self, uri: &str) {
         let _ = uri;
+    }
+
+    /// Called when a listen stream for a task starts. Each call is followed by [`Self::task_unfollowed`].
+    fn task_followed(&self, task: &str) {
+        let _ = task;
+    }
+
+    /// Called when a listen stream for a task ends.
+    fn task_unfollowed(&self, task: &str) {
+        let _ = task;
     }
 
     /// Called for a client's notification that no revision defines.
@@ -118,12 +140,20 @@ impl<H: Handler + ?Sized> Handler for Arc<H> {
         (**self).input_schema(tool)
     }
 
+    fn input_schema_as(&self, tool: &str, caller: Option<&Caller>) -> Option<Raw> {
+        (**self).input_schema_as(tool, caller)
+    }
+
     fn is_long_lived(&self, method: &str) -> bool {
         (**self).is_long_lived(method)
     }
 
     fn may_follow(&self, task: &str, owner: Option<&str>) -> bool {
         (**self).may_follow(task, owner)
+    }
+
+    fn may_follow_as(&self, task: &str, caller: Option<&Caller>) -> bool {
+        (**self).may_follow_as(task, caller)
     }
 
     fn roots_changed(&self) {
@@ -136,6 +166,14 @@ impl<H: Handler + ?Sized> Handler for Arc<H> {
 
     fn unsubscribed(&self, uri: &str) {
         (**self).unsubscribed(uri);
+    }
+
+    fn task_followed(&self, task: &str) {
+        (**self).task_followed(task);
+    }
+
+    fn task_unfollowed(&self, task: &str) {
+        (**self).task_unfollowed(task);
     }
 
     fn notification_received(&self, method: &str, params: Option<&Raw>) {

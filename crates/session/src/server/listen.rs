@@ -11,8 +11,8 @@ use switchboard_protocol::{
 };
 
 use crate::era::serving::RequestEra;
-use crate::era::{ObservedSubscription, ServerChange};
-use crate::request::{Caller, Cancel, ReplyChannel};
+use crate::era::{ObservedSubscription, ObservedTask, ServerChange};
+use crate::request::{Cancel, ReplyChannel};
 use crate::server::publish::ChangeListener;
 use crate::server::{HandlerOutcome, Server};
 
@@ -24,8 +24,7 @@ pub(crate) fn listen(
     wanted: ListenFilter,
     (channel, cancel): (&Arc<dyn ReplyChannel>, &Arc<Cancel>),
 ) -> HandlerOutcome {
-    let owner = channel.caller().map(Caller::principal);
-    let accepted = match accept(server, era, wanted, &**channel, owner.as_deref()) {
+    let accepted = match accept(server, era, wanted, &**channel) {
         Ok(accepted) => accepted,
         Err(error) => return HandlerOutcome::later(ready(Err(error))),
     };
@@ -34,7 +33,7 @@ pub(crate) fn listen(
     let cancelled = Arc::clone(cancel);
     HandlerOutcome::later(async move {
         let mut ended = server.publisher.ended();
-        let subscribed = accepted.resource_subscriptions.clone();
+        let (subscribed, followed) = (accepted.resource_subscriptions.clone(), accepted.task_ids.clone());
         let acknowledged = Acknowledged::new(accepted.clone()).with_meta(meta.clone());
         let stream = Arc::new(ListenStream {
             filter: accepted,
@@ -50,6 +49,8 @@ pub(crate) fn listen(
         });
         let _subscriptions: Vec<ObservedSubscription> =
             subscribed.iter().map(|uri| ObservedSubscription::new(server.observer(), uri)).collect();
+        let _followed: Vec<ObservedTask> =
+            followed.iter().map(|task| ObservedTask::new(server.observer(), task)).collect();
         // Ends when the server ends all subscriptions; a cancellation by the client drops this future.
         let _ = ended.changed().await;
         // The specification names two ways to end a stream; both are sent.
@@ -70,7 +71,6 @@ fn accept(
     era: &RequestEra,
     wanted: ListenFilter,
     channel: &dyn ReplyChannel,
-    owner: Option<&str>,
 ) -> Result<ListenFilter, RpcError> {
     let ServerCapabilities { tools, prompts, resources, .. } = server.capabilities();
     let mut accepted = ListenFilter::new();
@@ -96,7 +96,7 @@ fn accept(
     if !wanted.task_ids.is_empty() && server.capabilities().has_extension(TASKS_EXTENSION) {
         era.require_extension(TASKS_EXTENSION)?;
         accepted.task_ids = wanted.task_ids;
-        accepted.task_ids.retain(|task| server.may_follow(task, owner));
+        accepted.task_ids.retain(|task| server.may_follow(task, channel));
     }
     Ok(accepted)
 }
@@ -117,6 +117,8 @@ impl ChangeListener for ListenStream {
             ServerChange::Resources => self.filter.resources_list_changed,
             ServerChange::Resource(uri) => self.filter.resource_subscriptions.contains(uri),
             ServerChange::Task(task) => self.filter.task_ids.contains(&task.task.task_id),
+            // For a session.
+            ServerChange::Notification { .. } => false,
         };
         // After a cancellation nothing may be sent, even before the task of the stream has ended.
         if !wanted || self.cancelled.is_set() {
@@ -127,9 +129,10 @@ impl ChangeListener for ListenStream {
                 Raw::encode(&ResourceUpdated::new(uri.as_str()).with_meta(self.meta.clone()))
             }
             ServerChange::Task(task) => Raw::encode(&DetailedTask::clone(task).with_meta(self.meta.clone())),
-            ServerChange::Tools | ServerChange::Prompts | ServerChange::Resources => {
-                Raw::encode(&serde_json::json!({ "_meta": self.meta }))
-            }
+            ServerChange::Tools
+            | ServerChange::Prompts
+            | ServerChange::Resources
+            | ServerChange::Notification { .. } => Raw::encode(&serde_json::json!({ "_meta": self.meta })),
         };
         if let Ok(params) = params {
             self.channel.note(change.method(), Some(&params));

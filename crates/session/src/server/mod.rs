@@ -3,12 +3,14 @@
 mod answer;
 mod binding;
 mod cached_result;
+mod connection_id;
 mod detach;
 mod handler;
 mod in_process;
 pub mod layer;
 mod listen;
 mod publish;
+mod relay;
 mod request_context;
 mod serve;
 #[expect(clippy::module_inception, reason = "the type this folder is named for")]
@@ -21,10 +23,12 @@ pub use crate::request::{
 pub use answer::{AnswerOutcome, Outcome, ResponseFuture};
 pub use binding::{ChangeSubscription, MessageClass, ServerSession, is_self_contained};
 pub use cached_result::CachedResult;
+pub use connection_id::ConnectionId;
 pub use detach::InputChannel;
 pub use handler::{Handler, HandlerOutcome, ServerRequest};
 pub use in_process::InProcess;
 pub use layer::{IncomingRequest, Layer, Next};
 pub use publish::Publisher;
+pub use relay::RelayedAnswers;
 pub use request_context::RequestContext;
 pub use server::{Server, ServerBuilder, ServerLimits};

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 
 use parking_lot::Mutex;
-use switchboard_protocol::DetailedTask;
+use switchboard_protocol::{DetailedTask, Raw};
 use tokio::sync::watch;
 
 use crate::era::ServerChange;
@@ -72,6 +72,14 @@ impl Publisher {
     /// Announces a task's new state to the listeners for its id (the tasks extension).
     pub fn task_changed(&self, task: DetailedTask) {
         self.publish(&ServerChange::Task(Box::new(task)));
+    }
+
+    /// Sends a notification to one session of the legacy era, named by [`RequestContext::session_key`], if its revision has the
+    /// notification.
+    ///
+    /// [`RequestContext::session_key`]: crate::server::RequestContext::session_key
+    pub fn notify_session(&self, session: impl Into<String>, method: &'static str, params: Raw) {
+        self.publish(&ServerChange::Notification { owner: session.into(), method, params });
     }
 
     /// Ends every subscription and notifies the clients.

@@ -23,7 +23,7 @@ use crate::mux::{FrameHandler, Inflight, answer_text, put_answer, put_note, put_
 use crate::request::{Caller, Cancel, Extensions, ReplyChannel};
 use crate::server::answer::{AnswerOutcome, Outcome, ResponseFuture};
 use crate::server::layer::too_many_requests;
-use crate::server::{Server, ServerSession};
+use crate::server::{ConnectionId, Server, ServerSession};
 
 /// How long an answer waits after the last progress of its request. Enough for a reader that waits for
 /// input, also on a busy machine: with 2 ms the SDK lost 15 of 20 there, without a pause all of them.
@@ -45,7 +45,8 @@ impl Server {
 
     /// As [`Self::serve`], with extensions for all requests of the connection: handlers get them from
     /// [`RequestContext::extension`](crate::server::RequestContext::extension).
-    pub async fn serve_with(self: &Arc<Self>, pipe: Pipe, extensions: Extensions) -> LinkError {
+    pub async fn serve_with(self: &Arc<Self>, pipe: Pipe, mut extensions: Extensions) -> LinkError {
+        extensions.insert(ConnectionId::new());
         let limits = self.limits().connection.clone();
         let Pipe { outlet, inlet, guard, tap } = pipe;
         let outbox = Arc::new(Outbox::new(outlet, limits.outbox_limits(), tap.clone()));

@@ -308,4 +308,12 @@ impl SubscriptionObserver for HandlerObserver {
     fn unsubscribed(&self, uri: &str) {
         self.0.unsubscribed(uri);
     }
+
+    fn task_followed(&self, task: &str) {
+        self.0.task_followed(task);
+    }
+
+    fn task_unfollowed(&self, task: &str) {
+        self.0.task_unfollowed(task);
+    }
 }

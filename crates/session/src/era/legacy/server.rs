@@ -79,6 +79,16 @@ impl Session {
         self.handshake.get()
     }
 
+    /// Returns the revision; the latest one before the handshake.
+    pub(crate) fn revision(&self) -> Revision {
+        self.handshake().map_or(Revision::LATEST_LEGACY, |handshake| handshake.revision)
+    }
+
+    /// Returns a unique key of the session; `None` before the handshake.
+    pub(crate) fn key(&self) -> Option<String> {
+        self.handshake().map(|handshake| handshake.key.clone())
+    }
+
     /// Ends the session and its subscriptions.
     pub fn end(&self) {
         self.over.set();

@@ -17,8 +17,20 @@ use crate::request::CallError;
 pub(crate) struct ModernClient {
     revision: Revision,
     // Written when the log level changes, read for every request; never held across an await.
-    stamp: RwLock<String>,
-    base_stamp: String,
+    stamp: RwLock<Stamp>,
+    /// The version and the client info.
+    identity: String,
+    /// The declared capabilities, as text.
+    capabilities: String,
+}
+
+/// The members of `_meta` that every request has.
+#[derive(Debug)]
+struct Stamp {
+    /// All of them.
+    text: String,
+    /// The member with the log level, or nothing.
+    log_level: String,
 }
 
 impl ModernClient {
@@ -30,15 +42,16 @@ impl ModernClient {
         let (mut client_info, mut capabilities) = (client_info.clone(), capabilities.clone());
         client_info.lower(revision);
         capabilities.lower(revision);
-        let base_stamp = format!(
-            r#""{}":"{revision}","{}":{},"{}":{}"#,
+        let identity = format!(
+            r#""{}":"{revision}","{}":{}"#,
             Meta::PROTOCOL_VERSION,
             Meta::CLIENT_INFO,
             Raw::encode(&client_info)?.as_str(),
-            Meta::CLIENT_CAPABILITIES,
-            Raw::encode(&capabilities)?.as_str(),
         );
-        Ok(Self { revision, stamp: RwLock::new(base_stamp.clone()), base_stamp })
+        let capabilities = Raw::encode(&capabilities)?.as_str().to_owned();
+        let text = stamp_text(&identity, &capabilities, "");
+        let stamp = RwLock::new(Stamp { text, log_level: String::new() });
+        Ok(Self { revision, stamp, identity, capabilities })
     }
 
     pub(crate) fn revision(&self) -> &'static str {
@@ -46,11 +59,26 @@ impl ModernClient {
     }
 
     pub(crate) fn add_meta(&self, params: &mut String, extras: &Extras<'_>) -> SplicePoint {
-        splice(params, Some(&self.stamp.read()), extras)
+        let own = extras.capabilities.and_then(|capabilities| {
+            let mut capabilities = capabilities.clone();
+            capabilities.lower(self.revision);
+            Raw::encode(&capabilities).ok()
+        });
+        let stamp = self.stamp.read();
+        match own {
+            None => splice(params, Some(&stamp.text), extras),
+            Some(own) => {
+                let text = stamp_text(&self.identity, own.as_str(), &stamp.log_level);
+                drop(stamp);
+                splice(params, Some(&text), extras)
+            }
+        }
     }
 
     pub(crate) fn stamp_log_level(&self, level: Level) {
-        *self.stamp.write() = format!(r#"{},"{}":"{}""#, self.base_stamp, Meta::LOG_LEVEL, level.as_str());
+        let log_level = format!(r#","{}":"{}""#, Meta::LOG_LEVEL, level.as_str());
+        let text = stamp_text(&self.identity, &self.capabilities, &log_level);
+        *self.stamp.write() = Stamp { text, log_level };
     }
 
     pub(crate) fn classify_result(&self, method: &str, result: Raw) -> Result<ResultKind, CallError> {
@@ -81,6 +109,10 @@ impl ModernClient {
             other => Err(invalid(format!("{:?} is not a result of this method", other.as_str()))),
         }
     }
+}
+
+fn stamp_text(identity: &str, capabilities: &str, log_level: &str) -> String {
+    format!(r#"{identity},"{}":{capabilities}{log_level}"#, Meta::CLIENT_CAPABILITIES)
 }
 
 /// The outcome of a probe.

@@ -12,7 +12,7 @@ use std::task::{Context, Poll, Waker};
 use parking_lot::Mutex;
 use switchboard_protocol::{InputRequest, InputRequests, Raw, RpcError};
 
-use crate::era::modern::seal::{CarriedState, RecordedAnswer, digest};
+use crate::era::modern::seal::{CarriedState, RecordedAnswer, RelayedState, digest};
 use crate::request::{AskError, Reply};
 
 /// The lazily created replay state of a request: most requests never ask for input.
@@ -43,6 +43,8 @@ struct ReplayState {
     fresh: switchboard_protocol::InputResponses,
     matching: AnswerMatching,
     asked: InputRequests,
+    /// Whether the questions are those of another server, which may be none: then the client just retries.
+    is_relaying: bool,
     rejection: Option<RpcError>,
     is_over: bool,
     driver: Option<Waker>,
@@ -97,6 +99,37 @@ impl Replay {
             driver.inspect(Waker::wake_by_ref);
         }
         self.park().await
+    }
+
+    /// Answers the request with the questions and the state of another server.
+    pub(crate) async fn relay(
+        &self,
+        questions: InputRequests,
+        state: Option<String>,
+    ) -> Result<Raw, AskError> {
+        {
+            let mut replay = self.state.lock();
+            replay.carried.relayed = Some(RelayedState { state });
+            replay.asked = questions;
+            replay.is_relaying = true;
+            let driver = replay.driver.take();
+            drop(replay);
+            driver.inspect(Waker::wake_by_ref);
+        }
+        self.park().await
+    }
+
+    /// Returns the answers to relayed questions, and the state that came with the questions. Also the answers of a client that
+    /// sends no state back.
+    pub(crate) fn relayed_answers(&self) -> Option<(switchboard_protocol::InputResponses, Option<String>)> {
+        let state = self.state.lock();
+        match &state.carried.relayed {
+            Some(relayed) => Some((state.fresh.clone(), relayed.state.clone())),
+            None if state.matching == AnswerMatching::Key && !state.fresh.is_empty() => {
+                Some((state.fresh.clone(), None))
+            }
+            None => None,
+        }
     }
 
     /// Ends the request with this error.
@@ -182,7 +215,7 @@ impl<A: AsRef<Questions> + Unpin> Future for Driver<A> {
         if let Some(error) = state.rejection.take() {
             return Poll::Ready(RunOutcome::Refused(error));
         }
-        if state.asked.is_empty() {
+        if state.asked.is_empty() && !state.is_relaying {
             return Poll::Pending;
         }
         let questions = std::mem::take(&mut state.asked);

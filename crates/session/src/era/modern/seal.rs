@@ -2,7 +2,8 @@
 //! request, nor use it twice.
 //!
 //! It is bound to the server, the caller, the request and an expiry time, and carries the answers and the steps so far in
-//! at most 32 KiB. It is signed, not encrypted: the client can read it, so it must not contain secrets.
+//! at most 32 KiB. It is signed, not encrypted: the client can read it, so it must not contain secrets. In front of the
+//! payload are the id of the key and the tag.
 //!
 //! The request is bound by the SHA-256 of its method and of the canonical text of its parameters ([`Raw::canonical`])
 //! without `_meta`, `inputResponses` and `requestState`, which a retry may change. A request without a canonical text,
@@ -22,9 +23,13 @@ use crate::era::modern::used_states::{Nonce, UsedStates};
 /// The longest sealed state, in bytes of text.
 const MAX_BYTES: usize = 32 * 1024;
 /// The version of the payload; others are rejected.
-const VERSION: u8 = 2;
+const VERSION: u8 = 3;
+/// The length of the id of the key, the first part of a sealed text.
+const KEY_ID: usize = 4;
 /// The length of the tag in front of the payload.
 const TAG: usize = 32;
+/// Begins the signed text of a token. A state begins with a brace, so neither passes for the other.
+const TOKEN_PREFIX: &[u8] = b"token";
 
 /// The members of a request that a retry may change.
 const CHANGED_BY_RETRY: &[&str] = &["_meta", "inputResponses", "requestState"];
@@ -65,11 +70,65 @@ impl StateKeys {
         (!keys.is_empty()).then_some(Self(keys))
     }
 
-    fn tag(key: &[u8; 32], payload: &[u8]) -> Hmac<Sha256> {
+    /// Signs a token with the first key. The context, such as its purpose and its owner, is bound and not part of the token;
+    /// the payload is, and can be read.
+    ///
+    /// ```
+    /// use switchboard::server::StateKeys;
+    ///
+    /// let keys = StateKeys::random();
+    /// let token = keys.sign("task of ada", b"7");
+    /// assert_eq!(keys.verify("task of ada", &token).as_deref(), Some(&b"7"[..]));
+    /// assert_eq!(keys.verify("task of bob", &token), None);
+    /// ```
+    pub fn sign(&self, context: &str, payload: &[u8]) -> String {
+        Self::encode(&self.0[0], &token_prefix(context), payload)
+    }
+
+    /// Returns the payload of a token that one of the keys signed for this context.
+    pub fn verify(&self, context: &str, token: &str) -> Option<Vec<u8>> {
+        self.decode(&token_prefix(context), token)
+    }
+
+    /// Encodes the id of the key, the tag of prefix and payload, and the payload.
+    fn encode(key: &[u8; 32], prefix: &[u8], payload: &[u8]) -> String {
+        let mut sealed = key_id(key).to_vec();
+        sealed.extend_from_slice(&Self::tag(key, prefix, payload).finalize().into_bytes());
+        sealed.extend_from_slice(payload);
+        URL_SAFE_NO_PAD.encode(sealed)
+    }
+
+    /// Returns the payload of a text that one of the keys has sealed with this prefix.
+    fn decode(&self, prefix: &[u8], text: &str) -> Option<Vec<u8>> {
+        let sealed = URL_SAFE_NO_PAD.decode(text).ok()?;
+        let (id, rest) = sealed.split_at_checked(KEY_ID)?;
+        let (tag, payload) = rest.split_at_checked(TAG)?;
+        let mut named = self.0.iter().filter(|key| key_id(key) == id);
+        // Compared in constant time by the library.
+        let is_genuine = named.any(|key| Self::tag(key, prefix, payload).verify_slice(tag).is_ok());
+        is_genuine.then(|| payload.to_vec())
+    }
+
+    fn tag(key: &[u8; 32], prefix: &[u8], payload: &[u8]) -> Hmac<Sha256> {
         let mut mac = Hmac::<Sha256>::new_from_slice(key).expect("a key of any length will do");
+        mac.update(prefix);
         mac.update(payload);
         mac
     }
+}
+
+/// Returns the public id of a key, which says nothing about the key.
+fn key_id(key: &[u8; 32]) -> [u8; KEY_ID] {
+    let mut hash = Sha256::new_with_prefix(b"key id");
+    hash.update(key);
+    let mut id = [0; KEY_ID];
+    id.copy_from_slice(&hash.finalize()[..KEY_ID]);
+    id
+}
+
+/// Returns the signed text in front of the payload of a token. With its length, so that no context runs into a payload.
+fn token_prefix(context: &str) -> Vec<u8> {
+    [TOKEN_PREFIX, &(context.len() as u64).to_le_bytes(), context.as_bytes()].concat()
 }
 
 impl std::fmt::Debug for StateKeys {
@@ -112,6 +171,15 @@ pub(crate) struct CarriedState {
     pub(crate) asked: OrderedMap<String>,
     /// Results of steps that must not be run twice.
     pub(crate) steps: OrderedMap<Raw>,
+    /// Set when the questions are those of another server.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) relayed: Option<RelayedState>,
+}
+
+/// The state that another server gave with its questions.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub(crate) struct RelayedState {
+    pub(crate) state: Option<String>,
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -158,9 +226,7 @@ pub(crate) fn seal(
         carried: carried.clone(),
     };
     let payload = serde_json::to_vec(&payload).map_err(|error| RpcError::internal(error.to_string()))?;
-    let mut sealed = StateKeys::tag(&keys.0[0], &payload).finalize().into_bytes().to_vec();
-    sealed.extend_from_slice(&payload);
-    let text = URL_SAFE_NO_PAD.encode(sealed);
+    let text = StateKeys::encode(&keys.0[0], &[], &payload);
     if text.len() > MAX_BYTES {
         return Err(RpcError::internal(format!(
             "what this call must remember between its questions is {} bytes; at most {MAX_BYTES} can be carried",
@@ -184,14 +250,8 @@ pub(crate) fn open(
     if text.len() > MAX_BYTES {
         return Err(rejection());
     }
-    let sealed = URL_SAFE_NO_PAD.decode(text).map_err(|_| rejection())?;
-    let (tag, payload) = sealed.split_at_checked(TAG).ok_or_else(rejection)?;
-    // Compared in constant time by the library.
-    let genuine = keys.0.iter().any(|key| StateKeys::tag(key, payload).verify_slice(tag).is_ok());
-    if !genuine {
-        return Err(rejection());
-    }
-    let payload: Payload = serde_json::from_slice(payload).map_err(|_| rejection())?;
+    let payload = keys.decode(&[], text).ok_or_else(rejection)?;
+    let payload: Payload = serde_json::from_slice(&payload).map_err(|_| rejection())?;
     let now = now();
     let is_valid = payload.v == VERSION
         && payload.aud == binding.server

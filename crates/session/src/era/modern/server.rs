@@ -45,8 +45,9 @@ pub(crate) fn reply_of_run(
         RunOutcome::Replied(reply) => reply,
         RunOutcome::Refused(error) => Err(error),
         RunOutcome::Questions(questions, state) => {
-            let mut input = InputRequired::new(questions);
-            input.request_state = Some(seal(&server.state_keys, &binding()?, &state, ROUND_TTL)?);
+            let sealed = seal(&server.state_keys, &binding()?, &state, ROUND_TTL)?;
+            let mut input = InputRequired::again(sealed);
+            input.input_requests = Some(questions).filter(|questions| !questions.is_empty());
             Ok(input.into())
         }
     }

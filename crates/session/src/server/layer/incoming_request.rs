@@ -41,6 +41,13 @@ impl IncomingRequest {
         self.params()?.fields().find(|(found, _)| *found == name).map(|(_, value)| value)
     }
 
+    /// Returns a text of the `_meta` object, such as `traceparent`.
+    pub fn meta_text(&self, key: &str) -> Option<String> {
+        let meta = self.param("_meta")?;
+        let text = meta.fields().find(|(found, _)| *found == key)?.1.decode().ok();
+        text
+    }
+
     /// Returns the authenticated caller, where the binding knows it.
     pub fn caller(&self) -> Option<&Caller> {
         self.channel.caller()
@@ -53,6 +60,12 @@ impl IncomingRequest {
             let params = self.params().filter(|_| self.method() == "initialize")?;
             Some(InitializeParams::from_raw(params).ok()?.client_info)
         })
+    }
+
+    /// Returns a key of the session of a legacy client, for records, as
+    /// [`RequestContext::session_key`](crate::server::RequestContext::session_key) does; `None` before `initialize` is answered.
+    pub fn session_key(&self) -> Option<String> {
+        self.era().and_then(RequestEra::session_key)
     }
 
     /// Returns the revision; `None` for a request that is rejected because of its revision or its session.

@@ -130,6 +130,7 @@ fn is_token(bytes: &[u8]) -> bool {
 fn to_caller(verified: &VerifiedCaller) -> Caller {
     let mut caller = Caller::new(&verified.subject).with_scopes(&verified.scopes);
     caller.issuer.clone_from(&verified.issuer);
+    caller.auth_method = verified.auth_method;
     match Raw::parse(verified.claims.as_str()) {
         Ok(claims) if claims.is_object() => caller.with_claims(claims),
         _ => caller,

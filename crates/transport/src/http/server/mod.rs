@@ -52,6 +52,7 @@ pub use options::{HttpServerOptions, LegacySse};
 pub use pending_request::RequestHead;
 pub use reply::{encode_message_event, malformed_error, message_response, status_response, stream_response};
 pub use service::HttpService;
+pub use sessions::SessionCounter;
 pub use store::{MemoryStore, SessionStore};
 pub use switchboard_http::{
     DpopSupport, PresentedToken, ProtectedResource, TokenScheme, VerifiedCaller, Verifier, VerifyError,

@@ -19,7 +19,7 @@ use crate::http::server::budget::Budget;
 use crate::http::server::pending_request::PendingRequest;
 use crate::http::server::reply::{self, Reply};
 use crate::http::server::request_checks::Rejection;
-use crate::http::server::sessions::Sessions;
+use crate::http::server::sessions::{SessionCounter, Sessions};
 use crate::http::server::sse_2024::Streams;
 use crate::http::server::stream_limit::{StreamLimit, StreamPermit};
 use crate::http::server::{
@@ -116,6 +116,11 @@ impl HttpService {
     /// Returns the path of the endpoint.
     pub fn path(&self) -> &str {
         &self.inner.options().path
+    }
+
+    /// Returns a counter of the sessions, for metrics.
+    pub fn session_counter(&self) -> SessionCounter {
+        self.inner.sessions.counter()
     }
 
     /// Answers a request that was admitted, whatever its path.

@@ -39,7 +39,7 @@ pub(crate) async fn answer(
         Some(Err(error)) => return reject(error.clone()),
         None => return reject(RpcError::invalid_params("params._meta must name the protocol version")),
     };
-    let schema = |tool: &str| inner.server.input_schema(tool);
+    let schema = |tool: &str| inner.server.input_schema(tool, pending.caller.as_deref());
     if let Err(error) = check_mirror(pending.headers(), version, &request, schema) {
         return reject(error);
     }

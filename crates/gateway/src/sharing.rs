@@ -1,0 +1,150 @@
+//! Process sharing: which session with its server a request uses.
+//!
+//! Invariant: requests of two principals share a session only if the server is shared by all ([`SharePolicy::Always`]).
+//! Callers without an identity are one principal, whose session is the main one of a server.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+use switchboard_host::config::SharePolicy;
+use switchboard_host::{Host, SessionKey, SessionScope};
+use switchboard_protocol::{Root, RpcError};
+use switchboard_session::server::{Caller, ConnectionId, RequestContext};
+
+/// Sessions of clients whose roots are remembered. When there are more, all are asked again.
+const MAX_KNOWN_ROOTS: usize = 10_000;
+
+/// The key of the question for the roots of a client.
+const ROOTS_QUESTION: &str = "switchboard-roots";
+
+/// Decides which session a request uses.
+#[derive(Default)]
+pub(crate) struct Sharing {
+    /// The roots of legacy clients, by session, until they change. Held for a lookup, never across an await.
+    roots: Mutex<HashMap<String, Arc<[Root]>>>,
+}
+
+impl Sharing {
+    /// Returns the scope of a request to a server; `None` for the main session.
+    ///
+    /// # Errors
+    /// When the client does not tell its roots.
+    ///
+    /// # Cancellation
+    /// A modern client that is asked for its roots retries: the future is dropped, and the retry finds the answer.
+    pub(crate) async fn scope(
+        &self,
+        host: &Host,
+        cx: &RequestContext,
+        server: &str,
+    ) -> Result<Option<SessionScope>, RpcError> {
+        let policy = host.share_policy(server).unwrap_or(SharePolicy::Always);
+        if policy == SharePolicy::PerRoot {
+            let roots = self.roots(cx).await?;
+            return Ok(Some(root_scope(cx.caller(), roots)));
+        }
+        let client = || cx.session_key().or_else(|| cx.extension::<ConnectionId>().map(ToString::to_string));
+        Ok(caller_scope(policy, cx.caller(), client))
+    }
+
+    /// Returns the roots of a client; none if it cannot tell them.
+    async fn roots(&self, cx: &RequestContext) -> Result<Arc<[Root]>, RpcError> {
+        if cx.capabilities().roots.is_none() {
+            return Ok(Arc::default());
+        }
+        let session = cx.session_key();
+        let known = session.as_ref().and_then(|session| self.roots.lock().get(session).cloned());
+        if let Some(known) = known {
+            return Ok(known);
+        }
+        let roots: Arc<[Root]> = cx.roots(ROOTS_QUESTION).await?.into();
+        if let Some(session) = session {
+            let mut known = self.roots.lock();
+            if known.len() >= MAX_KNOWN_ROOTS {
+                known.clear();
+            }
+            known.insert(session, Arc::clone(&roots));
+        }
+        Ok(roots)
+    }
+
+    /// Forgets the roots of all clients: one of them has changed its roots.
+    pub(crate) fn roots_changed(&self) {
+        self.roots.lock().clear();
+    }
+}
+
+/// Returns the scope by the principal or the session of a client; `client` returns a key of its session or connection.
+fn caller_scope(
+    policy: SharePolicy,
+    caller: Option<&Caller>,
+    client: impl FnOnce() -> Option<String>,
+) -> Option<SessionScope> {
+    let principal = caller.map(Caller::principal);
+    let key = match policy {
+        SharePolicy::Always | SharePolicy::PerRoot => return None,
+        SharePolicy::PerPrincipal => SessionKey::new(["principal", &principal?]),
+        SharePolicy::PerSession => match client() {
+            Some(client) => SessionKey::new(["session", &client, principal.as_deref().unwrap_or_default()]),
+            // A modern client over HTTP has neither.
+            None => SessionKey::new(["principal", &principal?]),
+        },
+    };
+    Some(SessionScope::new(key))
+}
+
+/// Returns the scope of a principal with these roots, in any order.
+fn root_scope(caller: Option<&Caller>, roots: Arc<[Root]>) -> SessionScope {
+    let principal = caller.map(Caller::principal).unwrap_or_default();
+    let mut uris: Vec<&str> = roots.iter().map(|root| root.uri.as_str()).collect();
+    uris.sort_unstable();
+    uris.dedup();
+    let key = SessionKey::new(["roots", &principal].into_iter().chain(uris));
+    SessionScope::new(key).with_roots(roots)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_principals_share_a_session_only_if_all_do() {
+        let (ada, bob) = (Caller::new("ada"), Caller::new("bob"));
+        let client = |name: &str| Some(name.to_owned());
+        for policy in SharePolicy::ALL {
+            let key = |caller, session: Option<String>| {
+                caller_scope(policy, caller, || session).map(|scope| scope.key)
+            };
+            match policy {
+                SharePolicy::Always | SharePolicy::PerRoot => assert_eq!(key(Some(&ada), client("1")), None),
+                SharePolicy::PerPrincipal => {
+                    assert_eq!(key(Some(&ada), client("1")), key(Some(&ada), client("2")));
+                    assert_ne!(key(Some(&ada), None), key(Some(&bob), None));
+                    assert_eq!(key(None, client("1")), None, "the main session");
+                }
+                SharePolicy::PerSession => {
+                    assert_ne!(key(Some(&ada), client("1")), key(Some(&ada), client("2")));
+                    assert_ne!(key(Some(&ada), client("1")), key(Some(&bob), client("1")));
+                    assert_ne!(key(None, client("1")), None);
+                    assert_eq!(key(Some(&ada), None), key(Some(&ada), None));
+                    assert_ne!(key(Some(&ada), None), key(Some(&bob), None));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_order_of_roots_does_not_matter() {
+        let (ada, bob) = (Caller::new("ada"), Caller::new("bob"));
+        let key =
+            |caller, uris: &[&str]| root_scope(caller, uris.iter().map(|uri| Root::new(*uri)).collect()).key;
+        assert_eq!(
+            key(Some(&ada), &["file:///a", "file:///b"]),
+            key(Some(&ada), &["file:///b", "file:///a"])
+        );
+        assert_ne!(key(Some(&ada), &["file:///a"]), key(Some(&ada), &["file:///b"]));
+        assert_ne!(key(Some(&ada), &["file:///a"]), key(Some(&bob), &["file:///a"]));
+        assert_ne!(key(Some(&ada), &[]), key(None, &[]));
+    }
+}
