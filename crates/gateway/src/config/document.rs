@@ -197,8 +197,7 @@ impl GatewayConfig {
 
     /// Returns the options of the gateway, without policy, limits and audit log.
     pub fn options(&self) -> GatewayOptions {
-        let mut options = GatewayOptions::default();
-        options.prefix = self.prefix.unwrap_or_default();
+        let mut options = GatewayOptions::default().with_prefix(self.prefix.unwrap_or_default());
         options.instructions.clone_from(&self.instructions);
         let limits = &self.limits;
         options.page_size = limits.page_size.unwrap_or(options.page_size).max(1);

@@ -709,6 +709,37 @@ fn gateway() -> Vec<Row> {
                 ],
             ),
         ),
+        row(
+            "a configuration file",
+            fixed(
+                "1 MiB (*fixed*)",
+                &[(&source("config/document"), "MAX_DOCUMENT_BYTES: usize = 1024 * 1024;")],
+            ),
+        ),
+        row(
+            "calls under way after a signal (`--drain`)",
+            fixed(
+                "30 s",
+                &[(
+                    "crates/cli/src/gateway/settings.rs",
+                    "DEFAULT_DRAIN: Duration = Duration::from_secs(30);",
+                )],
+            ),
+        ),
+        row(
+            "the path of a Unix socket",
+            fixed(
+                "100 bytes (*fixed*)",
+                &[("crates/transport/src/http/server/unix_socket.rs", "MAX_PATH: usize = 100;")],
+            ),
+        ),
+        row(
+            "decisions that `plan` compares",
+            fixed(
+                "1,000,000 (*fixed*)",
+                &[("crates/cli/src/plan/decision_change.rs", "MAX_DECISIONS: usize = 1_000_000;")],
+            ),
+        ),
     ]
 }
 
