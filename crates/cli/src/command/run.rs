@@ -43,7 +43,7 @@ pub(crate) async fn run(command: Command) -> Result<(), CommandError> {
         Command::Logout(args) => accounts::logout(&args).await,
         Command::Accounts(args) => accounts::list(&args).await,
         Command::Key(args) => key::run(&args),
-        Command::Gateway(args) => crate::gateway::run(&args).await,
+        Command::Gateway(args) => Box::pin(crate::gateway::run(&args)).await,
         Command::Plan(args) => plan::run(&args).await,
         Command::Policy(args) => policy::run(&args),
         Command::Audit(args) => audit::run(&args),
