@@ -50,7 +50,8 @@ mod export {
     use crate::error::CommandError;
     use crate::output::Screen;
 
-    pub(crate) type GatewayTelemetry = ();
+    /// Nothing is exported.
+    pub(crate) struct GatewayTelemetry;
 
     pub(crate) fn trace_host(builder: HostBuilder) -> HostBuilder {
         builder
@@ -61,10 +62,10 @@ mod export {
     }
 
     pub(crate) fn start(_: &Host) -> Result<GatewayTelemetry, CommandError> {
-        Ok(())
+        Ok(GatewayTelemetry)
     }
 
-    pub(crate) async fn finish((): GatewayTelemetry, _: &Screen) {}
+    pub(crate) async fn finish(_: GatewayTelemetry, _: &Screen) {}
 }
 
 pub(crate) use export::{finish, start, trace_gateway, trace_host};

@@ -68,11 +68,14 @@ pub struct GatewayMetrics {
     source: Arc<SnapshotSource>,
 }
 
+/// Reads the state of a gateway; `None` when it has ended.
+type ReadSnapshot = Arc<dyn Fn() -> Option<GatewaySnapshot> + Send + Sync>;
+
 /// Where the state of the gateway is read at each scrape.
 #[derive(Default)]
 pub(super) struct SnapshotSource {
     // Held for a clone or a change, never across an await.
-    read: Mutex<Option<Arc<dyn Fn() -> Option<GatewaySnapshot> + Send + Sync>>>,
+    read: Mutex<Option<ReadSnapshot>>,
     sessions: Mutex<Vec<SessionCounter>>,
 }
 

@@ -33,6 +33,9 @@ struct SeenSpan {
     fields: BTreeMap<String, String>,
 }
 
+/// The name, the kind and attributes of a span.
+type ExpectedSpan<'a> = (&'a str, &'a str, &'a [(&'a str, &'a str)]);
+
 /// Collects all spans.
 #[derive(Clone, Default)]
 struct Spans {
@@ -179,7 +182,7 @@ async fn spans_have_the_names_and_attributes_of_the_conventions() {
     gateway.host().close().await;
     drop(guard);
 
-    let expected: [(&str, &str, &[(&str, &str)]); 8] = [
+    let expected: [ExpectedSpan<'_>; 8] = [
         (
             "tools/list",
             "server",

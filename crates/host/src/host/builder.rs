@@ -226,7 +226,6 @@ impl HostBuilder {
 
     /// Tries failed servers again about once a minute, unless their failure is permanent or they are never restarted: for a
     /// program that nobody watches, such as a gateway.
-    #[must_use]
     pub fn with_endless_retries(mut self) -> Self {
         self.retries_failed = true;
         self

@@ -44,8 +44,7 @@ impl IncomingRequest {
     /// Returns a text of the `_meta` object, such as `traceparent`.
     pub fn meta_text(&self, key: &str) -> Option<String> {
         let meta = self.param("_meta")?;
-        let text = meta.fields().find(|(found, _)| *found == key)?.1.decode().ok();
-        text
+        meta.fields().find(|(found, _)| *found == key)?.1.decode().ok()
     }
 
     /// Returns the authenticated caller, where the binding knows it.
