@@ -252,7 +252,7 @@ async fn the_state_of_a_task_is_announced_to_its_owner() {
                 let id = ada.start("up__job").await;
                 let filter = ListenFilter::new().with_task_ids([id.clone(), "7".to_owned()]);
                 let stream = session.listen(filter).await.unwrap();
-                assert_eq!(stream.accepted().task_ids, [id.clone()], "{cell:?}");
+                assert_eq!(stream.accepted().task_ids, std::slice::from_ref(&id), "{cell:?}");
                 (id, Stream::Listen(stream))
             }
         };
