@@ -8,6 +8,7 @@ mod build;
 mod callgrind;
 mod document;
 mod figures;
+mod gateway_targets;
 mod growth;
 mod guards;
 mod host;
@@ -21,6 +22,7 @@ mod process;
 mod profile;
 mod program;
 mod progress;
+mod proxy;
 mod report;
 mod rounds;
 mod sample;
@@ -40,6 +42,7 @@ use self::machine::{Compiler, Machine};
 use self::plan::Plan;
 use self::program::Programs;
 use self::progress::Progress;
+use self::proxy::Rivals;
 use self::report::Report;
 use self::rounds::Clock;
 use self::setup::{Make, Setup};
@@ -113,7 +116,7 @@ pub(crate) fn check(project: &Project) -> Result<CheckOutcome, TaskError> {
 /// Measures the counts that are recorded.
 fn held(project: &Project) -> Result<Counts, TaskError> {
     let progress = Progress::start();
-    let programs = build::programs(project, &progress, &[Make::Floor, Make::Switchboard])?;
+    let programs = build::programs(project, &progress, &[Make::Floor, Make::Switchboard, Make::Gateway])?;
     let setups: Vec<Setup> = figures::held().into_iter().map(|(_, setup)| setup).collect();
     count(project, &programs, &progress, &setups)
 }
@@ -130,12 +133,15 @@ fn count(
 
 fn measure(project: &Project, wanted: &BenchArgs) -> Result<(), TaskError> {
     let progress = Progress::start();
-    let plan = Plan::new(wanted);
+    let plan = if wanted.gateway { Plan::gateway(wanted) } else { Plan::new(wanted) };
     if plan.targets.is_empty() && plan.timed.is_empty() && plan.counted.is_empty() {
         return Err(TaskError::new("nothing has such a name"));
     }
     let mut programs = build::programs(project, &progress, &plan.makes())?;
     peers::install(project, &progress, &wanted.against, &mut programs)?;
+    if plan.has_rivals() {
+        programs.rivals = Some(Rivals::install(project, &progress)?);
+    }
     let mut measurements = Measurements { guards: Some(Guards::find(project)?), ..Measurements::default() };
     for make in &plan.sizes {
         measurements.sizes.insert(*make, build::stripped_size(project, &progress, *make)?);
@@ -146,7 +152,7 @@ fn measure(project: &Project, wanted: &BenchArgs) -> Result<(), TaskError> {
     if !plan.checks.is_empty() {
         measurements.checks = build::checks(project, &progress, &plan.checks)?;
     }
-    let rounds = wanted.rounds.unwrap_or(5);
+    let rounds = wanted.rounds.unwrap_or(if wanted.gateway { 3 } else { 5 });
     let goal = Duration::from_millis(if wanted.quick { 120 } else { 400 });
     let clock = Clock { programs: &programs, progress: &progress, rounds, goal };
     if !plan.timed.is_empty() || !plan.grown.is_empty() {
@@ -164,7 +170,10 @@ fn measure(project: &Project, wanted: &BenchArgs) -> Result<(), TaskError> {
     let report = Report { machine: Machine::find(&project.root)?, rounds, plan, measurements, results };
     show(&report, wanted);
     if !wanted.quick && wanted.only.is_none() {
-        document::write(project, &report)?;
+        match wanted.gateway {
+            true => document::write_gateway(project, &report)?,
+            false => document::write(project, &report)?,
+        }
     }
     judge(&report)
 }

@@ -1,6 +1,7 @@
 //! The requests of the client: canned, with the id patched in.
 
-use bench_kit::{Era, Work, fixture};
+use bench_kit::{ClientArgs, Era, Work, fixture};
+use hyper::header::HeaderValue;
 
 /// What every request of the newer era says of itself.
 const STAMP: &str = r#""_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"floor","version":"1.0.0"},"io.modelcontextprotocol/clientCapabilities":{}}"#;
@@ -11,27 +12,32 @@ pub const INITIALIZED: &str = r#"{"jsonrpc":"2.0","method":"notifications/initia
 /// All the requests that a session makes once it is open.
 #[derive(Debug)]
 pub struct Asks {
-    pub echo: Ask,
+    /// One for each server behind a proxy.
+    echo: Vec<Ask>,
     pub big: Ask,
     pub list: Ask,
     pub usage: Ask,
 }
 
 impl Asks {
-    pub fn new(era: Era) -> Self {
-        let echo = format!(r#"{{"text":"{}"}}"#, fixture::TEXT);
+    pub fn new(args: &ClientArgs) -> Self {
+        let era = args.era;
+        let prefixes =
+            args.names.as_ref().map_or_else(|| vec![String::new()], |names| names.prefixes().collect());
+        let text = format!(r#"{{"text":"{}"}}"#, fixture::TEXT);
+        let first = |tool: &str| Ask::call(&format!("{}{tool}", prefixes[0]), "{}", era);
         Self {
-            echo: Ask::call("echo", &echo, era),
-            big: Ask::call("big", "{}", era),
+            echo: prefixes.iter().map(|prefix| Ask::call(&format!("{prefix}echo"), &text, era)).collect(),
+            big: first("big"),
             list: Ask::new("tools/list", None, "", era),
-            usage: Ask::call("usage", "{}", era),
+            usage: first("usage"),
         }
     }
 
-    /// The request that one call of some work makes.
-    pub fn of(&self, work: Work) -> &Ask {
+    /// The request that one call of some work makes. Calls of `echo` go round the servers.
+    pub fn of(&self, work: Work, number: usize) -> &Ask {
         match work {
-            Work::Echo => &self.echo,
+            Work::Echo => &self.echo[number % self.echo.len()],
             Work::Big => &self.big,
             Work::List | Work::Connect => &self.list,
         }
@@ -43,7 +49,7 @@ impl Asks {
 pub struct Ask {
     pub method: &'static str,
     /// The tool, where one is called.
-    pub tool: Option<&'static str>,
+    pub tool: Option<HeaderValue>,
     /// What follows the id.
     rest: String,
 }
@@ -62,15 +68,16 @@ impl Ask {
     }
 
     /// A page of the list that is not the first.
-    pub fn page(number: usize, era: Era) -> Self {
-        Self::new("tools/list", None, &format!(r#""cursor":"{number}""#), era)
+    pub fn page(cursor: &str, era: Era) -> Self {
+        Self::new("tools/list", None, &format!(r#""cursor":"{cursor}""#), era)
     }
 
-    fn call(tool: &'static str, arguments: &str, era: Era) -> Self {
-        Self::new("tools/call", Some(tool), &format!(r#""name":"{tool}","arguments":{arguments}"#), era)
+    fn call(tool: &str, arguments: &str, era: Era) -> Self {
+        let header = HeaderValue::from_str(tool).expect("the name of a tool is plain");
+        Self::new("tools/call", Some(header), &format!(r#""name":"{tool}","arguments":{arguments}"#), era)
     }
 
-    fn new(method: &'static str, tool: Option<&'static str>, members: &str, era: Era) -> Self {
+    fn new(method: &'static str, tool: Option<HeaderValue>, members: &str, era: Era) -> Self {
         let rest = match era {
             Era::Legacy => format!(r#","method":"{method}","params":{{{members}}}}}"#),
             Era::Modern => {

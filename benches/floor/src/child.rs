@@ -55,7 +55,6 @@ impl OverPipes {
 
     /// Keeps calls in flight until all are answered.
     async fn pipeline(&self, calls: Calls) -> Result<Vec<u32>, Fail> {
-        let ask = self.asks.of(calls.work);
         let mut talk = self.talk.lock().await;
         let Talk { lines, next } = &mut *talk;
         let first = *next;
@@ -66,6 +65,7 @@ impl OverPipes {
         let (mut answered, mut size) = (0, None);
         loop {
             while times.len() < calls.count && times.len() - answered < calls.in_flight {
+                let ask = self.asks.of(calls.work, times.len());
                 ask.write(first + times.len(), &mut lines.out);
                 lines.out.push(b'\n');
                 times.push(now());
@@ -109,7 +109,7 @@ impl Session for OverPipes {
         let from = Receiver::from_owned_fd(OwnedFd::from(from))?;
         let to = Sender::from_owned_fd(OwnedFd::from(to))?;
         let talk = Mutex::new(Talk { lines: Lines::new(from, to), next: 1 });
-        let session = Self { talk, child, era: args.era, asks: Asks::new(args.era) };
+        let session = Self { talk, child, era: args.era, asks: Asks::new(args) };
         session.call(&Ask::opening(args.era), |_| ()).await?;
         if args.era == Era::Legacy {
             let mut talk = session.talk.lock().await;
@@ -121,7 +121,7 @@ impl Session for OverPipes {
     }
 
     async fn echo(&self, _: &str) -> Result<usize, Fail> {
-        self.call(&self.asks.echo, |answer| scan::content_size(answer, Work::Echo)).await
+        self.call(self.asks.of(Work::Echo, 0), |answer| scan::content_size(answer, Work::Echo)).await
     }
 
     async fn big(&self) -> Result<usize, Fail> {
@@ -132,7 +132,7 @@ impl Session for OverPipes {
         let look = |answer: &[u8]| (scan::content_size(answer, Work::List), scan::next_page(answer));
         let (mut size, mut next) = self.call(&self.asks.list, look).await?;
         while let Some(page) = next {
-            let (more, after) = self.call(&Ask::page(page, self.era), look).await?;
+            let (more, after) = self.call(&Ask::page(&page, self.era), look).await?;
             (size, next) = (size + more, after);
         }
         Ok(size)
@@ -140,6 +140,10 @@ impl Session for OverPipes {
 
     async fn usage(&self) -> Result<String, Fail> {
         self.call(&self.asks.usage, |answer| String::from_utf8_lossy(answer).into_owned()).await
+    }
+
+    fn child(&self) -> Option<i32> {
+        i32::try_from(self.child.id()).ok()
     }
 
     async fn close(mut self) -> Result<(), Fail> {

@@ -46,19 +46,20 @@ pub fn names(message: &[u8]) -> impl Iterator<Item = &[u8]> {
 
 /// The page of a list that is asked for.
 pub fn cursor(message: &[u8]) -> Option<usize> {
-    quoted_number(message, br#""cursor":""#)
+    number(quoted(message, br#""cursor":""#)?)
 }
 
-/// The page of a list that comes next. It may stand on either side of the tools, so both ends are looked at.
-pub fn next_page(answer: &[u8]) -> Option<usize> {
+/// The cursor of the page that comes next. It may stand on either side of the tools, so both ends are looked at.
+pub fn next_page(answer: &[u8]) -> Option<String> {
     let end = &answer[answer.len().saturating_sub(1024)..];
     let start = &answer[..answer.len().min(1024)];
-    [end, start].into_iter().find_map(|part| quoted_number(part, br#""nextCursor":""#))
+    let cursor = [end, start].into_iter().find_map(|part| quoted(part, br#""nextCursor":""#))?;
+    Some(String::from_utf8_lossy(cursor).into_owned())
 }
 
-fn quoted_number(text: &[u8], before: &[u8]) -> Option<usize> {
+fn quoted<'t>(text: &'t [u8], before: &[u8]) -> Option<&'t [u8]> {
     let value = &text[find(text, before)? + before.len()..];
-    number(&value[..memchr(b'"', value)?])
+    Some(&value[..memchr(b'"', value)?])
 }
 
 /// The text of the arguments or of the first block of a result, still escaped.

@@ -22,6 +22,7 @@ static IDLE: Mutex<Vec<SendRequest<Full<Bytes>>>> = Mutex::new(Vec::new());
 #[derive(Debug)]
 pub struct OverHttp {
     address: String,
+    path: Uri,
     host: HeaderValue,
     era: Era,
     sends_token: bool,
@@ -54,7 +55,7 @@ impl OverHttp {
     ) -> Result<(Option<HeaderValue>, Bytes), Fail> {
         let mut request = Request::new(Full::from(body));
         *request.method_mut() = method;
-        *request.uri_mut() = Uri::from_static("/mcp");
+        *request.uri_mut() = self.path.clone();
         let headers = request.headers_mut();
         headers.insert(HOST, self.host.clone());
         headers.insert(ACCEPT, HeaderValue::from_static("application/json, text/event-stream"));
@@ -73,8 +74,8 @@ impl OverHttp {
         }
         if let (Era::Modern, Some(ask)) = (self.era, ask) {
             headers.insert("mcp-method", HeaderValue::from_static(ask.method));
-            if let Some(tool) = ask.tool {
-                headers.insert("mcp-name", HeaderValue::from_static(tool));
+            if let Some(tool) = &ask.tool {
+                headers.insert("mcp-name", tool.clone());
             }
         }
         let mut connection = self.connection().await?;
@@ -97,22 +98,24 @@ impl OverHttp {
     }
 
     async fn size(&self, work: Work) -> Result<usize, Fail> {
-        Ok(scan::content_size(&self.call(self.asks.of(work)).await?, work))
+        let ask = self.asks.of(work, self.next.load(Ordering::Relaxed));
+        Ok(scan::content_size(&self.call(ask).await?, work))
     }
 }
 
 impl Session for OverHttp {
     async fn open(args: &ClientArgs) -> Result<Self, Fail> {
         let Target::Url(url) = &args.target else { return Err("HTTP needs an address".into()) };
-        let host = url.strip_prefix("http://").and_then(|rest| rest.strip_suffix("/mcp"));
-        let address = host.ok_or("the address must be http://HOST:PORT/mcp")?.to_owned();
+        let rest = url.strip_prefix("http://").and_then(|rest| rest.split_once('/'));
+        let (address, path) = rest.ok_or("the address must be http://HOST:PORT/PATH")?;
         let mut session = Self {
-            host: HeaderValue::from_str(&address)?,
-            address,
+            host: HeaderValue::from_str(address)?,
+            address: address.to_owned(),
+            path: format!("/{path}").parse()?,
             era: args.era,
             sends_token: args.sends_token,
             session: None,
-            asks: Asks::new(args.era),
+            asks: Asks::new(args),
             next: AtomicUsize::new(1),
         };
         let opening = Ask::opening(args.era);
@@ -139,7 +142,7 @@ impl Session for OverHttp {
         let mut answer = self.call(&self.asks.list).await?;
         let mut size = scan::content_size(&answer, Work::List);
         while let Some(page) = scan::next_page(&answer) {
-            answer = self.call(&Ask::page(page, self.era)).await?;
+            answer = self.call(&Ask::page(&page, self.era)).await?;
             size += scan::content_size(&answer, Work::List);
         }
         Ok(size)

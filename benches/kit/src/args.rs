@@ -63,7 +63,54 @@ pub struct ClientArgs {
     pub sends_token: bool,
     /// How many tools there must be, where it was said.
     pub tools: Option<usize>,
+    /// How the tools are called, where a proxy renames them.
+    pub names: Option<ServerNames>,
+    /// The process whose time and memory are reported instead of those that `usage` answers.
+    pub watch: Option<Watched>,
     pub target: Target,
+}
+
+/// The names of the servers behind a proxy: `s000`, `s001`, …
+#[derive(Debug, Clone)]
+pub struct ServerNames {
+    pub servers: usize,
+    /// Between the name of the server and the name of the tool.
+    pub separator: String,
+}
+
+impl ServerNames {
+    /// The name of a server.
+    pub fn server(number: usize) -> String {
+        format!("s{number:03}")
+    }
+
+    /// What the tools of every server begin with.
+    pub fn prefixes(&self) -> impl Iterator<Item = String> {
+        (0..self.servers).map(|number| Self::server(number) + &self.separator)
+    }
+}
+
+/// The process whose time and memory are reported.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Watched {
+    /// The one that the client has started.
+    Child,
+    Process(i32),
+}
+
+/// A gateway, which has servers of its own.
+#[derive(Debug, Clone)]
+pub struct GatewayArgs {
+    pub binding: Binding,
+    pub form: String,
+    pub threads: Threads,
+    /// Of each server.
+    pub tools: usize,
+    pub servers: usize,
+    /// The servers are at this address; otherwise they are started.
+    pub upstream: Option<String>,
+    /// The era that is spoken with the servers.
+    pub era: Era,
 }
 
 #[derive(Debug, Clone)]
@@ -76,16 +123,28 @@ pub struct InsideArgs {
     pub sessions: usize,
 }
 
+impl GatewayArgs {
+    pub(crate) fn read(forms: &[&str]) -> Result<Self, Fail> {
+        let mut given = Given::read(std::env::args().skip(1), &["--stdio", "--http"])?;
+        let args = Self {
+            binding: given.binding()?,
+            form: given.form(forms)?,
+            threads: given.threads()?,
+            tools: given.number("--tools")?.unwrap_or(3),
+            servers: given.number("--servers")?.unwrap_or(1).max(1),
+            upstream: given.word("--upstream"),
+            era: given.era()?,
+        };
+        given.finish()?;
+        Ok(args)
+    }
+}
+
 impl ServerArgs {
     pub(crate) fn read(forms: &[&str]) -> Result<Self, Fail> {
         let mut given = Given::read(std::env::args().skip(1), &["--stdio", "--http"])?;
-        let binding = match (given.flag("--stdio"), given.flag("--http")) {
-            (true, false) => Binding::Stdio,
-            (false, true) => Binding::Http,
-            _ => return Err("either --stdio or --http must be given".into()),
-        };
         let args = Self {
-            binding,
+            binding: given.binding()?,
             form: given.form(forms)?,
             threads: given.threads()?,
             tools: given.number("--tools")?.unwrap_or(3),
@@ -123,6 +182,8 @@ impl ClientArgs {
             threads: given.threads()?,
             sends_token: given.word("--token").is_some(),
             tools: given.number("--tools")?,
+            names: given.names()?,
+            watch: given.watched()?,
             target,
         };
         if args.calls == 0 {
@@ -183,6 +244,34 @@ impl Given {
     fn number(&mut self, name: &str) -> Result<Option<usize>, Fail> {
         let read = |word: String| word.parse().map_err(|_| format!("{name} must be a number"));
         Ok(self.word(name).map(read).transpose()?)
+    }
+
+    fn binding(&self) -> Result<Binding, Fail> {
+        match (self.flag("--stdio"), self.flag("--http")) {
+            (true, false) => Ok(Binding::Stdio),
+            (false, true) => Ok(Binding::Http),
+            _ => Err("either --stdio or --http must be given".into()),
+        }
+    }
+
+    fn names(&mut self) -> Result<Option<ServerNames>, Fail> {
+        match (self.number("--servers")?, self.word("--separator")) {
+            (None, None) => Ok(None),
+            (Some(servers), Some(separator)) if servers > 0 => Ok(Some(ServerNames { servers, separator })),
+            _ => Err("--servers must be above 0 and needs a --separator".into()),
+        }
+    }
+
+    fn watched(&mut self) -> Result<Option<Watched>, Fail> {
+        match self.word("--watch").as_deref() {
+            None => Ok(None),
+            Some("child") => Ok(Some(Watched::Child)),
+            Some(process) => {
+                let process =
+                    process.parse().map_err(|_| "--watch must be child or the number of a process")?;
+                Ok(Some(Watched::Process(process)))
+            }
+        }
     }
 
     fn era(&mut self) -> Result<Era, Fail> {

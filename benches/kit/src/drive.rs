@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use tokio::sync::Semaphore;
 
-use crate::args::{ClientArgs, Target, Work};
+use crate::args::{ClientArgs, Target, Watched, Work};
 use crate::meter::{Mark, Usage, ticks};
 use crate::report::Report;
 use crate::{Fail, fixture};
@@ -29,6 +29,11 @@ pub trait Session: Sized + Send + Sync + 'static {
 
     /// Ends the session, and its server where it started one.
     fn close(self) -> impl Future<Output = Result<(), Fail>> + Send;
+
+    /// The process that the session has started.
+    fn child(&self) -> Option<i32> {
+        None
+    }
 
     /// Makes many calls, and says how long each took.
     fn many(sessions: &Arc<Vec<Self>>, calls: Calls) -> impl Future<Output = Result<Vec<u32>, Fail>> + Send {
@@ -114,6 +119,13 @@ fn calls(args: &ClientArgs, count: usize) -> Calls {
 
 /// What the servers have used: all of them where each session has its own.
 async fn used<S: Session>(args: &ClientArgs, sessions: &[S]) -> Result<Usage, Fail> {
+    if let Some(watched) = args.watch {
+        let process = match watched {
+            Watched::Process(process) => Some(process),
+            Watched::Child => sessions.first().and_then(S::child),
+        };
+        return Usage::of(process.ok_or("the session has started no process to watch")?);
+    }
     let servers = match args.target {
         Target::Url(_) => &sessions[..1],
         Target::Command(_) => sessions,

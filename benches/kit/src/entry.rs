@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use tokio::runtime::{Builder, Runtime};
 
-use crate::args::{ClientArgs, InsideArgs, ServerArgs, Threads};
+use crate::args::{ClientArgs, GatewayArgs, InsideArgs, ServerArgs, Threads};
 use crate::drive::{Calls, Session, drive, spread};
 use crate::meter::{Mark, Usage};
 use crate::report::Report;
@@ -29,6 +29,14 @@ pub fn server<F: Future<Output = Result<(), Fail>>>(
     serve: impl FnOnce(ServerArgs) -> F,
 ) -> ExitCode {
     finish(ServerArgs::read(forms).and_then(|args| runtime(args.threads)?.block_on(serve(args))))
+}
+
+/// Runs a gateway until its standard input ends.
+pub fn gateway<F: Future<Output = Result<(), Fail>>>(
+    forms: &[&str],
+    serve: impl FnOnce(GatewayArgs) -> F,
+) -> ExitCode {
+    finish(GatewayArgs::read(forms).and_then(|args| runtime(args.threads)?.block_on(serve(args))))
 }
 
 /// Runs both sides in one process and prints what it measured.

@@ -8,9 +8,12 @@ mod meter;
 mod report;
 mod stdin;
 
-pub use args::{Binding, ClientArgs, Era, InsideArgs, ServerArgs, Target, Threads, Work};
+pub use args::{
+    Binding, ClientArgs, Era, GatewayArgs, InsideArgs, ServerArgs, ServerNames, Target, Threads, Watched,
+    Work,
+};
 pub use drive::{Calls, Session, spread};
-pub use entry::{client, inside, server};
+pub use entry::{client, gateway, inside, server};
 pub use meter::{Usage, ticks};
 pub use stdin::stdin_ended;
 

@@ -2,7 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use nix::time::{ClockId, clock_gettime};
+use nix::time::{ClockId, clock_getcpuclockid, clock_gettime};
+use nix::unistd::Pid;
 
 use crate::Fail;
 
@@ -18,11 +19,22 @@ impl Usage {
     /// Of this process.
     pub fn now() -> Self {
         let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+        Self::from_status(cpu_us(ClockId::CLOCK_PROCESS_CPUTIME_ID), &status)
+    }
+
+    /// Of another process, all its threads together, but not its children.
+    pub fn of(process: i32) -> Result<Self, Fail> {
+        let clock = clock_getcpuclockid(Pid::from_raw(process))?;
+        let status = std::fs::read_to_string(format!("/proc/{process}/status"))?;
+        Ok(Self::from_status(cpu_us(clock), &status))
+    }
+
+    fn from_status(cpu_us: u64, status: &str) -> Self {
         let line = |name: &str| {
             let line = status.lines().find_map(|line| line.strip_prefix(name));
             line.map(first_number).unwrap_or_default()
         };
-        Self { cpu_us: cpu_us(), rss_kb: line("VmRSS:"), peak_kb: line("VmHWM:") }
+        Self { cpu_us, rss_kb: line("VmRSS:"), peak_kb: line("VmHWM:") }
     }
 
     /// As the tool `usage` answers it.
@@ -55,10 +67,14 @@ fn first_number(text: &str) -> u64 {
     digits.fold(0, |number, digit| number * 10 + u64::from(digit - b'0'))
 }
 
-/// User and system time of this process.
-fn cpu_us() -> u64 {
-    let time = clock_gettime(ClockId::CLOCK_PROCESS_CPUTIME_ID).expect("every Linux has this clock");
+/// User and system time on the clock of a process; 0 for one that has ended.
+fn cpu_us(clock: ClockId) -> u64 {
+    let Ok(time) = clock_gettime(clock) else { return 0 };
     time.tv_sec().unsigned_abs() * 1_000_000 + time.tv_nsec().unsigned_abs() / 1_000
+}
+
+fn own_cpu_us() -> u64 {
+    cpu_us(ClockId::CLOCK_PROCESS_CPUTIME_ID)
 }
 
 /// A moment, to measure from.
@@ -70,12 +86,12 @@ pub(crate) struct Mark {
 
 impl Mark {
     pub(crate) fn now() -> Self {
-        Self { at: Instant::now(), cpu_us: cpu_us() }
+        Self { at: Instant::now(), cpu_us: own_cpu_us() }
     }
 
     /// The time on the wall and of the processor since then, in microseconds.
     pub(crate) fn spent(self) -> (u64, u64) {
-        let cpu = cpu_us() - self.cpu_us;
+        let cpu = own_cpu_us() - self.cpu_us;
         (self.at.elapsed().as_micros().try_into().unwrap_or(u64::MAX), cpu)
     }
 }

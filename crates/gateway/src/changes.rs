@@ -6,6 +6,7 @@ use switchboard_host::{HostEvent, HostEvents};
 use switchboard_session::client::Change;
 use tokio::task::JoinHandle;
 
+use crate::tasks;
 use crate::view_state::ViewState;
 
 /// The task that follows the events of the host; aborted on drop.
@@ -27,6 +28,9 @@ impl Drop for ChangesTask {
 async fn follow(mut events: HostEvents, state: Weak<ViewState>) {
     while let Some(event) = events.next().await {
         let Some(state) = state.upgrade() else { return };
+        if server_of(&event).is_some_and(|server| !state.rules().has_server(server)) {
+            continue;
+        }
         let publisher = &state.publisher;
         match event {
             HostEvent::Tools(_) => publisher.tools_changed(),
@@ -43,10 +47,24 @@ async fn follow(mut events: HostEvents, state: Weak<ViewState>) {
                 publisher.prompts_changed();
                 publisher.resources_changed();
             }
-            HostEvent::ServerChange { change: Change::ElicitationDone { id }, .. } => {
-                state.gateway.url_question_done(&id);
+            HostEvent::ServerChange { server, change: Change::ElicitationDone { id } } => {
+                state.gateway.url_questions.complete(&server, &id);
+            }
+            HostEvent::ServerChange { server, change: Change::Task(raw) } => {
+                tasks::notify_owner(&state, &server, &raw);
             }
             _ => {}
         }
+    }
+}
+
+/// Returns the server that an event is about, if it changes a list.
+fn server_of(event: &HostEvent) -> Option<&str> {
+    match event {
+        HostEvent::Tools(changed) => Some(&changed.server),
+        HostEvent::Prompts { server }
+        | HostEvent::Resources { server }
+        | HostEvent::UnchangedList { server, .. } => Some(server),
+        _ => None,
     }
 }

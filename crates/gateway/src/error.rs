@@ -64,6 +64,20 @@ pub(crate) fn not_subscribable(uri: &str) -> RpcError {
     RpcError::invalid_params(message).with_data(data)
 }
 
+/// The error for a task that does not exist, or not for this caller.
+pub(crate) fn unknown_task(id: &str) -> RpcError {
+    RpcError::invalid_params(format!("Unknown task: {id}"))
+}
+
+/// The error for a task in a session of another replica of the gateway.
+pub(crate) fn task_elsewhere() -> RpcError {
+    with_reason(
+        ErrorCode::INTERNAL_ERROR,
+        "task_elsewhere",
+        "the task is in a session of another replica of the gateway; ask that one".to_owned(),
+    )
+}
+
 /// The error for the answer to a question that no call waits for.
 pub(crate) fn question_expired() -> RpcError {
     with_reason(
@@ -93,6 +107,35 @@ pub(crate) fn too_many_questions(limit: usize) -> RpcError {
             "{limit} questions wait for an answer already, which is the limit; answer some of them, then call the tool \
              again. The call was cancelled; it may have run up to its question"
         ),
+    )
+}
+
+/// The error for a handle whose result is not kept for its caller.
+pub(crate) fn result_expired() -> RpcError {
+    with_reason(
+        ErrorCode::INVALID_PARAMS,
+        "result_expired",
+        "no result with this handle is kept for this caller; call the tool again".to_owned(),
+    )
+}
+
+/// The error for a request of a view that was removed.
+pub(crate) fn view_removed() -> RpcError {
+    with_reason(
+        ErrorCode::INVALID_REQUEST,
+        "view_removed",
+        "this view of the gateway was removed; connect to another one".to_owned(),
+    )
+}
+
+/// The error for a call that arrives while the gateway shuts down.
+pub(crate) fn shutting_down() -> RpcError {
+    with_reason(
+        ErrorCode::INTERNAL_ERROR,
+        "shutting_down",
+        "the gateway is shutting down; nothing was sent. Try again: on another gateway, or when it has restarted. A call that \
+         waited for an answer ends with this gateway; it may have run up to its question"
+            .to_owned(),
     )
 }
 

@@ -1,31 +1,39 @@
 //! The exposed catalog: the lists of all servers as clients see them, for one revision of the host's catalog.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use switchboard_host::{Catalog, CatalogTool, ListLifetimes, ServerLists};
+use switchboard_host::{Catalog, ListLifetimes};
 use switchboard_protocol::{
     CacheScope, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, Prompt,
-    Resource, ResourceTemplate, RpcError,
+    Resource, ResourceTemplate, RpcError, ToolAnnotations,
 };
 use switchboard_session::server::CachedResult;
 
 use crate::access::ListFilter;
-use crate::names::{ItemKind, NamedItem, PrefixPolicy, WithheldItem, expose};
+use crate::expose::{expose_resources, expose_templates, expose_tools, shortest_lifetimes};
+use crate::exposed_tool::{ExposedTool, ToolEntry};
+use crate::metrics::{GatewayMetrics, PageSource};
+use crate::names::{ItemKind, NamedItem, Naming, PrefixPolicy, WithheldItem, expose};
 use crate::page::{ListPage, page};
 use crate::policy::{Target, TargetKind};
-use crate::resource_owner::{OwnerTable, ResourceOwner, rewritten};
+use crate::resource_owner::{OwnerTable, ResourceOwner, not_found};
+use crate::results::read_result_tool;
+use crate::view::{ViewRules, ViewWarning};
 
 /// The exposed catalog. Immutable; every list is sorted by the key that its cursors use.
 pub(crate) struct Exposed {
     pub(crate) revision: u64,
-    pub(crate) tools: BTreeMap<String, NamedItem<Arc<CatalogTool>>>,
+    pub(crate) rules: Arc<ViewRules>,
+    servers: Vec<Arc<str>>,
+    tools: BTreeMap<String, ToolEntry>,
     pub(crate) prompts: BTreeMap<String, NamedItem<Prompt>>,
     resources: BTreeMap<String, Resource>,
     templates: BTreeMap<String, ResourceTemplate>,
-    pub(crate) owners: OwnerTable,
+    owners: OwnerTable,
     pub(crate) withheld: Vec<WithheldItem>,
+    pub(crate) warnings: Vec<ViewWarning>,
     /// The shortest lifetime over all servers.
     lifetimes: ListLifetimes,
     /// The first page of each list, encoded once for all clients.
@@ -46,33 +54,118 @@ pub(crate) struct PageRequest<'a> {
     pub(crate) size: usize,
     /// `None` shows everything.
     pub(crate) filter: Option<ListFilter<'a>>,
+    /// Counts where the page came from.
+    pub(crate) metrics: Option<&'a GatewayMetrics>,
 }
 
 impl Exposed {
-    pub(crate) fn new(catalog: &Catalog, policy: PrefixPolicy) -> Self {
-        let servers: Vec<Arc<str>> = catalog.servers().map(Arc::from).collect();
-        // Tools of the application are not exposed.
-        let tools = catalog.tools().iter().filter_map(|tool| {
-            let server = servers.iter().find(|server| ***server == *tool.server())?;
-            let name = tool.tool().name.clone();
-            Some(NamedItem { server: Arc::clone(server), name, item: Arc::clone(tool) })
-        });
-        let (tools, mut withheld) = expose(ItemKind::Tool, policy, tools.collect());
+    /// Exposes the part of the catalog that a view shows. `prefix` is that of the gateway.
+    pub(crate) fn new(catalog: &Catalog, rules: &Arc<ViewRules>, prefix: PrefixPolicy) -> Self {
+        let servers = catalog.servers().filter(|server| rules.has_server(server));
+        let servers: Vec<Arc<str>> = servers.map(Arc::from).collect();
+        let policy = rules.prefix.unwrap_or(prefix);
+        let (tools, mut withheld) = expose_tools(catalog, rules, &servers, policy);
         let prompts = catalog.lists().flat_map(|(server, lists)| {
-            lists.prompts.iter().map(|prompt| NamedItem {
+            let prompts = lists.prompts.iter().filter(|prompt| rules.has_prompt(server, &prompt.name));
+            prompts.map(|prompt| NamedItem {
                 server: Arc::clone(server),
                 name: prompt.name.clone(),
+                assigned: None,
                 item: prompt.clone(),
             })
         });
-        let (prompts, withheld_prompts) = expose(ItemKind::Prompt, policy, prompts.collect());
+        let naming = Naming { kind: ItemKind::Prompt, policy, reserved: &[] };
+        let (prompts, withheld_prompts) = expose(&naming, prompts.collect());
         withheld.extend(withheld_prompts);
-        let mut owners = OwnerTable::new(servers);
-        let resources = expose_resources(catalog, &mut owners);
-        let templates = expose_templates(catalog, &mut owners);
-        let lifetimes = shortest_lifetimes(catalog);
-        let (revision, first_pages) = (catalog.revision(), FirstPages::default());
-        Self { revision, tools, prompts, resources, templates, owners, withheld, lifetimes, first_pages }
+        let mut owners = OwnerTable::new(servers.clone());
+        let resources = expose_resources(catalog, rules, &mut owners);
+        let templates = expose_templates(catalog, rules, &mut owners);
+        Self {
+            revision: catalog.revision(),
+            warnings: rules.warnings(catalog),
+            lifetimes: shortest_lifetimes(catalog, rules),
+            rules: Arc::clone(rules),
+            servers,
+            tools,
+            prompts,
+            resources,
+            templates,
+            owners,
+            withheld,
+            first_pages: FirstPages::default(),
+        }
+    }
+
+    /// Returns a tool of a server by its exposed name.
+    pub(crate) fn tool(&self, name: &str) -> Option<&NamedItem<ExposedTool>> {
+        match self.tools.get(name)? {
+            ToolEntry::OfServer(tool) => Some(tool),
+            ToolEntry::ReadResult => None,
+        }
+    }
+
+    /// Returns the annotations of a tool that rules may rely on, by its name on the server.
+    pub(crate) fn annotations(&self, server: &str, name: &str, trusted: bool) -> Option<ToolAnnotations> {
+        let mut tools = self.tools.values().filter_map(|entry| match entry {
+            ToolEntry::OfServer(tool) => Some(tool),
+            ToolEntry::ReadResult => None,
+        });
+        let tool = tools.find(|tool| *tool.server == *server && tool.name == name)?;
+        tool.item.annotations(trusted)
+    }
+
+    /// Returns the owner of a resource of this view.
+    ///
+    /// # Errors
+    /// As [`OwnerTable::find`], and when the view does not have the resource.
+    pub(crate) fn find_resource(&self, uri: &str) -> Result<ResourceOwner, RpcError> {
+        let owner = self.owners.find(uri)?;
+        match self.rules.has_resource(&owner.server, &owner.uri) {
+            true => Ok(owner),
+            false => Err(not_found(uri)),
+        }
+    }
+
+    /// Returns the owner of a template of this view, for completion.
+    ///
+    /// # Errors
+    /// As [`OwnerTable::find_template`], and when the view does not have the template.
+    pub(crate) fn find_template(&self, text: &str) -> Result<ResourceOwner, RpcError> {
+        let owner = self.owners.find_template(text)?;
+        match self.rules.has_template(&owner.server, &owner.uri) {
+            true => Ok(owner),
+            false => Err(not_found(text)),
+        }
+    }
+
+    /// Returns the servers of the view of which a caller may use something. Without a filter these are all.
+    pub(crate) fn reachable_servers(&self, filter: Option<&ListFilter<'_>>) -> BTreeSet<&str> {
+        let Some(filter) = filter else { return self.servers.iter().map(|server| &**server).collect() };
+        let mut reachable = BTreeSet::new();
+        for entry in self.tools.values() {
+            if let ToolEntry::OfServer(tool) = entry
+                && !reachable.contains(&*tool.server)
+                && filter.shows_tool(&tool.server, &tool.name, |trusted| tool.item.annotations(trusted))
+            {
+                reachable.insert(&*tool.server);
+            }
+        }
+        for prompt in self.prompts.values() {
+            if !reachable.contains(&*prompt.server)
+                && filter.shows(&Target::prompt(&prompt.server, &prompt.name))
+            {
+                reachable.insert(&*prompt.server);
+            }
+        }
+        for (owner, is_template) in self.owners.all() {
+            let kind = if is_template { TargetKind::Template } else { TargetKind::Resource };
+            if !reachable.contains(&*owner.server)
+                && filter.shows(&Target::new(&owner.server, kind, &owner.uri))
+            {
+                reachable.insert(&*owner.server);
+            }
+        }
+        reachable
     }
 
     /// Returns a page of the tools.
@@ -82,17 +175,19 @@ impl Exposed {
     pub(crate) fn tool_page(&self, request: &PageRequest<'_>) -> Result<CachedResult, RpcError> {
         let PageRequest { filter, .. } = request;
         cached(&self.first_pages.tools, request, || {
-            let shows = |_: &str, tool: &NamedItem<Arc<CatalogTool>>| {
-                filter
-                    .as_ref()
-                    .is_none_or(|filter| filter.shows_tool(&tool.server, &tool.name, &tool.item.effects()))
+            let shows = |_: &str, entry: &ToolEntry| match (entry, filter) {
+                (ToolEntry::OfServer(tool), Some(filter)) => {
+                    filter.shows_tool(&tool.server, &tool.name, |trusted| tool.item.annotations(trusted))
+                }
+                _ => true,
             };
             let ListPage { items, next } = page(&self.tools, request.cursor, request.size, shows)?;
-            let tools = items.into_iter().map(|(name, tool)| {
-                let mut shown = tool.item.tool().clone();
+            let tools = items.into_iter().map(|(name, entry)| {
+                let mut shown = match entry {
+                    ToolEntry::OfServer(tool) => tool.item.tool().clone(),
+                    ToolEntry::ReadResult => read_result_tool(),
+                };
                 name.clone_into(&mut shown.name);
-                // Whether a call runs as a task is between the gateway and the server.
-                shown.execution = None;
                 shown
             });
             let mut result = ListToolsResult::new(tools.collect::<Vec<_>>());
@@ -169,12 +264,12 @@ impl Exposed {
 
 impl Exposed {
     fn shows_resource(&self, filter: &ListFilter<'_>, uri: &str) -> bool {
-        let owner = self.owners.find(uri);
+        let owner = self.find_resource(uri);
         owner.is_ok_and(|owner| filter.shows(&Target::resource(&owner.server, &owner.uri)))
     }
 
     fn shows_template(&self, filter: &ListFilter<'_>, text: &str) -> bool {
-        let owner = self.owners.find_template(text);
+        let owner = self.find_template(text);
         owner.is_ok_and(|owner| filter.shows(&Target::new(&owner.server, TargetKind::Template, &owner.uri)))
     }
 }
@@ -185,79 +280,18 @@ fn cached(
     request: &PageRequest<'_>,
     build: impl FnOnce() -> Result<CachedResult, RpcError>,
 ) -> Result<CachedResult, RpcError> {
-    if request.filter.is_some() {
-        return build();
+    let known = first.get().filter(|_| request.filter.is_none() && request.cursor.is_none());
+    if let Some(metrics) = request.metrics {
+        metrics.record_page(if known.is_some() { PageSource::Cache } else { PageSource::Built });
     }
-    match (request.cursor, first.get()) {
-        (None, Some(page)) => Ok(page.clone()),
-        (None, None) => build().map(|page| first.get_or_init(|| page).clone()),
-        (Some(_), _) => build(),
+    match known {
+        Some(page) => Ok(page.clone()),
+        None if request.filter.is_some() || request.cursor.is_some() => build(),
+        None => build().map(|page| first.get_or_init(|| page).clone()),
     }
 }
 
 /// Returns the cache hints of a list. Private: servers may list different items for different users.
 fn hints(lifetime: Duration) -> (Option<u64>, Option<CacheScope>) {
     (Some(u64::try_from(lifetime.as_millis()).unwrap_or(u64::MAX)), Some(CacheScope::Private))
-}
-
-fn shortest_lifetimes(catalog: &Catalog) -> ListLifetimes {
-    let lifetimes = catalog.lists().map(|(_, lists)| lists.lifetimes);
-    let shortest = lifetimes.reduce(|mut shortest, one| {
-        shortest.tools = shortest.tools.min(one.tools);
-        shortest.prompts = shortest.prompts.min(one.prompts);
-        shortest.resources = shortest.resources.min(one.resources);
-        shortest.templates = shortest.templates.min(one.templates);
-        shortest
-    });
-    shortest.unwrap_or_default()
-}
-
-fn expose_resources(catalog: &Catalog, owners: &mut OwnerTable) -> BTreeMap<String, Resource> {
-    let listed = by_uri(catalog, |lists| &lists.resources, |resource| &resource.uri);
-    let mut exposed = BTreeMap::new();
-    for (uri, claims) in listed {
-        let clashes = claims.len() > 1;
-        for (server, resource) in claims {
-            let mut shown = resource.clone();
-            shown.uri = if clashes { rewritten(server, uri) } else { uri.to_owned() };
-            let owner = ResourceOwner { server: Arc::clone(server), uri: uri.to_owned() };
-            owners.add_resource(&shown.uri, owner);
-            exposed.insert(shown.uri.clone(), shown);
-        }
-    }
-    exposed
-}
-
-fn expose_templates(catalog: &Catalog, owners: &mut OwnerTable) -> BTreeMap<String, ResourceTemplate> {
-    let listed = by_uri(catalog, |lists| &lists.templates, |template| &template.uri_template);
-    let mut exposed = BTreeMap::new();
-    for (text, claims) in listed {
-        let clashes = claims.len() > 1;
-        for (server, template) in claims {
-            let mut shown = template.clone();
-            shown.uri_template = if clashes { rewritten(server, text) } else { text.to_owned() };
-            let owner = ResourceOwner { server: Arc::clone(server), uri: text.to_owned() };
-            owners.add_template(&shown.uri_template, owner);
-            exposed.insert(shown.uri_template.clone(), shown);
-        }
-    }
-    exposed
-}
-
-/// Groups the items of all servers by URI. Each server counts once.
-fn by_uri<'a, T>(
-    catalog: &'a Catalog,
-    items: impl Fn(&'a ServerLists) -> &'a Arc<[T]>,
-    uri: impl Fn(&'a T) -> &'a str,
-) -> BTreeMap<&'a str, Vec<(&'a Arc<str>, &'a T)>> {
-    let mut grouped: BTreeMap<&str, Vec<(&Arc<str>, &T)>> = BTreeMap::new();
-    for (server, lists) in catalog.lists() {
-        for item in items(lists).iter() {
-            let claims = grouped.entry(uri(item)).or_default();
-            if claims.iter().all(|(known, _)| *known != server) {
-                claims.push((server, item));
-            }
-        }
-    }
-    grouped
 }

@@ -5,12 +5,16 @@ use std::sync::Arc;
 use switchboard_host::{Host, HostBuilder, Validation};
 use switchboard_session::server::{Server, ServerBuilder};
 
+use crate::metrics::GatewayMetrics;
 use crate::options::GatewayOptions;
 use crate::policy::Policy;
 use crate::questions::CAPABILITIES;
 use crate::state::GatewayState;
-use crate::status::GatewayStatus;
+use crate::status::{GatewayStatus, ViewStatus};
+use crate::view::View;
 use crate::view_server::ViewServer;
+use crate::view_state::ViewState;
+use crate::view_table::ViewTable;
 
 /// A server in front of the servers of a host.
 ///
@@ -33,6 +37,7 @@ pub struct Gateway {
     state: Arc<GatewayState>,
     /// The view without a name: everything of all servers.
     default_view: Arc<ViewServer>,
+    named: Arc<ViewTable>,
 }
 
 impl Gateway {
@@ -42,6 +47,7 @@ impl Gateway {
         Host::builder()
             .with_name("switchboard-gateway", env!("CARGO_PKG_VERSION"))
             .with_all_lists()
+            .with_endless_retries()
             .with_abilities(CAPABILITIES)
             .with_validation(Validation::Off)
             .without_resource_tools()
@@ -64,14 +70,50 @@ impl Gateway {
         options: GatewayOptions,
         configure: impl Fn(ServerBuilder) -> ServerBuilder + Send + Sync + 'static,
     ) -> Self {
+        let views = options.views.clone();
         let state = Arc::new(GatewayState::new(host, options));
-        let default_view = ViewServer::start(&state, &configure);
-        Self { state, default_view: Arc::new(default_view) }
+        let default_view = ViewServer::start(&state, Arc::default(), &configure);
+        let named = Arc::new(ViewTable::new(Box::new(configure)));
+        named.replace(&state, views);
+        let gateway = Self { state, default_view: Arc::new(default_view), named };
+        if let Some(metrics) = gateway.state.access.metrics() {
+            let (state, view) = (Arc::downgrade(&gateway.state), Arc::downgrade(&gateway.default_view));
+            let named = Arc::downgrade(&gateway.named);
+            metrics.set_source(move || {
+                let (state, view, named) = (state.upgrade()?, view.upgrade()?, named.upgrade()?);
+                let of_named = named.all().iter().map(|view| view.state.subscriptions.len()).sum::<usize>();
+                Some(state.snapshot(view.state.subscriptions.len() + of_named))
+            });
+        }
+        gateway
     }
 
-    /// Returns the server, for any transport.
+    /// Returns the server of the view of everything, for any transport.
     pub fn server(&self) -> &Arc<Server> {
         &self.default_view.server
+    }
+
+    /// Returns the server of a view, for any transport.
+    pub fn view(&self, name: &str) -> Option<Arc<Server>> {
+        Some(Arc::clone(&self.named.get(name)?.server))
+    }
+
+    /// Returns the names of the views.
+    pub fn views(&self) -> Vec<Arc<str>> {
+        self.named.all().iter().filter_map(|view| view.state.name.clone()).collect()
+    }
+
+    pub(crate) fn view_server(&self, name: &str) -> Option<Arc<ViewServer>> {
+        self.named.get(name)
+    }
+
+    /// Replaces the views. The lists of one that has changed are announced as changed; the sessions of one that is gone, or
+    /// that has other capabilities now, end. Calls under way go on.
+    ///
+    /// # Panics
+    /// Outside a tokio runtime.
+    pub fn set_views(&self, views: impl IntoIterator<Item = View>) {
+        self.named.replace(&self.state, views.into_iter().collect());
     }
 
     /// Returns the host.
@@ -79,10 +121,45 @@ impl Gateway {
         &self.state.host
     }
 
+    /// Returns the metrics, if the options have any.
+    pub fn metrics(&self) -> Option<&Arc<GatewayMetrics>> {
+        self.state.access.metrics()
+    }
+
     /// Replaces the policy, and announces that all lists have changed. Calls under way go on.
     pub fn set_policy(&self, policy: Policy) {
         self.state.access.set_policy(policy);
         self.default_view.state.announce_all();
+        self.named.all().iter().for_each(|view| view.state.announce_all());
+    }
+
+    /// Replaces policy, limits and audit log by those of these options, in one step, and announces that all lists have
+    /// changed. Calls under way go on. Limits and an audit log are added only to a gateway that was built
+    /// [for it](GatewayOptions::with_replaceable_access).
+    pub fn set_access(&self, options: &GatewayOptions) {
+        self.state.access.replace(options);
+        self.default_view.state.announce_all();
+        self.named.all().iter().for_each(|view| view.state.announce_all());
+    }
+
+    /// Refuses new calls with the reason `shutting_down`, and waits until those under way have ended. Calls that wait for
+    /// the answer to a question are not waited for: the answer is refused like a new call. Lists and the answers of legacy
+    /// clients are still served.
+    ///
+    /// # Cancellation
+    /// New calls are refused nevertheless.
+    pub async fn drain(&self) {
+        self.state.access.drain.drain().await;
+    }
+
+    /// Returns whether new calls are refused because the gateway is shutting down.
+    pub fn is_draining(&self) -> bool {
+        self.state.access.drain.is_draining()
+    }
+
+    /// Returns how many calls are under way, without those that wait for the answer to a question.
+    pub fn running_calls(&self) -> usize {
+        self.state.access.drain.running_calls()
     }
 
     /// Returns the status of the servers, the withheld names and the parked calls.
@@ -90,9 +167,11 @@ impl Gateway {
         let view = &self.default_view.state;
         GatewayStatus {
             servers: self.state.host.status(),
+            quarantined: self.state.quarantined_tools(),
             withheld: view.exposed().withheld.clone(),
             parked_calls: self.state.parked.len(),
             subscriptions: view.subscriptions.len(),
+            views: self.named.all().iter().map(|view| view_status(&view.state)).collect(),
         }
     }
 }
@@ -100,5 +179,15 @@ impl Gateway {
 impl std::fmt::Debug for Gateway {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Gateway").field("host", &self.state.host).finish_non_exhaustive()
+    }
+}
+
+fn view_status(view: &ViewState) -> ViewStatus {
+    let exposed = view.exposed();
+    ViewStatus {
+        name: view.name.as_deref().unwrap_or_default().to_owned(),
+        withheld: exposed.withheld.clone(),
+        warnings: exposed.warnings.clone(),
+        subscriptions: view.subscriptions.len(),
     }
 }

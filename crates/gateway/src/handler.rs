@@ -5,21 +5,25 @@ use std::sync::Arc;
 use switchboard_protocol::{
     CallToolParams, CallToolResult, CompleteParams, CompleteResult, Completion, ErrorCode, FromRaw,
     GetPromptParams, GetPromptResult, PageParams, Raw, ReadResourceParams, ReadResourceResult, Reference,
-    RpcError, ServerResult,
+    RpcError, ServerResult, TaskSupport, ToolAnnotations,
 };
 use switchboard_session::server::{
     CachedResult, Caller, Handler, HandlerOutcome, Reply, RequestContext, ServerRequest, SubscriptionOutcome,
 };
 
 use crate::access::AccessRequest;
-use crate::error::{unknown_prompt, unknown_tool};
+use crate::error::{unknown_prompt, unknown_tool, view_removed};
 use crate::exchange::UpstreamResult;
 use crate::exposed::{Exposed, PageRequest};
 use crate::meta;
 use crate::policy::{Target, TargetKind};
+use crate::read_result::{keep_result, read_kept_result};
 use crate::relay::{UpstreamRequest, UpstreamTarget, relay};
 use crate::resource_owner::{ResourceOwner, not_found};
+use crate::results::shorten;
 use crate::subscriptions::SubscribedResource;
+use crate::tasks;
+use crate::view::{LargeResults, READ_RESULT};
 use crate::view_state::ViewState;
 
 /// The handler of one view of a gateway.
@@ -35,21 +39,44 @@ type PageBuilder = fn(&Exposed, &PageRequest<'_>) -> Result<CachedResult, RpcErr
 impl Handler for GatewayHandler {
     fn handle(&self, request: ServerRequest, cx: RequestContext) -> HandlerOutcome {
         let state = Arc::clone(&self.state);
+        if state.is_removed() {
+            return HandlerOutcome::error(view_removed());
+        }
         match request {
             ServerRequest::ListTools(params) => list(state, cx, params, Exposed::tool_page),
             ServerRequest::ListPrompts(params) => list(state, cx, params, Exposed::prompt_page),
             ServerRequest::ListResources(params) => list(state, cx, params, Exposed::resource_page),
             ServerRequest::ListResourceTemplates(params) => list(state, cx, params, Exposed::template_page),
-            ServerRequest::CallTool(params) => HandlerOutcome::later(call_tool(state, cx, params)),
-            ServerRequest::GetPrompt(params) => HandlerOutcome::later(get_prompt(state, cx, params)),
-            ServerRequest::ReadResource(params) => HandlerOutcome::later(read_resource(state, cx, params)),
-            ServerRequest::Complete(params) => HandlerOutcome::later(complete(state, cx, params)),
+            ServerRequest::CallTool(params) => run(&self.state, call_tool(state, cx, params)),
+            ServerRequest::GetPrompt(params) => run(&self.state, get_prompt(state, cx, params)),
+            ServerRequest::ReadResource(params) => run(&self.state, read_resource(state, cx, params)),
+            ServerRequest::Complete(params) => run(&self.state, complete(state, cx, params)),
+            task @ (ServerRequest::GetTask(_)
+            | ServerRequest::TaskResult(_)
+            | ServerRequest::CancelTask(_)
+            | ServerRequest::ListTasks(_)
+            | ServerRequest::UpdateTask(_)) => tasks::handle(state, task, cx),
             other => HandlerOutcome::error(RpcError::method_not_found(other.method())),
         }
     }
 
+    fn may_follow_as(&self, task: &str, caller: Option<&Caller>) -> bool {
+        tasks::may_follow(&self.state, task, caller)
+    }
+
+    fn task_followed(&self, task: &str) {
+        tasks::follow(&self.state, task);
+    }
+
+    fn task_unfollowed(&self, task: &str) {
+        self.state.followers.remove(task);
+    }
+
     fn may_subscribe_as(&self, uri: &str, caller: Option<&Caller>) -> Result<(), RpcError> {
-        let owner = self.state.exposed().owners.find(uri)?;
+        if self.state.is_removed() {
+            return Err(view_removed());
+        }
+        let owner = self.state.exposed().find_resource(uri)?;
         self.state.gateway.access.check_subscription(
             &self.state.subject(caller),
             (&owner.server, &owner.uri),
@@ -64,7 +91,7 @@ impl Handler for GatewayHandler {
         }
         let (state, cx, exposed) = (Arc::clone(&self.state), cx.clone(), uri.to_owned());
         SubscriptionOutcome::later(async move {
-            let owner = state.exposed().owners.find(&exposed)?;
+            let owner = state.exposed().find_resource(&exposed)?;
             let host = &state.gateway.host;
             let scope = state.gateway.sharing.scope(host, &cx, &owner.server).await?;
             let resource = SubscribedResource { exposed, owner, scope };
@@ -76,19 +103,42 @@ impl Handler for GatewayHandler {
         self.state.gateway.sharing.roots_changed();
     }
 
-    fn input_schema(&self, tool: &str) -> Option<Raw> {
+    fn input_schema_as(&self, tool: &str, caller: Option<&Caller>) -> Option<Raw> {
         let exposed = self.state.exposed();
-        let schema = &exposed.tools.get(tool)?.item.tool().input_schema;
-        schema.as_str().contains("x-mcp-header").then(|| schema.clone())
+        let found = exposed.tool(tool)?;
+        let schema = &found.item.tool().input_schema;
+        if !schema.as_str().contains("x-mcp-header") {
+            return None;
+        }
+        // A mismatch would tell that a hidden tool exists.
+        let filter = self.state.gateway.access.list_filter(self.state.subject(caller));
+        let is_shown = filter.is_none_or(|filter| {
+            filter.shows_tool(&found.server, &found.name, |trusted| found.item.annotations(trusted))
+        });
+        is_shown.then(|| schema.clone())
     }
+}
+
+/// Runs a call, which counts as under way until it ends or is dropped.
+fn run(state: &Arc<ViewState>, call: impl Future<Output = Reply> + Send + 'static) -> HandlerOutcome {
+    let running = state.begin_call();
+    HandlerOutcome::later(async move {
+        let _running = running;
+        call.await
+    })
 }
 
 /// Answers a list from memory; the first ones wait for servers that are starting.
 fn list(state: Arc<ViewState>, cx: RequestContext, params: PageParams, build: PageBuilder) -> HandlerOutcome {
     let page = move |state: &ViewState| {
+        let metrics = state.gateway.access.metrics().map(|metrics| &**metrics);
         let filter = state.gateway.access.list_filter(state.subject(cx.caller()));
-        let request =
-            PageRequest { cursor: params.cursor.as_deref(), size: state.gateway.options.page_size, filter };
+        let request = PageRequest {
+            cursor: params.cursor.as_deref(),
+            size: state.gateway.options.page_size,
+            filter,
+            metrics,
+        };
         build(&state.exposed(), &request)
     };
     if state.gateway.has_settled() {
@@ -137,15 +187,57 @@ async fn resolve<T>(
     }
 }
 
+/// A tool that is called.
+struct ResolvedTool {
+    server: Arc<str>,
+    /// Its name on the server.
+    name: String,
+    annotations: Option<ToolAnnotations>,
+    /// As the server gets them, or why they are refused, and what the client sent.
+    arguments: Result<Raw, (RpcError, Raw)>,
+    large_results: Option<LargeResults>,
+    has_output_schema: bool,
+    task_support: Option<TaskSupport>,
+}
+
 async fn call_tool(state: Arc<ViewState>, cx: RequestContext, params: CallToolParams) -> Reply {
-    let CallToolParams { name, arguments, meta, .. } = params;
-    let (server, tool, annotations) = resolve(&state, &cx, ("tools/call", &name), |exposed| {
-        let tool = exposed.tools.get(&name).ok_or_else(|| unknown_tool(&name))?;
-        Ok((Arc::clone(&tool.server), tool.name.clone(), tool.item.effects()))
-    })
-    .await?;
-    let arguments = arguments.unwrap_or_else(Raw::empty_object);
-    let annotations = state.gateway.access.annotations(&server, annotations);
+    let CallToolParams { name, arguments, meta, task, .. } = params;
+    if name == READ_RESULT && state.rules().keeps_results() {
+        return read_kept_result(state, cx, arguments).await;
+    }
+    let found = resolve(&state, &cx, ("tools/call", &name), |exposed| {
+        let exposed_tool = exposed.tool(&name).ok_or_else(|| unknown_tool(&name))?;
+        let trusted = state.gateway.access.trusts_annotations(&exposed_tool.server);
+        let sent = arguments.clone().unwrap_or_else(Raw::empty_object);
+        Ok(ResolvedTool {
+            server: Arc::clone(&exposed_tool.server),
+            name: exposed_tool.name.clone(),
+            annotations: exposed_tool.item.annotations(trusted),
+            // A call that the policy denies is denied also with arguments that are refused.
+            arguments: exposed_tool.item.apply_arguments(&sent).map_err(|error| (error, sent)),
+            large_results: exposed_tool.item.large_results,
+            has_output_schema: exposed_tool.item.tool().output_schema.is_some(),
+            task_support: exposed_tool
+                .item
+                .tool()
+                .execution
+                .as_ref()
+                .and_then(|execution| execution.task_support),
+        })
+    });
+    let ResolvedTool {
+        server,
+        name: tool,
+        annotations,
+        arguments,
+        large_results,
+        has_output_schema,
+        task_support,
+    } = found.await?;
+    let (arguments, refused) = match arguments {
+        Ok(arguments) => (arguments, None),
+        Err((error, sent)) => (sent, Some(error)),
+    };
     let access = AccessRequest {
         subject: state.subject(cx.caller()),
         method: "tools/call",
@@ -156,10 +248,26 @@ async fn call_tool(state: Arc<ViewState>, cx: RequestContext, params: CallToolPa
         unknown: unknown_tool(&name),
     };
     let call = async {
+        if let Some(error) = refused {
+            return Err(error);
+        }
         let target = UpstreamTarget::Tool { name: tool.clone(), arguments: arguments.clone() };
         let request = UpstreamRequest::new(&server, target, meta::relayed(meta.clone()));
+        let plan = tasks::plan(&state, &cx, (&server, task_support), task).await?;
+        let request = UpstreamRequest { task: plan.task.clone(), offer: plan.offer, ..request };
         let result = relay(Arc::clone(&state.gateway), cx.clone(), request).await?;
-        pass_on::<CallToolResult>(&cx, result)
+        if let Some(created) = tasks::created(&state, &cx, (&server, &tool), &plan, &result.raw)? {
+            return Ok(created);
+        }
+        let keep = |text| keep_result(&state, &cx, (&server, &tool, &arguments), text);
+        let shortened = large_results.and_then(|large| shorten(&result.raw, large, has_output_schema, keep));
+        match shortened {
+            Some(mut shortened) => {
+                shortened.meta = meta::relayed(shortened.meta.take());
+                Ok(shortened.into())
+            }
+            None => pass_on::<CallToolResult>(&cx, result),
+        }
     };
     state.gateway.access.run(&cx, access, call).await
 }
@@ -194,7 +302,7 @@ async fn get_prompt(state: Arc<ViewState>, cx: RequestContext, params: GetPrompt
 async fn read_resource(state: Arc<ViewState>, cx: RequestContext, params: ReadResourceParams) -> Reply {
     let ReadResourceParams { uri: exposed_uri, meta, .. } = params;
     let found =
-        resolve(&state, &cx, ("resources/read", &exposed_uri), |exposed| exposed.owners.find(&exposed_uri));
+        resolve(&state, &cx, ("resources/read", &exposed_uri), |exposed| exposed.find_resource(&exposed_uri));
     let owner = found.await?;
     let access = AccessRequest {
         subject: state.subject(cx.caller()),
@@ -247,7 +355,7 @@ async fn find_completed(
     let method = "completion/complete";
     match reference {
         Reference::Resource { uri } => {
-            let found = resolve(state, cx, (method, uri), |exposed| exposed.owners.find_template(uri));
+            let found = resolve(state, cx, (method, uri), |exposed| exposed.find_template(uri));
             let ResourceOwner { server, uri: name } = found.await?;
             let reference = Reference::resource(name.clone());
             let kind = TargetKind::TemplateCompletion;

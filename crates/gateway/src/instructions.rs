@@ -1,16 +1,31 @@
-//! The instructions of the gateway: those of all servers, each under its name, within limits.
+//! The instructions of a view: those of its servers, each under its name, within limits.
 
-use switchboard_host::Host;
+use switchboard_session::server::Caller;
+
+use crate::view::InstructionsDocument;
+use crate::view_state::ViewState;
 
 /// The longest text of one server, in bytes.
 const MAX_OF_SERVER: usize = 4 * 1024;
 /// The longest text of all, in bytes.
 const MAX_OF_ALL: usize = 16 * 1024;
 
-/// Composes the instructions of all servers that have any.
-pub(crate) fn compose(own: Option<&str>, host: &Host) -> Option<String> {
-    let of_servers = host.instructions();
-    join(own, of_servers.iter().map(|said| (&*said.server, said.item.as_str())))
+/// Composes the instructions of a view for a caller: its own text, and that of each server that the caller may use.
+pub(crate) fn compose(view: &ViewState, caller: Option<&Caller>) -> Option<String> {
+    let rules = view.rules();
+    let own = match &rules.instructions {
+        Some(InstructionsDocument::Replace(text)) => {
+            return Some(text.clone()).filter(|text| !text.is_empty());
+        }
+        Some(InstructionsDocument::Add(text)) => Some(text.as_str()),
+        None => view.gateway.options.instructions.as_deref(),
+    };
+    let exposed = view.exposed();
+    let filter = view.gateway.access.list_filter(view.subject(caller));
+    let reachable = exposed.reachable_servers(filter.as_ref());
+    let of_servers = view.gateway.host.instructions();
+    let shown = of_servers.iter().filter(|said| reachable.contains(&*said.server));
+    join(own, shown.map(|said| (&*said.server, said.item.as_str())))
 }
 
 fn join<'a>(own: Option<&str>, of_servers: impl Iterator<Item = (&'a str, &'a str)>) -> Option<String> {

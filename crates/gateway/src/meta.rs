@@ -1,7 +1,7 @@
 //! `_meta` of relayed messages: the reserved namespace describes one hop, so it is removed on both. The sessions on either
 //! side add their own.
 
-use switchboard_protocol::{FromRaw, Meta, OrderedMap, Raw};
+use switchboard_protocol::{FromRaw, Meta, Raw};
 
 /// Begins every reserved key.
 const RESERVED: &str = "io.modelcontextprotocol/";
@@ -9,31 +9,38 @@ const RESERVED: &str = "io.modelcontextprotocol/";
 /// Returns the members of `_meta` that pass the gateway.
 pub(crate) fn relayed(meta: Option<Meta>) -> Option<Meta> {
     let passes = |key: &str| !key.starts_with(RESERVED) && key != Meta::PROGRESS_TOKEN;
-    let meta = meta?;
-    if meta.iter().all(|(key, _)| passes(key)) {
-        return Some(meta).filter(|meta| !meta.is_empty());
-    }
-    let kept = meta.iter().filter(|(key, _)| passes(key));
-    let kept: Meta = kept.map(|(key, value)| (key.to_owned(), value.clone())).collect();
-    Some(kept).filter(|meta| !meta.is_empty())
+    meta.map(|meta| meta.filtered(passes)).filter(|meta| !meta.is_empty())
 }
 
 /// Removes the members of a result that describe the hop it came over: `resultType` and the reserved part of `_meta`. All
-/// others stay as the server wrote them.
+/// others are copied as the server wrote them.
 pub(crate) fn clean_result(raw: Raw) -> Raw {
-    let is_of_hop = |name: &str| matches!(name, "resultType" | "_meta");
-    if raw.field_texts().all(|(name, _)| !is_of_hop(name.as_str())) {
+    let is_of_hop = |name: &[u8]| matches!(name, b"resultType" | b"_meta");
+    if raw.field_spans().all(|(name, _)| !is_of_hop(name.as_bytes())) {
         return raw;
     }
-    let members = raw.fields().filter(|(name, _)| *name != "resultType");
-    let mut members: OrderedMap<Raw> =
-        members.map(|(name, value)| (name.as_str().to_owned(), value)).collect();
-    let meta = members.remove("_meta").and_then(|meta| Meta::from_raw(&meta).ok());
-    if let Some(Ok(meta)) = relayed(meta).map(|meta| Raw::encode(&meta)) {
-        members.insert("_meta", meta);
+    let text = raw.as_str();
+    let mut kept = String::with_capacity(text.len());
+    let mut end_of_last = 0;
+    for (name, span) in raw.field_spans() {
+        // What lies between two values is the comma, the key and the colon.
+        let key = end_of_last + text[end_of_last..span.start].find('"').unwrap_or_default();
+        end_of_last = span.end;
+        let relayed_meta = match name.as_bytes() {
+            b"resultType" => continue,
+            b"_meta" => match relayed(Meta::from_raw(&raw.part(span.clone())).ok()) {
+                Some(meta) => Raw::encode(&meta).ok(),
+                None => continue,
+            },
+            _ => None,
+        };
+        kept.push(if kept.is_empty() { '{' } else { ',' });
+        kept.push_str(&text[key..span.start]);
+        kept.push_str(relayed_meta.as_ref().map_or(&text[span], Raw::as_str));
     }
-    // Members that were JSON can be written again.
-    Raw::encode(&members).unwrap_or(raw)
+    kept.push_str(if kept.is_empty() { "{}" } else { "}" });
+    // Members of an object that was checked, with a comma between them.
+    Raw::from_checked(kept.into())
 }
 
 #[cfg(test)]
@@ -53,6 +60,15 @@ mod tests {
         assert_eq!(
             cleaned(r#"{"content":[],"_meta":{"io.modelcontextprotocol/serverInfo":{}}}"#),
             r#"{"content":[]}"#
+        );
+        let spaced =
+            " { \"resultType\" : \"complete\" , \"x\\\"y\" : [ \",\" ] ,\n\"_meta\" : {} , \"z\":1 } ";
+        assert_eq!(cleaned(spaced), "{\"x\\\"y\" : [ \",\" ],\"z\":1}");
+        assert_eq!(cleaned(r#"{"resultType":"complete","_meta":{"progressToken":1}}"#), "{}");
+        // A key that is written with escapes is the same key.
+        assert_eq!(
+            cleaned(r#"{"\u005fmeta":{"a":1,"io.modelcontextprotocol/x":2},"n":1}"#),
+            r#"{"\u005fmeta":{"a":1},"n":1}"#
         );
     }
 

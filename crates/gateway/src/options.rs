@@ -8,8 +8,12 @@ use switchboard_session::StateKeys;
 
 use crate::audit::AuditLog;
 use crate::limits::RateLimiter;
+use crate::metrics::GatewayMetrics;
 use crate::names::PrefixPolicy;
 use crate::policy::Policy;
+use crate::results::ResultLimits;
+use crate::trace_parent::TraceParent;
+use crate::view::View;
 
 /// The options of a gateway.
 ///
@@ -36,12 +40,24 @@ pub struct GatewayOptions {
     pub keep_alive: Duration,
     /// The limits of calls that wait for the answer to a question.
     pub parked: ParkedLimits,
+    /// The limits of large results that are kept.
+    pub results: ResultLimits,
+    /// The views.
+    pub views: Vec<View>,
     /// Who may call what.
     pub policy: Arc<Policy>,
     /// How often.
     pub limits: Option<Arc<RateLimiter>>,
     /// Where every call is recorded.
     pub audit: Option<AuditLog>,
+    /// Where requests are counted and measured.
+    pub metrics: Option<Arc<GatewayMetrics>>,
+    /// Whether every request is a tracing span.
+    pub spans: bool,
+    /// Makes these spans children of the spans of clients.
+    pub trace_parent: Option<Arc<dyn TraceParent>>,
+    /// Whether [`Gateway::set_access`](crate::Gateway::set_access) may add limits and an audit log later.
+    pub is_replaceable: bool,
     /// The keys that seal request states and task ids; one random key by default.
     pub state_keys: StateKeys,
     /// The name of this process among those that share its keys; random by default.
@@ -108,9 +124,15 @@ impl Default for GatewayOptions {
             startup_wait: Duration::from_secs(10),
             keep_alive: Duration::from_secs(15),
             parked: ParkedLimits::default(),
+            results: ResultLimits::default(),
+            views: Vec::new(),
             policy: Arc::new(Policy::allow_all()),
             limits: None,
             audit: None,
+            metrics: None,
+            spans: false,
+            trace_parent: None,
+            is_replaceable: false,
             state_keys: StateKeys::random(),
             replica: random_replica(),
         }
@@ -174,6 +196,20 @@ impl GatewayOptions {
         self
     }
 
+    /// Sets the limits of large results that are kept.
+    #[must_use]
+    pub fn with_results(mut self, limits: ResultLimits) -> Self {
+        self.results = limits;
+        self
+    }
+
+    /// Sets the views; [`Gateway::set_views`](crate::Gateway::set_views) replaces them.
+    #[must_use]
+    pub fn with_views(mut self, views: impl IntoIterator<Item = View>) -> Self {
+        self.views = views.into_iter().collect();
+        self
+    }
+
     /// Sets who may call what; by default everything is allowed.
     #[must_use]
     pub fn with_policy(mut self, policy: Policy) -> Self {
@@ -207,6 +243,37 @@ impl GatewayOptions {
     #[must_use]
     pub fn with_audit(mut self, log: AuditLog) -> Self {
         self.audit = Some(log);
+        self
+    }
+
+    /// Sets where requests are counted and measured; by default nowhere.
+    #[must_use]
+    pub fn with_metrics(mut self, metrics: Arc<GatewayMetrics>) -> Self {
+        self.metrics = Some(metrics);
+        self
+    }
+
+    /// Creates a tracing span for every request, by the OpenTelemetry conventions for MCP; by default none. The spans of the
+    /// requests to servers, which the host creates, are their children.
+    #[must_use]
+    pub fn with_spans(mut self) -> Self {
+        self.spans = true;
+        self
+    }
+
+    /// As [`Self::with_spans`], with the spans of clients as parents. Towards servers, set
+    /// [`HostBuilder::with_trace_context`](switchboard_host::HostBuilder::with_trace_context).
+    #[must_use]
+    pub fn with_trace_parent(mut self, parent: Arc<dyn TraceParent>) -> Self {
+        self.trace_parent = Some(parent);
+        self.with_spans()
+    }
+
+    /// Prepares the gateway for limits and an audit log that are added later, by
+    /// [`Gateway::set_access`](crate::Gateway::set_access). Costs one step for every list.
+    #[must_use]
+    pub fn with_replaceable_access(mut self) -> Self {
+        self.is_replaceable = true;
         self
     }
 }

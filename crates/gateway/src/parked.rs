@@ -170,7 +170,7 @@ mod tests {
             (server(), "here"),
             Box::pin(std::future::pending()),
             questions,
-            Arc::new(NoticeSink::new()),
+            Arc::new(NoticeSink::new(None)),
         )
         .unwrap()
     }

@@ -84,6 +84,12 @@ impl OwnerTable {
         self.template_texts.get(text).cloned().map_or_else(|| self.find(text), Ok)
     }
 
+    /// Iterates over the owners of all listed resources and templates, and whether it is a template.
+    pub(crate) fn all(&self) -> impl Iterator<Item = (&ResourceOwner, bool)> {
+        let listed = self.listed.values().map(|owner| (owner, false));
+        listed.chain(self.template_texts.values().map(|owner| (owner, true)))
+    }
+
     /// Reads a URI that was rewritten.
     fn of_rewritten(&self, uri: &str) -> Option<ResourceOwner> {
         let (server, uri) = uri.strip_prefix(CLASH_SCHEME)?.split_once('/')?;

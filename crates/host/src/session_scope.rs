@@ -24,6 +24,16 @@ impl SessionKey {
         }
         Self(digest.finalize().into())
     }
+
+    /// Creates the key with these bytes, which [`Self::as_bytes`] has returned.
+    pub fn from_bytes(bytes: [u8; 32]) -> Self {
+        Self(bytes)
+    }
+
+    /// Returns the bytes of the key.
+    pub fn as_bytes(&self) -> &[u8; 32] {
+        &self.0
+    }
 }
 
 impl fmt::Display for SessionKey {

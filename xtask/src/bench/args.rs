@@ -24,6 +24,8 @@ pub(crate) struct BenchArgs {
     pub(super) quick: bool,
     pub(super) json: bool,
     pub(super) build: bool,
+    /// Only the gateway, against the proxies of others.
+    pub(super) gateway: bool,
     pub(super) against: Vec<PeerSdk>,
     /// Pattern for the names of targets and rows.
     pub(super) only: Option<String>,
@@ -37,6 +39,7 @@ impl BenchArgs {
         while let Some(word) = words.next() {
             let mut value = || words.next().ok_or(format!("`{word}` wants a value"));
             match word.as_str() {
+                "gateway" => wanted.gateway = true,
                 "--quick" => wanted.quick = true,
                 "--json" => wanted.json = true,
                 "--build" => wanted.build = true,
@@ -104,6 +107,7 @@ mod tests {
             ..BenchArgs::default()
         };
         assert_eq!(parse("--rounds 3 --json --against ts,python --only P1* --quick --build"), Ok(wanted));
+        assert_eq!(parse("gateway --json").map(|wanted| (wanted.gateway, wanted.json)), Ok((true, true)));
         assert_eq!(parse("--check").map(|wanted| wanted.doing), Ok(BenchMode::Check));
     }
 

@@ -30,7 +30,7 @@ pub(super) fn programs(
     for make in makes {
         package(project, progress, &format!("bench-{make}"), &folder)?;
     }
-    Ok(Programs { release: folder.join("release"), node: None, python: None })
+    Ok(Programs { release: folder.join("release"), node: None, python: None, rivals: None })
 }
 
 /// Returns the size of the smallest client in megabytes, stripped.

@@ -12,6 +12,8 @@ const DOCUMENT: &str = "docs/performance.md";
 const PLOTS: &str = "docs/performance";
 const BEGIN: &str = "<!-- figures -->";
 const END: &str = "<!-- end -->";
+const BEGIN_GATEWAY: &str = "<!-- gateway -->";
+const END_GATEWAY: &str = "<!-- end gateway -->";
 
 /// Writes the plots and the document.
 pub(super) fn write(project: &Project, report: &Report) -> Result<(), TaskError> {
@@ -21,11 +23,29 @@ pub(super) fn write(project: &Project, report: &Report) -> Result<(), TaskError>
     for (name, plot) in plots(report) {
         put(&folder.join(name), &plot.svg())?;
     }
+    rewrite(project, (BEGIN, END), &figures(report))
+}
+
+/// Writes the figures of the gateway into the document.
+pub(super) fn write_gateway(project: &Project, report: &Report) -> Result<(), TaskError> {
+    let mut text = format!("\nMeasured on {};\nmedians of {} rounds.\n", report.machine, report.rounds);
+    text.push_str(&format!("\n### Targets of the gateway\n\n{}", report.targets().markdown()));
+    text.push_str(&format!("\n### Counts per call through the gateway\n\n{}", report.counts().markdown()));
+    for (title, table) in report.times() {
+        text.push_str(&format!("\n### Proxy: {title}\n\n{}", table.markdown()));
+    }
+    text.push('\n');
+    rewrite(project, (BEGIN_GATEWAY, END_GATEWAY), &text)
+}
+
+/// Replaces the text between two markers.
+fn rewrite(project: &Project, marks: (&str, &str), figures: &str) -> Result<(), TaskError> {
     let path = project.path(DOCUMENT);
     let text = std::fs::read_to_string(&path)
         .map_err(|error| TaskError::new(format!("{}: {error}", path.display())))?;
-    let text = replaced(&text, &figures(report))
-        .ok_or_else(|| TaskError::new(format!("{DOCUMENT} has no `{BEGIN}` before an `{END}`")))?;
+    let (begin, end) = marks;
+    let text = replaced(&text, marks, figures)
+        .ok_or_else(|| TaskError::new(format!("{DOCUMENT} has no `{begin}` before an `{end}`")))?;
     put(&path, &text)
 }
 
@@ -34,10 +54,10 @@ fn put(path: &Path, text: &str) -> Result<(), TaskError> {
         .map_err(|error| TaskError::new(format!("cannot write {}: {error}", path.display())))
 }
 
-fn replaced(text: &str, figures: &str) -> Option<String> {
-    let (before, rest) = text.split_once(BEGIN)?;
-    let (_, after) = rest.split_once(END)?;
-    Some(format!("{before}{BEGIN}\n{figures}{END}{after}"))
+fn replaced(text: &str, (begin, end): (&str, &str), figures: &str) -> Option<String> {
+    let (before, rest) = text.split_once(begin)?;
+    let (_, after) = rest.split_once(end)?;
+    Some(format!("{before}{begin}\n{figures}{end}{after}"))
 }
 
 fn figures(report: &Report) -> String {
@@ -108,9 +128,10 @@ mod tests {
     #[test]
     fn what_is_around_the_marks_stays() {
         let text = "# A\n<!-- figures -->\nold\n<!-- end -->\nB\n";
-        let new = replaced(text, "new\n").unwrap();
+        let marks = (BEGIN, END);
+        let new = replaced(text, marks, "new\n").unwrap();
         assert_eq!(new, "# A\n<!-- figures -->\nnew\n<!-- end -->\nB\n");
-        assert_eq!(replaced(&new, "new\n"), Some(new.clone()));
-        assert_eq!(replaced("# A\n", "new"), None);
+        assert_eq!(replaced(&new, marks, "new\n"), Some(new.clone()));
+        assert_eq!(replaced("# A\n", marks, "new"), None);
     }
 }

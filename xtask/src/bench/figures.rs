@@ -5,6 +5,7 @@
 use std::path::Path;
 
 use super::callgrind::Counts;
+use super::gateway_targets;
 use super::json::Json;
 use super::machine::Compiler;
 use super::setup::{Era, Road, Setup, Side, Work, grouped};
@@ -41,7 +42,8 @@ pub(super) fn held() -> Vec<(String, Setup)> {
     }
     held.push(Setup::echo(Side::Server, Road::Http).era(Era::Modern));
     held.push(Setup::new(Side::Client, Road::Stdio, Work::List).tools(1_000));
-    held.into_iter().map(|setup| (setup.title(), setup.switchboard())).collect()
+    let held = held.into_iter().map(|setup| (setup.title(), setup.switchboard()));
+    held.chain(gateway_targets::held()).collect()
 }
 
 /// Change of one row.

@@ -1,6 +1,7 @@
 //! Plan of a run: everything its targets need, and in a full run the rows that no target needs.
 
 use super::args::{BenchArgs, PeerSdk};
+use super::gateway_targets;
 use super::growth;
 use super::host::HostFigure;
 use super::setup::Era::{Legacy, Modern};
@@ -28,6 +29,23 @@ pub(super) struct Plan {
 }
 
 impl Plan {
+    /// Returns the plan of the gateway, against the proxies of others.
+    pub(super) fn gateway(wanted: &BenchArgs) -> Self {
+        let mut plan = Self { targets: gateway_targets::all(), ..Self::default() };
+        plan.targets.retain(|target| wanted.names(&target.name));
+        let quantities: Vec<Quantity> = plan.targets.iter().flat_map(Target::quantities).collect();
+        quantities.into_iter().for_each(|quantity| plan.need(quantity));
+        if !wanted.quick {
+            plan.timed
+                .extend(gateway_targets::timed().into_iter().filter(|row| wanted.names(&row.to_string())));
+            plan.counted
+                .extend(gateway_targets::counted().into_iter().filter(|row| wanted.names(&row.to_string())));
+        }
+        once(&mut plan.timed);
+        once(&mut plan.counted);
+        plan
+    }
+
     pub(super) fn new(wanted: &BenchArgs) -> Self {
         let mut plan = Self { targets: targets::all(wanted.quick, wanted.build), ..Self::default() };
         plan.targets.retain(|target| wanted.names(&target.name));
@@ -66,7 +84,7 @@ impl Plan {
     fn need(&mut self, quantity: Quantity) {
         match quantity {
             Quantity::Time(setup, _) => self.timed.push(setup),
-            Quantity::EachSession(setup) => self.timed.extend([setup.sessions(1), setup]),
+            Quantity::EachSession(setup, first) => self.timed.extend([setup.sessions(first), setup]),
             Quantity::Instructions(setup) | Quantity::Allocations(setup) | Quantity::Guards(setup) => {
                 self.counted.push(setup);
             }
@@ -91,6 +109,12 @@ impl Plan {
         }
     }
 
+    /// Returns whether proxies of others have to be installed.
+    pub(super) fn has_rivals(&self) -> bool {
+        let is_rival = |make| matches!(make, Make::McpProxy | Make::NodeProxy | Make::FastMcp);
+        self.timed.iter().any(|setup| is_rival(setup.make))
+    }
+
     /// Returns the implementations to build.
     pub(super) fn makes(&self) -> Vec<Make> {
         let used = |make: Make| self.timed.iter().chain(&self.counted).any(|setup| setup.make == make);
@@ -108,6 +132,9 @@ impl Plan {
         }
         if used(Make::Auth) || !tokens.is_empty() {
             makes.push(Make::Auth);
+        }
+        if used(Make::Gateway) {
+            makes.push(Make::Gateway);
         }
         if used(Make::Rmcp) {
             makes.push(Make::Rmcp);

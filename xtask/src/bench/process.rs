@@ -4,6 +4,7 @@
 
 use std::ffi::OsString;
 use std::io::{BufRead, BufReader, Read};
+use std::net::TcpStream;
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{self, Receiver};
 use std::time::{Duration, Instant};
@@ -74,13 +75,36 @@ impl Server {
         }
     }
 
+    /// Starts a server that does not say where it listens, and is killed at the end.
+    pub(super) fn start_at(line: &Line, url: &str) -> Result<Self, TaskError> {
+        let mut running = Running::start(line, Stdio::null())?;
+        let stdout = running.child.stdout.take();
+        // Read, so that it never waits for us.
+        collect(stdout);
+        let address = url.trim_start_matches("http://").split('/').next().unwrap_or_default().to_owned();
+        let deadline = Instant::now() + START;
+        while TcpStream::connect(&address).is_err() {
+            if Instant::now() > deadline || running.wait(Instant::now()).is_some() {
+                return Err(running.failure(&format!("does not listen at {address}")));
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        Ok(Self { running, stdin: None, url: url.to_owned() })
+    }
+
+    /// Returns the id of its process.
+    pub(super) fn id(&self) -> u32 {
+        self.running.child.id()
+    }
+
     pub(super) fn url(&self) -> &str {
         &self.url
     }
 
-    /// Closes its standard input and waits for it to exit.
+    /// Closes its standard input and waits for it to exit; one that has none is killed.
     pub(super) fn stop(mut self) -> Result<(), TaskError> {
-        drop(self.stdin.take());
+        let Some(stdin) = self.stdin.take() else { return Ok(()) };
+        drop(stdin);
         self.running.end(Instant::now() + START)
     }
 }

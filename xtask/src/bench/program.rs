@@ -4,8 +4,9 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use super::process::{self, Line, Server, TimeLimit};
+use super::proxy::{self, Proxy, Rivals};
 use super::sample::Sample;
-use super::setup::{Form, Make, Road, Setup, Side, Work};
+use super::setup::{Form, Make, Road, Setup, Side, Upstream, Work};
 use crate::command::TaskError;
 
 /// Paths of the programs.
@@ -17,6 +18,8 @@ pub(super) struct Programs {
     pub(super) node: Option<PathBuf>,
     /// The interpreter, and the folder with `py_client.py`.
     pub(super) python: Option<(PathBuf, PathBuf)>,
+    /// The proxies of others.
+    pub(super) rivals: Option<Rivals>,
 }
 
 /// Number of calls of one run.
@@ -48,6 +51,11 @@ impl Programs {
         // Callgrind makes everything some fifty times slower.
         let within = if callgrind.is_some() { TimeLimit::Slow } else { TimeLimit::Usual };
         let named = |failure: TaskError| TaskError::new(format!("{setup}: {failure}"));
+        if let (Some(upstream), Side::Server) = (setup.upstream, setup.side)
+            && setup.make != Make::Floor
+        {
+            return self.run_proxy(setup, upstream, calls, callgrind).map_err(named);
+        }
         if setup.side == Side::Inside {
             return process::finish(&watched(Side::Inside, self.inside(setup, calls)?), within)
                 .map_err(named);
@@ -64,6 +72,59 @@ impl Programs {
         let printed = process::finish(&placed(setup, client), within).map_err(named)?;
         server.stop().map_err(named)?;
         Ok(printed)
+    }
+
+    /// Runs the client against a proxy in front of servers of the floor, and watches the process of the proxy.
+    fn run_proxy(
+        &self,
+        setup: &Setup,
+        upstream: Upstream,
+        calls: Calls,
+        callgrind: Option<&Path>,
+    ) -> Result<String, TaskError> {
+        let within = if callgrind.is_some() { TimeLimit::Slow } else { TimeLimit::Usual };
+        let direct = Setup { road: upstream.road, ..*setup }.floor();
+        let behind = match upstream.road {
+            Road::Stdio => None,
+            Road::Http => Some(Server::start(&placed(setup, self.server(&direct)?))?),
+        };
+        let Proxy { line, url, separator } = self.proxy(setup, upstream, behind.as_ref().map(Server::url))?;
+        let line = match callgrind {
+            Some(out) => under_callgrind(out, line),
+            None => line,
+        };
+        let mut client = self.client(&setup.tools(proxy::listed_tools(setup)), calls)?;
+        if let Some(separator) = separator {
+            option(&mut client, "--servers", upstream.servers);
+            option(&mut client, "--separator", separator);
+        }
+        if setup.road == Road::Stdio {
+            option(&mut client, "--watch", "child");
+            client.push("--".into());
+            client.extend(line);
+            return process::finish(&placed(setup, client), within);
+        }
+        let line = placed(setup, line);
+        let front = match url {
+            Some(url) => Server::start_at(&line, &url)?,
+            None => Server::start(&line)?,
+        };
+        // `taskset` becomes the proxy: its process is the one that was started.
+        option(&mut client, "--watch", front.id());
+        option(&mut client, "--url", front.url());
+        let printed = process::finish(&placed(setup, client), within)?;
+        front.stop()?;
+        behind.map_or(Ok(()), Server::stop)?;
+        Ok(printed)
+    }
+
+    fn proxy(&self, setup: &Setup, upstream: Upstream, url: Option<&str>) -> Result<Proxy, TaskError> {
+        if setup.make == Make::Gateway {
+            return Ok(proxy::gateway(&self.release, setup, upstream, url));
+        }
+        let missing = || TaskError::new(format!("the programs of {} are not installed", setup.make));
+        let server = self.server(&Setup { road: Road::Stdio, ..*setup }.floor())?;
+        self.rivals.as_ref().ok_or_else(missing)?.proxy(setup, &server, url)
     }
 
     fn client(&self, setup: &Setup, calls: Calls) -> Result<Line, TaskError> {
@@ -118,10 +179,17 @@ impl Programs {
     fn program(&self, make: Make, side: Side) -> Result<Line, TaskError> {
         let missing = || TaskError::new(format!("the programs of {make} are not installed"));
         match make {
-            Make::Floor | Make::Switchboard | Make::Host | Make::Service | Make::Auth | Make::Rmcp => {
+            Make::Floor
+            | Make::Switchboard
+            | Make::Host
+            | Make::Service
+            | Make::Auth
+            | Make::Gateway
+            | Make::Rmcp => {
                 let name = format!("{make}-{side}{}", std::env::consts::EXE_SUFFIX);
                 Ok(vec![self.release.join(name).into()])
             }
+            Make::McpProxy | Make::NodeProxy | Make::FastMcp => Err(missing()),
             Make::TypeScript => {
                 let folder = self.node.as_ref().ok_or_else(missing)?;
                 Ok(vec!["node".into(), folder.join(format!("ts-{side}.mjs")).into()])
@@ -170,7 +238,7 @@ mod tests {
     use crate::bench::setup::{Era, Threads};
 
     fn programs() -> Programs {
-        Programs { release: "/r".into(), node: Some("/n".into()), python: None }
+        Programs { release: "/r".into(), node: Some("/n".into()), python: None, rivals: None }
     }
 
     fn text(line: Result<Line, TaskError>) -> String {

@@ -18,9 +18,16 @@ pub(super) enum Make {
     Service,
     /// Switchboard, as a server that may verify tokens.
     Auth,
+    /// Switchboard, as a gateway.
+    Gateway,
     Rmcp,
     TypeScript,
     Python,
+    /// The crate `mcp-proxy`.
+    McpProxy,
+    /// The npm package `mcp-proxy`.
+    NodeProxy,
+    FastMcp,
 }
 
 /// The measured side; the other one is the floor's.
@@ -64,6 +71,15 @@ pub(super) enum Form {
     Initialize,
     /// Every request has a token, which the server verifies.
     Protected,
+    /// Every call is decided by a policy of a hundred rules.
+    Policy,
+}
+
+/// The servers behind a proxy.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct Upstream {
+    pub(super) road: Road,
+    pub(super) servers: u32,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -90,6 +106,8 @@ pub(super) struct Setup {
     pub(super) sessions: u32,
     /// Both processes on one CPU, for the most repeatable times.
     pub(super) pinned: bool,
+    /// What is measured is a proxy in front of these; for the floor, one of them without a proxy.
+    pub(super) upstream: Option<Upstream>,
 }
 
 impl Setup {
@@ -107,6 +125,7 @@ impl Setup {
             tools: FEWEST_TOOLS,
             sessions: 1,
             pinned: false,
+            upstream: None,
         }
     }
 
@@ -147,6 +166,16 @@ impl Setup {
         Self { pinned: true, ..self }
     }
 
+    /// With a proxy in front of one server.
+    pub(super) const fn before(self, road: Road) -> Self {
+        Self { upstream: Some(Upstream { road, servers: 1 }), ..self }
+    }
+
+    /// With a proxy in front of so many servers over stdio.
+    pub(super) const fn before_servers(self, servers: u32) -> Self {
+        Self { upstream: Some(Upstream { road: Road::Stdio, servers }), ..self }
+    }
+
     pub(super) const fn floor(self) -> Self {
         self.by(Make::Floor)
     }
@@ -175,6 +204,11 @@ impl Setup {
             title.push_str(", ");
             title.push_str(&text);
         };
+        match self.upstream {
+            None => {}
+            Some(Upstream { road, servers: 1 }) => add(format!("before {road}")),
+            Some(Upstream { servers, .. }) => add(format!("before {} servers", grouped(servers))),
+        }
         if self.in_flight > 1 {
             add(format!("{} in flight", self.in_flight));
         }
@@ -200,7 +234,7 @@ impl Setup {
 
     /// Returns the members as JSON.
     pub(super) fn json(&self) -> Vec<(String, Json)> {
-        let members: [(&str, Json); 11] = [
+        let members: [(&str, Json); 13] = [
             ("make", self.make.word().into()),
             ("form", self.form.word().into()),
             ("side", self.side.word().into()),
@@ -212,6 +246,8 @@ impl Setup {
             ("tools", self.tools.into()),
             ("sessions", self.sessions.into()),
             ("pinned", self.pinned.into()),
+            ("upstream", self.upstream.map_or("", |upstream| upstream.road.word()).into()),
+            ("upstreams", self.upstream.map_or(0, |upstream| upstream.servers).into()),
         ];
         members.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
     }
@@ -251,7 +287,7 @@ macro_rules! words {
 }
 
 words! {
-    Make { Floor => "floor", Switchboard => "switchboard", Host => "host", Service => "service", Auth => "auth", Rmcp => "rmcp", TypeScript => "ts", Python => "python" }
+    Make { Floor => "floor", Switchboard => "switchboard", Host => "host", Service => "service", Auth => "auth", Gateway => "gateway", Rmcp => "rmcp", TypeScript => "ts", Python => "python", McpProxy => "mcp-proxy (crate)", NodeProxy => "mcp-proxy (npm)", FastMcp => "FastMCP" }
     Side { Client => "client", Server => "server", Inside => "inside" }
     Road { Stdio => "stdio", Http => "HTTP" }
     Era { Legacy => "legacy", Modern => "modern" }
@@ -266,6 +302,7 @@ words! {
         Kept => "kept",
         Initialize => "initialize",
         Protected => "protected",
+        Policy => "policy",
     }
     Threads { One => "one", Many => "many" }
 }

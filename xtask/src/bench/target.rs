@@ -37,8 +37,8 @@ pub(super) enum Quantity {
     Allocations(Setup),
     /// Share of instructions of safety checks.
     Guards(Setup),
-    /// Kilobytes for each session beyond the first.
-    EachSession(Setup),
+    /// Kilobytes for each session beyond the first so many.
+    EachSession(Setup, u32),
     Size(Make),
     Build(Make),
     /// Seconds of user time of checking a hundred tools, dependencies built.
@@ -52,6 +52,12 @@ pub(super) enum Quantity {
 pub(super) enum Measure {
     Plain(Quantity),
     Ratio(Quantity, Quantity),
+    /// To the smallest of these.
+    RatioToLeast(Quantity, Vec<Quantity>),
+    /// How much the first is above the second.
+    Difference(Quantity, Quantity),
+    /// How much the first is above the second, as a share of the second.
+    Added(Quantity, Quantity),
     /// Last ÷ first.
     Growth(Vec<Quantity>),
     /// Largest ÷ smallest.
@@ -103,10 +109,10 @@ impl Quantity {
             Self::Guards(setup) => {
                 measurements.guards.iter().filter_map(|guards| Some(guards.share(counted(setup)?))).collect()
             }
-            Self::EachSession(many) => {
-                let one = measurements.times.figures(&many.sessions(1), Metric::Resident);
+            Self::EachSession(many, first) => {
+                let one = measurements.times.figures(&many.sessions(*first), Metric::Resident);
                 let all = measurements.times.figures(many, Metric::Resident);
-                let further = f64::from(many.sessions - 1);
+                let further = f64::from(many.sessions - first);
                 one.iter().zip(&all).map(|(one, all)| (all - one) / further).collect()
             }
             Self::Size(make) => measurements.sizes.get(make).copied().into_iter().collect(),
@@ -130,6 +136,17 @@ impl Measure {
         match self {
             Self::Plain(quantity) => quantity.value(measurements),
             Self::Ratio(of, to) => ratio(&of.figures(measurements), &to.figures(measurements)),
+            Self::RatioToLeast(of, all) => {
+                let of = of.figures(measurements);
+                let ratios: Option<Vec<f64>> =
+                    all.iter().map(|to| ratio(&of, &to.figures(measurements))).collect();
+                ratios?.into_iter().max_by(f64::total_cmp)
+            }
+            Self::Difference(of, to) => {
+                let (of, to) = (of.figures(measurements), to.figures(measurements));
+                median(&of.iter().zip(&to).map(|(of, to)| of - to).collect::<Vec<_>>())
+            }
+            Self::Added(of, to) => Some(ratio(&of.figures(measurements), &to.figures(measurements))? - 1.0),
             Self::Growth(points) => {
                 let values = all(points)?;
                 Some(values.last()? / values.first()?)
@@ -146,7 +163,8 @@ impl Measure {
     pub(super) fn quantities(&self) -> Vec<Quantity> {
         match self {
             Self::Plain(quantity) => vec![*quantity],
-            Self::Ratio(of, to) => vec![*of, *to],
+            Self::Ratio(of, to) | Self::Difference(of, to) | Self::Added(of, to) => vec![*of, *to],
+            Self::RatioToLeast(of, all) => [&[*of], all.as_slice()].concat(),
             Self::Growth(points) | Self::Spread(points) => points.clone(),
         }
     }
@@ -277,7 +295,7 @@ mod tests {
         let all = one.sessions(50);
         let samples = [(one, vec![report(3_000), report(3_000)]), (all, vec![report(3_490), report(3_980)])];
         let measurements = Measurements { times: Times::of(samples), ..Measurements::default() };
-        assert_eq!(Quantity::EachSession(all).value(&measurements), Some(15.0));
+        assert_eq!(Quantity::EachSession(all, 1).value(&measurements), Some(15.0));
     }
 
     #[test]

@@ -24,12 +24,12 @@ impl NameSet {
     }
 
     /// Returns whether no name matches.
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.globs.is_empty()
     }
 
     /// Returns whether every name matches.
-    pub(super) fn is_everything(&self) -> bool {
+    pub(crate) fn is_everything(&self) -> bool {
         self.globs
             .iter()
             .any(|glob| !glob.as_str().is_empty() && glob.as_str().bytes().all(|byte| byte == b'*'))
@@ -53,7 +53,7 @@ impl NameSet {
 }
 
 /// Folds case, also where only one direction changes a letter: `ſ` becomes `s`, and the Kelvin sign `k`.
-pub(super) fn fold_case(text: &str) -> String {
+pub(crate) fn fold_case(text: &str) -> String {
     text.chars().flat_map(char::to_uppercase).flat_map(char::to_lowercase).collect()
 }
 

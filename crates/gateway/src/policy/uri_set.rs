@@ -14,7 +14,7 @@ const HOST_SCHEMES: [(&str, &str); 5] =
 
 /// The URIs that match one of several globs.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct UriSet {
+pub(crate) struct UriSet {
     sources: Vec<String>,
     is_everything: bool,
     /// Denies the URIs that match in any form.
@@ -27,11 +27,11 @@ pub(super) struct UriSet {
 
 /// All readings of a URI; empty if it is not a URI.
 #[derive(Debug)]
-pub(super) struct UriReadings(Vec<ResourceUri>);
+pub(crate) struct UriReadings(Vec<ResourceUri>);
 
 /// The URIs of a template.
 #[derive(Debug)]
-pub(super) enum TemplateReading {
+pub(crate) enum TemplateReading {
     /// Those of a pattern. Its variables match several segments: the value of any variable may have an encoded slash.
     Pattern(UriPattern),
     /// At most those of a pattern, and perhaps the fixed URI before the first variable.
@@ -44,7 +44,7 @@ pub(super) enum TemplateReading {
 
 impl UriSet {
     /// Parses globs. The error is the first that is invalid, with the reason.
-    pub(super) fn new(sources: Vec<String>) -> Result<Self, String> {
+    pub(crate) fn new(sources: Vec<String>) -> Result<Self, String> {
         let is_everything = sources.iter().any(|source| matches!(source.as_str(), "*" | "**"));
         let globs: Vec<String> = sources
             .iter()
@@ -58,13 +58,13 @@ impl UriSet {
         Ok(Self { sources, is_everything, deny, allow, folders })
     }
 
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.sources.is_empty()
     }
 
     /// Returns whether a URI matches: for a deny rule in any reading, for an allow rule in every reading. What is not a
     /// URI is denied.
-    pub(super) fn matches(&self, uri: &UriReadings, effect: Effect) -> bool {
+    pub(crate) fn matches(&self, uri: &UriReadings, effect: Effect) -> bool {
         if self.is_empty() || self.is_everything {
             return self.is_everything;
         }
@@ -78,7 +78,7 @@ impl UriSet {
     }
 
     /// Returns whether every URI of a template matches; `false` if unknown.
-    pub(super) fn covers(&self, template: &TemplateReading) -> bool {
+    pub(crate) fn covers(&self, template: &TemplateReading) -> bool {
         let covers = |pattern: &UriPattern| !self.deny.shows(pattern);
         self.is_everything
             || match template {
@@ -91,7 +91,7 @@ impl UriSet {
     }
 
     /// Returns whether some URI of a template may match.
-    pub(super) fn intersects(&self, template: &TemplateReading) -> bool {
+    pub(crate) fn intersects(&self, template: &TemplateReading) -> bool {
         if self.is_empty() || self.is_everything {
             return self.is_everything;
         }
@@ -109,7 +109,7 @@ impl UriSet {
     }
 
     /// Returns whether every URI of `other` certainly matches.
-    pub(super) fn covers_set(&self, other: &Self) -> bool {
+    pub(crate) fn covers_set(&self, other: &Self) -> bool {
         let covered = |source: &String| {
             self.sources.contains(source)
                 || (!source.contains('*') && self.matches(&UriReadings::new(source), Effect::Allow))
@@ -119,7 +119,7 @@ impl UriSet {
 }
 
 impl UriReadings {
-    pub(super) fn new(text: &str) -> Self {
+    pub(crate) fn new(text: &str) -> Self {
         let mut texts = vec![text.to_owned()];
         let has_dot_segments = |query: &str| {
             let decoded = query.replace("%2e", ".").replace("%2E", ".");
@@ -147,7 +147,7 @@ impl UriReadings {
 }
 
 impl TemplateReading {
-    pub(super) fn new(text: &str) -> Self {
+    pub(crate) fn new(text: &str) -> Self {
         if text.parse::<UriPattern>().is_ok()
             && let Ok(pattern) = text.replace('{', "{+").replace("{++", "{+").replace("{+?", "{?").parse()
         {

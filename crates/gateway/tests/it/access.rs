@@ -231,8 +231,8 @@ async fn calls_lists_and_discovery_are_limited() {
 
 /// Keeps lines in memory, or fails.
 #[derive(Clone, Default)]
-struct MemorySink {
-    lines: Arc<Mutex<Vec<serde_json::Value>>>,
+pub(crate) struct MemorySink {
+    pub(crate) lines: Arc<Mutex<Vec<serde_json::Value>>>,
     is_failing: bool,
 }
 

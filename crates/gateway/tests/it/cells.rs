@@ -15,6 +15,7 @@ use switchboard_testkit::STEP_TIMEOUT;
 use tokio::task::JoinSet;
 
 use crate::person::Person;
+use crate::task_upstream;
 use crate::upstream::{self, Counts};
 
 /// The revisions of one side.
@@ -76,16 +77,31 @@ impl Cell {
     }
 
     pub(crate) async fn open_with(self, options: GatewayOptions) -> Bench {
+        self.open_server(options, upstream::build, "").await
+    }
+
+    /// Opens a gateway in front of a server whose tools run as tasks.
+    pub(crate) async fn open_tasks(self, options: GatewayOptions) -> Bench {
+        self.open_server(options, task_upstream::build, "tasks-").await
+    }
+
+    async fn open_server(
+        self,
+        options: GatewayOptions,
+        build: fn(RevisionPolicy) -> Arc<Server>,
+        part: &str,
+    ) -> Bench {
         let mut tasks = JoinSet::new();
         let spec: ServerSpec = match self.reach {
-            Reach::InProcess => InProcess::new(&upstream::build(self.upstream.revisions())).into(),
+            Reach::InProcess => InProcess::new(&build(self.upstream.revisions())).into(),
             Reach::Http => {
-                let url = serve_http(&upstream::build(self.upstream.revisions()), &mut tasks).await;
+                let url = serve_http(&build(self.upstream.revisions()), &mut tasks).await;
                 Http::new(url).into()
             }
             Reach::Child => {
-                let part = if self.upstream == Side::Legacy { "legacy" } else { "modern" };
-                Stdio::new(std::env::current_exe().unwrap()).env(upstream::PART, part).into()
+                let side = if self.upstream == Side::Legacy { "legacy" } else { "modern" };
+                let program = std::env::current_exe().unwrap();
+                Stdio::new(program).env(upstream::PART, format!("{part}{side}")).into()
             }
         };
         let host = Gateway::host_builder().build();

@@ -8,19 +8,33 @@
 )]
 
 mod cells;
+mod hostile_upstream;
 mod person;
 mod raw_client;
+mod shop;
+mod task_upstream;
 mod upstream;
 
 mod access;
 mod calls;
 mod changes;
 mod faults;
+mod gaps;
+mod hostile;
 mod lists;
+mod metrics;
+mod notices;
+mod openmetrics;
 mod parked;
+mod quarantine;
 mod questions;
 mod self_contained;
 mod sharing;
+mod tasks;
+mod telemetry;
+mod view_endpoints;
+mod view_results;
+mod views;
 
 use std::process::ExitCode;
 
@@ -29,7 +43,10 @@ use switchboard_testkit::Trial;
 fn main() -> ExitCode {
     switchboard_transport::stdio::run_supervisor_if_requested();
     if let Some(part) = std::env::var_os(upstream::PART) {
-        upstream::play(part.to_str().unwrap_or_default());
+        match part.to_str().unwrap_or_default() {
+            hostile_upstream::PART => hostile_upstream::play(),
+            part => upstream::play(part),
+        }
         return ExitCode::SUCCESS;
     }
     let trials: Vec<Trial> = [
@@ -37,11 +54,21 @@ fn main() -> ExitCode {
         calls::trials(),
         changes::trials(),
         faults::trials(),
+        gaps::trials(),
+        hostile::trials(),
         lists::trials(),
+        metrics::trials(),
+        notices::trials(),
         parked::trials(),
         questions::trials(),
         sharing::trials(),
         self_contained::trials(),
+        tasks::trials(),
+        view_endpoints::trials(),
+        view_results::trials(),
+        views::trials(),
+        quarantine::trials(),
+        telemetry::trials(),
     ]
     .into_iter()
     .flatten()

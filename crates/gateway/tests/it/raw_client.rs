@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use switchboard::InProcess;
+use switchboard::protocol::surface::TASKS_EXTENSION;
 use switchboard::protocol::{FromRaw, InputRequired, Meta, Raw, RequestId, Revision, RpcError};
 use switchboard::server::Caller;
 use switchboard::transport::link::{Dial, DialStep, Exchange, ExchangeKind, Link, Mirror, OutgoingRequest};
@@ -13,6 +14,7 @@ use switchboard_session::server::Server;
 pub(crate) struct RawClient {
     link: Arc<dyn Link>,
     next: AtomicI64,
+    capabilities: serde_json::Value,
 }
 
 impl RawClient {
@@ -22,7 +24,15 @@ impl RawClient {
             Some(caller) => dial.with_caller(Caller::new(caller)),
             None => dial,
         };
-        Self { link: dial.dial(DialStep::Modern, None).await.unwrap(), next: AtomicI64::new(1) }
+        let capabilities = serde_json::json!({ "elicitation": { "form": {}, "url": {} } });
+        let link = dial.dial(DialStep::Modern, None).await.unwrap();
+        Self { link, next: AtomicI64::new(1), capabilities }
+    }
+
+    /// Declares the tasks extension, too.
+    pub(crate) fn with_tasks(mut self) -> Self {
+        self.capabilities["extensions"] = serde_json::json!({ TASKS_EXTENSION: {} });
+        self
     }
 
     /// Opens a tool call; `rest` has the members besides the name.
@@ -32,7 +42,7 @@ impl RawClient {
             "_meta": {
                 Meta::PROTOCOL_VERSION: Revision::LATEST.as_str(),
                 Meta::CLIENT_INFO: { "name": "raw", "version": "1" },
-                Meta::CLIENT_CAPABILITIES: { "elicitation": { "form": {}, "url": {} } },
+                Meta::CLIENT_CAPABILITIES: self.capabilities,
             },
         });
         for (name, value) in rest.as_object().unwrap() {
@@ -52,7 +62,7 @@ impl RawClient {
         let meta = serde_json::json!({
             Meta::PROTOCOL_VERSION: Revision::LATEST.as_str(),
             Meta::CLIENT_INFO: { "name": "raw", "version": "1" },
-            Meta::CLIENT_CAPABILITIES: {},
+            Meta::CLIENT_CAPABILITIES: self.capabilities,
             "traceparent": "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",
         });
         let comma = if members.is_empty() { "" } else { "," };

@@ -7,7 +7,7 @@ use switchboard::server::StateKeys;
 use switchboard::{InProcess, json};
 use switchboard_testkit::{trial_leaving_tasks, trials};
 
-use crate::cells::{Cell, Reach, Side, cells};
+use crate::cells::{Cell, Side, cells};
 use crate::person::Person;
 use crate::raw_client::{RawClient, answer};
 use crate::upstream;

@@ -4,7 +4,7 @@ use std::future::IntoFuture;
 use std::sync::Arc;
 use std::time::Instant;
 
-use switchboard_protocol::{CallToolResult, EncodeError, ErrorCode, FromRaw, Meta, Raw, ResultType};
+use switchboard_protocol::{CallToolResult, EncodeError, ErrorCode, FromRaw, Raw, ResultType};
 use switchboard_session::client::CallOptions;
 use switchboard_session::link::{BoxFuture, LinkError};
 use switchboard_session::{CallError, ClientSession};
@@ -13,7 +13,7 @@ use tracing::Instrument;
 use crate::call::error_result::error_result;
 use crate::call::repair::repair_prompt;
 use crate::call::resolve::{ToolSelector, check_unchanged, resolve};
-use crate::call::span::{call_span, error_type};
+use crate::call::span::{add_trace, call_span, record_error};
 use crate::error::{HostError, needs_auth, not_ready};
 use crate::policy::{CallDecision, ProposedCall, ReplayPolicy};
 use crate::question_router::RejectingHandler;
@@ -54,6 +54,8 @@ pub struct ToolCall {
     run: Option<Run>,
     scope: Option<SessionScope>,
     options: CallOptions,
+    /// Whether a result is decoded; one that is only passed on need not be.
+    decodes: bool,
 }
 
 impl ToolCall {
@@ -62,7 +64,8 @@ impl ToolCall {
         which: ToolSelector,
         arguments: Result<Raw, EncodeError>,
     ) -> Self {
-        Self { host, which, arguments, run: None, scope: None, options: CallOptions::new() }
+        let options = CallOptions::new();
+        Self { host, which, arguments, run: None, scope: None, options, decodes: true }
     }
 
     /// Makes the call part of a run, which cancels it and answers requests of the server.
@@ -83,8 +86,8 @@ impl ToolCall {
     /// file if the host is configured so.
     pub fn execute(mut self) -> BoxFuture<'static, CallToolResult> {
         Box::pin(async move {
-            match self.run_call().await {
-                Ok(CallOutput { raw, result }) => match &self.host.settings.spill {
+            match self.run_decoded().await {
+                Ok((raw, result)) => match &self.host.settings.spill {
                     Some(spill) => spill.clone().apply(raw, result).await,
                     None => result,
                 },
@@ -93,16 +96,29 @@ impl ToolCall {
         })
     }
 
-    /// Runs the call and returns the result as the server wrote it.
+    /// Runs the call and returns the result as the server wrote it. It is decoded only if its structured content has to be
+    /// validated.
     ///
     /// # Errors
     /// As awaiting the call.
     pub fn raw(mut self) -> BoxFuture<'static, Result<Raw, HostError>> {
+        self.decodes = self.host.settings.validation == Validation::On;
         Box::pin(async move {
-            let CallOutput { raw, result } = self.run_call().await?;
-            // The result of a local tool has no JSON text yet; encoding it does not fail.
-            Ok(raw.unwrap_or_else(|| Raw::encode(&result).unwrap_or_else(|_| Raw::null())))
+            Ok(match self.run_call().await? {
+                CallOutput::Undecoded(raw) | CallOutput::Decoded(Some(raw), _) => raw,
+                // The result of a local tool has no JSON text yet; encoding it does not fail.
+                CallOutput::Decoded(None, result) => Raw::encode(&result).unwrap_or_else(|_| Raw::null()),
+            })
         })
+    }
+
+    /// Runs the call, and returns its result with the text it was decoded from.
+    async fn run_decoded(&mut self) -> Result<(Option<Raw>, CallToolResult), HostError> {
+        match self.run_call().await? {
+            CallOutput::Decoded(raw, result) => Ok((raw, result)),
+            // An interim result, which the caller has asked for, has no content yet.
+            CallOutput::Undecoded(raw) => Ok((Some(raw), CallToolResult::default())),
+        }
     }
 
     /// Runs the call until it is done or its run is cancelled. This is the only place where a cancelled run ends a call:
@@ -120,9 +136,12 @@ impl ToolCall {
         };
         let outcome = outcome.unwrap_or_else(|| Err(progress.cancel(self.which.name())));
         match &outcome {
-            Ok(output) if output.result.is_error => _ = progress.span.record("error.type", "tool_error"),
+            Ok(output) if output.is_error() => {
+                progress.span.record("error.type", "tool_error");
+                progress.span.record("otel.status_code", "ERROR");
+            }
             Ok(_) => {}
-            Err(error) => _ = progress.span.record("error.type", error_type(error)),
+            Err(error) => record_error(&progress.span, error),
         }
         outcome
     }
@@ -171,7 +190,7 @@ impl ToolCall {
         let output = match &listed.target {
             CallTarget::Local(tool) => {
                 progress.sent = true;
-                CallOutput { raw: None, result: tool.call(arguments.clone(), self.run.as_ref()).await }
+                CallOutput::Decoded(None, tool.call(arguments.clone(), self.run.as_ref()).await)
             }
             CallTarget::Server(slot) => {
                 let began = Instant::now();
@@ -183,8 +202,9 @@ impl ToolCall {
             }
         };
         if validation == Validation::On
-            && let Some(structured) = &output.result.structured_content
-            && !output.result.is_error
+            && let CallOutput::Decoded(_, result) = &output
+            && let Some(structured) = &result.structured_content
+            && !result.is_error
         {
             let tool = Arc::clone(&listed.qualified);
             listed
@@ -250,33 +270,21 @@ impl ToolCall {
         };
         let active_call = slot.questions.register_call(id, answers);
         let mut options = self.options.clone();
-        self.add_trace(&mut options);
+        add_trace(self.host.settings.trace.as_ref(), &mut options);
         if active_call.is_some() {
             options.handler = Some(answers.cloned().unwrap_or_else(|| Arc::new(RejectingHandler)));
         }
         let call = session.call_tool_raw(listed.wire_name.clone(), arguments.clone()).options(options);
         // Boxed: two small allocations are cheaper than a large one.
         let raw = Box::pin(call.raw()).await.map_err(|error| call_failed(listed, error))?;
-        if self.options.interim_results && is_interim(&raw, self.options.task.is_some()) {
-            return Ok(CallOutput { raw: Some(raw), result: CallToolResult::default() });
+        let may_be_interim = self.options.interim_results;
+        if !self.decodes || (may_be_interim && is_interim(&raw, self.options.task.is_some())) {
+            return Ok(CallOutput::Undecoded(raw));
         }
         let result = CallToolResult::from_raw(&raw).map_err(|error| {
             call_failed(listed, CallError::Protocol { method: "tools/call".to_owned(), error })
         })?;
-        Ok(CallOutput { raw: Some(raw), result })
-    }
-
-    fn add_trace(&self, options: &mut CallOptions) {
-        let Some(traced) = self.host.settings.trace.as_ref().and_then(|trace| trace.current()) else {
-            return;
-        };
-        let meta = options.meta.get_or_insert_default();
-        let entries = [(Meta::TRACEPARENT, Some(traced.parent)), (Meta::TRACESTATE, traced.state)];
-        for (key, value) in entries {
-            if let Some(value) = value.and_then(|value| Raw::encode(&value).ok()) {
-                meta.insert(key, value);
-            }
-        }
+        Ok(CallOutput::Decoded(Some(raw), result))
     }
 }
 
@@ -316,11 +324,24 @@ impl CallProgress {
 }
 
 /// The output of a call.
-struct CallOutput {
-    /// The result as the server wrote it; `None` for a local tool.
-    raw: Option<Raw>,
-    /// Empty if the result is not final.
-    result: CallToolResult,
+enum CallOutput {
+    /// The result as the server wrote it: it is passed on, or it is not final.
+    Undecoded(Raw),
+    /// The result, with the text it was decoded from; a local tool has none.
+    Decoded(Option<Raw>, CallToolResult),
+}
+
+impl CallOutput {
+    fn is_error(&self) -> bool {
+        match self {
+            Self::Decoded(_, result) => result.is_error,
+            Self::Undecoded(raw) => {
+                // Most results do not name the member, which a search tells faster than reading all members.
+                raw.as_str().contains("isError")
+                    && raw.field_texts().any(|(name, value)| name.as_str() == "isError" && value == "true")
+            }
+        }
+    }
 }
 
 /// Returns whether a result is not final: it requires input, or it is a task.
@@ -331,7 +352,7 @@ fn is_interim(raw: &Raw, as_task: bool) -> bool {
 
 fn call_outcome(outcome: &Result<CallOutput, HostError>) -> CallResultKind {
     match outcome {
-        Ok(output) if output.result.is_error => CallResultKind::ToolError,
+        Ok(output) if output.is_error() => CallResultKind::ToolError,
         Ok(_) => CallResultKind::Result,
         Err(_) => CallResultKind::Failure,
     }
@@ -357,7 +378,7 @@ impl IntoFuture for ToolCall {
     type IntoFuture = BoxFuture<'static, Self::Output>;
 
     fn into_future(mut self) -> Self::IntoFuture {
-        Box::pin(async move { self.run_call().await.map(|output| output.result) })
+        Box::pin(async move { self.run_decoded().await.map(|(_, result)| result) })
     }
 }
 

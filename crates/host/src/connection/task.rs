@@ -126,7 +126,13 @@ impl ConnectionTask {
                 Some(_) => RetryDecision::GiveUp,
                 None => retry.failed(&failure, began.elapsed(), jitter()),
             };
+            let failed_pause =
+                retry.pause_of_failed(&failure, jitter()).filter(|_| self.shared.retries_failed);
             let (status, until) = self.status_after_failure(next, failure, retry.failures());
+            let until = match status {
+                Status::Failed(_) => failed_pause.map(|pause| Instant::now() + pause),
+                _ => until,
+            };
             // The next call tries a keyed session again.
             let awaits_login = matches!(status, Status::NeedsAuth(_)) && !self.slot.is_keyed();
             let login = awaits_login.then_some(AwaitedLogin { credentials });
@@ -338,7 +344,7 @@ impl ConnectionTask {
 
     fn handle_change(&self, change: Change, refresh: &mut Refresh) {
         // The lists of the catalog are those of the main session.
-        if self.slot.is_keyed() && !matches!(change, Change::ElicitationDone { .. }) {
+        if self.slot.is_keyed() && !matches!(change, Change::ElicitationDone { .. } | Change::Task(_)) {
             return;
         }
         match change {

@@ -14,7 +14,7 @@ use crate::config::SharePolicy;
 use crate::error::HostError;
 use crate::host::Host;
 use crate::resources::{FromServer, MergedList, report_error};
-use crate::session_scope::SessionScope;
+use crate::session_scope::{SessionKey, SessionScope};
 use crate::slot::{Slot, SlotUse};
 use crate::status::Status;
 
@@ -154,6 +154,12 @@ impl Host {
         scope: Option<&SessionScope>,
     ) -> Result<ClientSession, HostError> {
         Ok(self.inner.open_session_in(server, scope).await?.1)
+    }
+
+    /// Returns whether a session with this key is open.
+    pub fn has_session(&self, server: &str, key: SessionKey) -> bool {
+        let keyed = self.inner.slot(server).ok().and_then(|slot| slot.keyed.get(key));
+        keyed.is_some_and(|slot| slot.current().is_some())
     }
 
     /// Returns which callers of a gateway share a session with a server; `None` if there is no such server.

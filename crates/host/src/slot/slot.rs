@@ -24,7 +24,7 @@ use crate::slot::call_limiter::CallLimiter;
 use crate::slot::start_pause::StartPause;
 use crate::slot::usage::Usage;
 use crate::status::{Status, StatusKind};
-use crate::telemetry::CallMeter;
+use crate::telemetry::{CallMeter, CallMetrics};
 use crate::transport::Transport;
 
 /// Concurrent calls of a server: local and over the network.
@@ -141,6 +141,11 @@ pub(crate) enum InitialTools {
 }
 
 impl Slot {
+    /// Returns the metrics of its calls.
+    pub(crate) fn metrics(&self) -> CallMetrics {
+        self.meter.snapshot(self.limiter.load())
+    }
+
     pub(crate) fn new(name: Arc<str>, spec: ServerSpec, questions: QuestionRouter) -> Self {
         static NEXT: AtomicU64 = AtomicU64::new(1);
         let is_off = spec.start == StartPolicy::Off(OffReason::Disabled);

@@ -124,7 +124,32 @@ impl Meta {
 
     /// Returns whether there are no entries.
     pub fn is_empty(&self) -> bool {
-        self.entries().is_empty()
+        match (self.entries.get(), &self.wire) {
+            (Some(entries), _) => entries.is_empty(),
+            (None, Some(wire)) => wire.field_spans().next().is_none(),
+            (None, None) => true,
+        }
+    }
+
+    /// Returns the object with only the entries whose keys `keeps` accepts. A received object is parsed only if some of its
+    /// entries stay and others do not.
+    #[must_use]
+    pub fn filtered(self, keeps: impl Fn(&str) -> bool) -> Self {
+        if self.entries.get().is_none()
+            && let Some(wire) = &self.wire
+        {
+            let kept = wire.field_spans().filter(|(name, _)| keeps(name.as_str())).count();
+            if kept == 0 {
+                return Self::new();
+            }
+            if kept == wire.field_spans().count() {
+                return self;
+            }
+        }
+        self.iter()
+            .filter(|(key, _)| keeps(key))
+            .map(|(key, value)| (key.to_owned(), value.clone()))
+            .collect()
     }
 
     /// Iterates over the entries, in order.

@@ -285,14 +285,15 @@ impl TaskRunner {
         let record = self.job.record();
         // Updating a known task cannot exceed the limit.
         let _ = self.store.save(record.clone(), self.job.remaining_ttl()).await;
-        if let Ok(state) = Raw::encode(&LegacyTaskState::new(record.task.task.clone())) {
-            // Sent only in revisions that have this notification.
-            self.job.cx.notify("notifications/tasks/status", Some(&state));
-        }
         let publisher = self.tasks.upgrade().and_then(|tasks| tasks.publisher.get().cloned());
-        if let Some(publisher) = publisher {
-            publisher.task_changed(record.task);
+        let Some(publisher) = publisher else { return };
+        // To the session, because the response to the call has ended its own stream.
+        if let Some(session) = self.job.cx.session_key()
+            && let Ok(state) = Raw::encode(&LegacyTaskState::new(record.task.task.clone()))
+        {
+            publisher.notify_session(session, "notifications/tasks/status", state);
         }
+        publisher.task_changed(record.task);
     }
 
     fn remove(&self) {

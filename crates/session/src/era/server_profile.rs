@@ -5,21 +5,25 @@ use std::sync::Arc;
 use switchboard_protocol::{CacheHints, Implementation, Raw, ServerCapabilities};
 
 use crate::era::{OpeningPolicy, RevisionPolicy, StateKeys, UsedStates};
+use crate::request::Caller;
 
 /// The instructions of a server.
 #[derive(Clone)]
 pub(crate) enum Instructions {
     Fixed(Option<String>),
-    /// Computed for every client that asks.
-    Computed(Arc<dyn Fn() -> Option<String> + Send + Sync>),
+    /// Computed for every client that asks, by its caller.
+    Computed(Arc<ComputeInstructions>),
 }
 
+/// Computes the instructions for a caller.
+type ComputeInstructions = dyn Fn(Option<&Caller>) -> Option<String> + Send + Sync;
+
 impl Instructions {
-    /// Returns the current instructions.
-    pub(crate) fn get(&self) -> Option<String> {
+    /// Returns the current instructions for a caller.
+    pub(crate) fn get(&self, caller: Option<&Caller>) -> Option<String> {
         match self {
             Self::Fixed(text) => text.clone(),
-            Self::Computed(compute) => compute(),
+            Self::Computed(compute) => compute(caller),
         }
     }
 }

@@ -476,11 +476,14 @@ pub(crate) fn wants_change(session: &Session, server: &ServerProfile, change: &S
         }
 }
 
-/// Creates the result of `server/discover`.
-pub(crate) fn discover(server: &ServerProfile) -> switchboard_protocol::DiscoverResult {
+/// Creates the result of `server/discover` for a caller.
+pub(crate) fn discover(
+    server: &ServerProfile,
+    caller: Option<&Caller>,
+) -> switchboard_protocol::DiscoverResult {
     let versions: Vec<String> = server.revisions.all().iter().map(|revision| revision.to_string()).collect();
     let mut result = switchboard_protocol::DiscoverResult::new(versions, server.capabilities.clone());
-    result.instructions = server.instructions.get();
+    result.instructions = server.instructions.get(caller);
     let hints = server.hints;
     (result.ttl_ms, result.cache_scope) = (hints.ttl_ms, hints.cache_scope);
     result

@@ -165,7 +165,7 @@ fn built_in(
 ) -> Option<HandlerOutcome> {
     let (method, params) = (&*request.method, request.params.as_ref());
     let reply = match method {
-        "server/discover" => Ok(discover(server.profile()).into()),
+        "server/discover" => Ok(discover(server.profile(), channel.caller()).into()),
         "ping" => Ok(EmptyResult::default().into()),
         "subscriptions/listen" => match decode_params::<ListenParams>(method, params) {
             Ok(params) => return Some(listen(server, era, request, params.notifications, (channel, cancel))),
@@ -182,7 +182,7 @@ fn built_in(
             // Only revisions with sessions have these methods.
             let session = era.session()?;
             if method == "initialize" {
-                return Some(match initialize(server.profile(), session, params) {
+                return Some(match initialize(server.profile(), session, params, channel.caller()) {
                     Ok(result) => HandlerOutcome::now(result),
                     Err(error) => HandlerOutcome::Refused(error),
                 });
@@ -234,7 +234,13 @@ fn call_handler(
     };
     let logs = server.capabilities().logging.is_some();
     let of_extension = matches!(request, ServerRequest::Other { .. });
-    let options = ContextOptions { may_ask: asks, ask_within: server.limits().ask, logs, of_extension };
+    let options = ContextOptions {
+        may_ask: asks,
+        ask_within: server.limits().ask,
+        logs,
+        of_extension,
+        publisher: server.publisher.clone(),
+    };
     let cx = RequestContext::new(id, era.clone(), progress, (channel, cancel), options, questions);
     let context = cx.clone();
     match call_guarded(method, || server.handler().handle(request, cx)) {

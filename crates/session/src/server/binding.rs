@@ -89,9 +89,10 @@ impl Server {
             .unwrap_or_else(|| SubscriptionOutcome::Now(failed()))
     }
 
-    /// Returns whether an owner may follow a task.
-    pub(crate) fn may_follow(&self, task: &str, owner: Option<&str>) -> bool {
-        self.call_back("may_follow", |handler| handler.may_follow(task, owner)).unwrap_or(false)
+    /// Returns whether a caller may follow a task.
+    pub(crate) fn may_follow(&self, task: &str, channel: &dyn ReplyChannel) -> bool {
+        let caller = channel.caller();
+        self.call_back("may_follow", |handler| handler.may_follow_as(task, caller)).unwrap_or(false)
     }
 
     /// Returns the input schema of a tool whose arguments are mirrored in headers.

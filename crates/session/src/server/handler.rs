@@ -97,6 +97,11 @@ pub trait Handler: Send + Sync + 'static {
         true
     }
 
+    /// Returns whether this caller may follow a task; by default as [`Self::may_follow`].
+    fn may_follow_as(&self, task: &str, caller: Option<&Caller>) -> bool {
+        self.may_follow(task, caller.map(Caller::principal).as_deref())
+    }
+
     /// Called when the roots of a legacy client have changed.
     fn roots_changed(&self) {}
 
@@ -158,6 +163,10 @@ impl<H: Handler + ?Sized> Handler for Arc<H> {
 
     fn may_follow(&self, task: &str, owner: Option<&str>) -> bool {
         (**self).may_follow(task, owner)
+    }
+
+    fn may_follow_as(&self, task: &str, caller: Option<&Caller>) -> bool {
+        (**self).may_follow_as(task, caller)
     }
 
     fn roots_changed(&self) {

@@ -14,7 +14,7 @@ use tokio::task::JoinSet;
 
 use crate::era::serving::RequestEra;
 use crate::era::{ObservedSubscription, ObservedTask, ServerChange};
-use crate::request::{Caller, Cancel, ReplyChannel, SubscriptionGrant};
+use crate::request::{Cancel, ReplyChannel, SubscriptionGrant};
 use crate::server::layer::panic_error;
 use crate::server::publish::ChangeListener;
 use crate::server::subscribe::{SubscriptionOutcome, subscription_context};
@@ -28,10 +28,9 @@ pub(crate) fn listen(
     wanted: ListenFilter,
     (channel, cancel): (&Arc<dyn ReplyChannel>, &Arc<Cancel>),
 ) -> HandlerOutcome {
-    let owner = channel.caller().map(Caller::principal);
     // The methods that may ask a question are others.
     let cx = subscription_context(server, era, request, (channel, cancel), false);
-    let (accepted, subscriptions) = match accept(server, era, wanted, &cx, owner.as_deref()) {
+    let (accepted, subscriptions) = match accept(server, era, wanted, (&cx, &**channel)) {
         Ok(accepted) => accepted,
         Err(error) => return HandlerOutcome::later(ready(Err(error))),
     };
@@ -106,8 +105,7 @@ fn accept(
     server: &Server,
     era: &RequestEra,
     wanted: ListenFilter,
-    cx: &RequestContext,
-    owner: Option<&str>,
+    (cx, channel): (&RequestContext, &dyn ReplyChannel),
 ) -> Result<(ListenFilter, Vec<SubscriptionOutcome>), RpcError> {
     let ServerCapabilities { tools, prompts, resources, .. } = server.capabilities();
     let mut accepted = ListenFilter::new();
@@ -137,7 +135,7 @@ fn accept(
     if !wanted.task_ids.is_empty() && server.capabilities().has_extension(TASKS_EXTENSION) {
         era.require_extension(TASKS_EXTENSION)?;
         accepted.task_ids = wanted.task_ids;
-        accepted.task_ids.retain(|task| server.may_follow(task, owner));
+        accepted.task_ids.retain(|task| server.may_follow(task, channel));
     }
     Ok((accepted, subscriptions))
 }

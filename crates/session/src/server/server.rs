@@ -10,6 +10,7 @@ use crate::era::{
     SubscriptionObserver, UsedStates,
 };
 use crate::mux::ConnectionLimits;
+use crate::request::Caller;
 use crate::server::cached_result::ServerId;
 use crate::server::layer::{CatchPanic, Layer};
 use crate::server::{Handler, Publisher};
@@ -96,9 +97,9 @@ impl Server {
         &self.profile.capabilities
     }
 
-    /// Returns the instructions for the model.
+    /// Returns the instructions for the model, as a caller without an identity gets them.
     pub fn instructions(&self) -> Option<String> {
-        self.profile.instructions.get()
+        self.profile.instructions.get(None)
     }
 
     /// Returns the publisher of changes.
@@ -193,7 +194,16 @@ impl ServerBuilder {
 
     /// Computes the instructions anew for every client that asks for them; must not block.
     #[must_use]
-    pub fn instructions_from(mut self, compute: impl Fn() -> Option<String> + Send + Sync + 'static) -> Self {
+    pub fn instructions_from(self, compute: impl Fn() -> Option<String> + Send + Sync + 'static) -> Self {
+        self.instructions_for(move |_| compute())
+    }
+
+    /// As [`Self::instructions_from`], by the caller of the request.
+    #[must_use]
+    pub fn instructions_for(
+        mut self,
+        compute: impl Fn(Option<&Caller>) -> Option<String> + Send + Sync + 'static,
+    ) -> Self {
         self.instructions = Instructions::Computed(Arc::new(compute));
         self
     }

@@ -75,8 +75,13 @@ pub(crate) fn subscription_context(
     (channel, cancel): (&Arc<dyn ReplyChannel>, &Arc<Cancel>),
     may_ask: bool,
 ) -> RequestContext {
-    let options =
-        ContextOptions { may_ask, ask_within: server.limits().ask, logs: false, of_extension: false };
+    let options = ContextOptions {
+        may_ask,
+        ask_within: server.limits().ask,
+        logs: false,
+        of_extension: false,
+        publisher: server.publisher.clone(),
+    };
     let reply = (Arc::clone(channel), Arc::clone(cancel));
     RequestContext::new(request.id.clone(), era.clone(), None, reply, options, Questions::default())
 }

@@ -636,6 +636,11 @@ fn gateway() -> Vec<Row> {
         ),
         row("a parked call", minutes(parked.lifetime)),
         row(
+            "kept results: bytes in all, of one principal",
+            format!("{}, {}", size(options.results.total), size(options.results.per_principal)),
+        ),
+        row("a kept result", minutes(options.results.lifetime)),
+        row(
             "questions of one call at once",
             fixed("64 (*fixed*)", &[(&source("questions"), "MAX_QUESTIONS: usize = 64;")]),
         ),
@@ -666,6 +671,68 @@ fn gateway() -> Vec<Row> {
                     (&source("uri_template"), "MAX_URI: usize = 8 * 1024;"),
                 ],
             ),
+        ),
+    ]
+}
+
+fn gateway_views() -> Vec<Row> {
+    let row = |what, figure, lines: &[(&str, &str)]| {
+        let lines: Vec<_> =
+            lines.iter().map(|(file, line)| (format!("crates/gateway/src/{file}.rs"), *line)).collect();
+        let lines: Vec<_> = lines.iter().map(|(file, line)| (file.as_str(), *line)).collect();
+        Row { section: "Views of a gateway", what, figure: fixed(figure, &lines) }
+    };
+    vec![
+        row(
+            "views; their document",
+            "100; 1 MiB",
+            &[("view/view", "MAX_VIEWS: usize = 100;"), ("view/view", "MAX_DOCUMENT: usize = 1024 * 1024;")],
+        ),
+        row(
+            "the name of a view, of a tool in it",
+            "64, 128 characters",
+            &[("view/check", "MAX_VIEW_NAME: usize = 64;"), ("view/check", "MAX_TOOL_NAME: usize = 128;")],
+        ),
+        row(
+            "names of one list; one name",
+            "1,000; 1 KiB",
+            &[("view/select", "MAX_NAMES: usize = 1_000;"), ("view/select", "MAX_NAME: usize = 1_024;")],
+        ),
+        row(
+            "servers of a view, tools of a server, arguments of a tool with a table",
+            "1,000 each",
+            &[("view/check", "MAX_TABLES: usize = 1_000;")],
+        ),
+        row(
+            "a description or instructions; a fixed value",
+            "16 KiB; 64 KiB",
+            &[
+                ("view/check", "MAX_TEXT: usize = 16 * 1024;"),
+                ("view/check", "MAX_FIXED: usize = 64 * 1024;"),
+            ],
+        ),
+        row(
+            "the least size above which results are kept; the longest head",
+            "256 bytes; 64 KiB",
+            &[("view/check", "MIN_ABOVE: usize = 256;"), ("view/check", "MAX_HEAD: usize = 64 * 1024;")],
+        ),
+        row(
+            "calls under way of a view that was removed, in legacy sessions over HTTP",
+            "60 s",
+            &[("view_server", "END_TIMEOUT: Duration = Duration::from_secs(60);")],
+        ),
+        row(
+            "one part that `read_result` reads: by default, at most",
+            "8 KiB, 64 KiB",
+            &[
+                ("results/read", "DEFAULT_LENGTH: usize = 8 * 1024;"),
+                ("results/read", "MAX_LENGTH: usize = 64 * 1024;"),
+            ],
+        ),
+        row(
+            "a search of `read_result`: its text, places it returns",
+            "1 KiB, 20",
+            &[("results/read", "MAX_SEARCH: usize = 1_024;"), ("results/read", "MAX_PLACES: usize = 20;")],
         ),
     ]
 }
@@ -899,6 +966,7 @@ fn the_tables_of_limits_say_what_the_code_does() {
         servers(),
         many_servers(),
         gateway(),
+        gateway_views(),
         gateway_policy(),
     ];
     let mut expected: Vec<Row> = expected.into_iter().flatten().collect();

@@ -237,6 +237,7 @@ pub(crate) fn initialize(
     server: &ServerProfile,
     session: &Session,
     params: Option<&Raw>,
+    caller: Option<&Caller>,
 ) -> Result<InitializeResult, RpcError> {
     if session.is_open() {
         return Err(server.opening.already_initialized_error());
@@ -252,6 +253,6 @@ pub(crate) fn initialize(
     }
     let mut result =
         InitializeResult::new(revision.as_str(), server.capabilities.clone(), server.info.clone());
-    result.instructions = server.instructions.get();
+    result.instructions = server.instructions.get(caller);
     Ok(result)
 }

@@ -41,6 +41,13 @@ impl IncomingRequest {
         self.params()?.fields().find(|(found, _)| *found == name).map(|(_, value)| value)
     }
 
+    /// Returns a text of the `_meta` object, such as `traceparent`.
+    pub fn meta_text(&self, key: &str) -> Option<String> {
+        let meta = self.param("_meta")?;
+        let text = meta.fields().find(|(found, _)| *found == key)?.1.decode().ok();
+        text
+    }
+
     /// Returns the authenticated caller, where the binding knows it.
     pub fn caller(&self) -> Option<&Caller> {
         self.channel.caller()

@@ -206,7 +206,9 @@ async fn await_with_maintenance<T>(
     response: impl Future<Output = T>,
 ) -> T {
     let mut response = std::pin::pin!(response);
-    let mut tick = tokio::time::interval(session.maintenance_interval());
+    let every = session.maintenance_interval();
+    // Not at once: a timer that is due before all others wakes the runtime's driver for every request.
+    let mut tick = tokio::time::interval_at(tokio::time::Instant::now() + every, every);
     loop {
         tokio::select! {
             biased;

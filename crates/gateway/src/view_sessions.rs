@@ -1,0 +1,47 @@
+//! The legacy sessions of one view in the store of all: a session of one view is none of another, and none of a later view of
+//! the same name.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use switchboard_protocol::Raw;
+use switchboard_session::link::BoxFuture;
+use switchboard_transport::http::server::SessionStore;
+
+/// Keeps the sessions of one view under keys of their own.
+pub(crate) struct ViewSessionStore {
+    inner: Arc<dyn SessionStore>,
+    /// Random for each start of a view.
+    prefix: String,
+}
+
+impl ViewSessionStore {
+    pub(crate) fn new(inner: Arc<dyn SessionStore>) -> Self {
+        let mut bytes = [0; 16];
+        getrandom::fill(&mut bytes).expect("the system gives random bytes");
+        Self { inner, prefix: format!("view-{:032x}-", u128::from_le_bytes(bytes)) }
+    }
+
+    fn key(&self, id: &str) -> String {
+        format!("{}{id}", self.prefix)
+    }
+}
+
+impl SessionStore for ViewSessionStore {
+    fn save<'a>(&'a self, id: &'a str, memory: Raw, idle: Duration) -> BoxFuture<'a, ()> {
+        Box::pin(async move { self.inner.save(&self.key(id), memory, idle).await })
+    }
+
+    fn load<'a>(&'a self, id: &'a str) -> BoxFuture<'a, Option<Raw>> {
+        Box::pin(async move { self.inner.load(&self.key(id)).await })
+    }
+
+    fn remove<'a>(&'a self, id: &'a str) -> BoxFuture<'a, ()> {
+        Box::pin(async move { self.inner.remove(&self.key(id)).await })
+    }
+
+    /// Removes the sessions of all views: the store does not list them.
+    fn clear(&self) -> BoxFuture<'_, usize> {
+        self.inner.clear()
+    }
+}
