@@ -57,6 +57,13 @@ pub(crate) fn unknown_prompt(name: &str) -> RpcError {
     RpcError::invalid_params(format!("Unknown prompt: {name}"))
 }
 
+/// The error for a resource whose server announces no updates.
+pub(crate) fn not_subscribable(uri: &str) -> RpcError {
+    let data = Raw::from(serde_json::json!({ "uri": uri, "reason": "not_subscribable" }));
+    let message = format!("the server of {uri} does not announce updates; read it again instead");
+    RpcError::invalid_params(message).with_data(data)
+}
+
 /// The error for a task that does not exist, or not for this caller.
 pub(crate) fn unknown_task(id: &str) -> RpcError {
     RpcError::invalid_params(format!("Unknown task: {id}"))

@@ -8,7 +8,7 @@ use switchboard_protocol::{
     RpcError, ServerResult, TaskSupport, ToolAnnotations,
 };
 use switchboard_session::server::{
-    CachedResult, Caller, Handler, HandlerOutcome, Reply, RequestContext, ServerRequest,
+    CachedResult, Caller, Handler, HandlerOutcome, Reply, RequestContext, ServerRequest, SubscriptionOutcome,
 };
 
 use crate::access::AccessRequest;
@@ -21,6 +21,7 @@ use crate::read_result::{keep_result, read_kept_result};
 use crate::relay::{UpstreamRequest, UpstreamTarget, relay};
 use crate::resource_owner::{ResourceOwner, not_found};
 use crate::results::shorten;
+use crate::subscriptions::SubscribedResource;
 use crate::tasks;
 use crate::view::{LargeResults, READ_RESULT};
 use crate::view_state::ViewState;
@@ -84,13 +85,18 @@ impl Handler for GatewayHandler {
         self.state.subscribable(uri).map(drop)
     }
 
-    fn subscribed(&self, uri: &str) {
-        let owner = self.state.exposed().find_resource(uri).ok();
-        self.state.subscriptions.add(uri, owner, &self.state.gateway.host, &self.state.publisher);
-    }
-
-    fn unsubscribed(&self, uri: &str) {
-        self.state.subscriptions.remove(uri);
+    fn open_subscription(&self, uri: &str, cx: &RequestContext) -> SubscriptionOutcome {
+        if let Err(refused) = self.may_subscribe_as(uri, cx.caller()) {
+            return SubscriptionOutcome::Now(Err(refused));
+        }
+        let (state, cx, exposed) = (Arc::clone(&self.state), cx.clone(), uri.to_owned());
+        SubscriptionOutcome::later(async move {
+            let owner = state.exposed().find_resource(&exposed)?;
+            let host = &state.gateway.host;
+            let scope = state.gateway.sharing.scope(host, &cx, &owner.server).await?;
+            let resource = SubscribedResource { exposed, owner, scope };
+            state.subscriptions.open(host, &state.publisher, resource).await
+        })
     }
 
     fn roots_changed(&self) {

@@ -4,10 +4,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use parking_lot::Mutex;
-use switchboard_protocol::{Raw, RpcError};
+use switchboard_protocol::RpcError;
 use switchboard_session::server::{Caller, Publisher};
 use tokio::sync::watch;
 
+use crate::error::not_subscribable;
 use crate::exposed::Exposed;
 use crate::policy::Subject;
 use crate::resource_owner::ResourceOwner;
@@ -101,17 +102,14 @@ impl ViewState {
     /// When no server has it, or its server offers no subscriptions.
     pub(crate) fn subscribable(&self, uri: &str) -> Result<ResourceOwner, RpcError> {
         let owner = self.exposed().find_resource(uri)?;
-        let status = self.gateway.host.state(&owner.server).ok();
-        let info = status.as_ref().and_then(|status| status.session_info());
+        let info = self.gateway.host.session_info(&owner.server, None);
         let offers = info.is_none_or(|info| {
             info.capabilities.resources.as_ref().is_some_and(|resources| resources.subscribe == Some(true))
         });
         if offers {
             return Ok(owner);
         }
-        let data = Raw::from(serde_json::json!({ "uri": uri, "reason": "not_subscribable" }));
-        let message = format!("the server of {uri} does not announce updates; read it again instead");
-        Err(RpcError::invalid_params(message).with_data(data))
+        Err(not_subscribable(uri))
     }
 
     /// Announces that all lists have changed.

@@ -131,6 +131,13 @@ impl Handler for Upstream {
         }
     }
 
+    fn may_subscribe(&self, uri: &str) -> Result<(), RpcError> {
+        match uri {
+            "page://refused" => Err(RpcError::invalid_params("this page never changes")),
+            _ => Ok(()),
+        }
+    }
+
     fn subscribed(&self, _: &str) {
         self.shared.count("subscribed", 1);
     }

@@ -197,7 +197,7 @@ impl ConnectionTask {
             if let Some(lists) = lists {
                 kept.store(lists);
             }
-            listed = self.update_catalog(tools);
+            listed = self.update_catalog(tools, &mut health.refresh);
             subscription = changes;
         }
         self.slot.set_session(Some(session.clone()));
@@ -300,7 +300,7 @@ impl ConnectionTask {
         cause: Option<RefreshCause>,
         tools: ToolListResult,
     ) -> Option<ConnectionError> {
-        let listed = self.update_catalog(tools);
+        let listed = self.update_catalog(tools, &mut health.refresh);
         if let Err(failure) = &listed
             && failure.is_login_lost()
         {
@@ -308,7 +308,7 @@ impl ConnectionTask {
         }
         if let (Some(cause), Ok(list_change)) = (cause, &listed) {
             health.refresh.done(cause, *list_change);
-            if *list_change == ListChange::Unchanged {
+            if *list_change == ListChange::Unchanged && cause.is_announced() {
                 let (server, change) = (Arc::clone(&self.slot.name), Change::Tools);
                 self.shared.events.send(HostEvent::UnchangedList { server, change });
             }
@@ -318,8 +318,13 @@ impl ConnectionTask {
     }
 
     /// Updates the catalog with a new list. On failure the last good list stays.
-    fn update_catalog(&self, tools: ToolListResult) -> Result<ListChange, ConnectionError> {
+    fn update_catalog(
+        &self,
+        tools: ToolListResult,
+        refresh: &mut Refresh,
+    ) -> Result<ListChange, ConnectionError> {
         let listing = tools.map_err(ConnectionError::from)?;
+        refresh.set_lifetime(listing.lifetime.unwrap_or_default());
         let defects = ListDefects { rejected: &listing.rejected, cut: listing.cut.clone() };
         if self.shared.keeps_all_lists {
             let lifetime = listing.lifetime.unwrap_or_default();

@@ -506,6 +506,13 @@ fn many_servers() -> Vec<Row> {
                 ],
             ),
         ),
+        row(
+            "a list whose lifetime is over",
+            fixed(
+                "its lifetime, at least 10 s (*fixed*)",
+                &[(&refresh, "MIN_LIFETIME: Duration = Duration::from_secs(10);")],
+            ),
+        ),
         row("keyed sessions of a server, of a host (`SessionLimits`)", {
             let limits = switchboard::host::SessionLimits::default();
             format!("{}, {}", count(limits.per_server), count(limits.total))
