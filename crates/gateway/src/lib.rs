@@ -55,6 +55,7 @@ mod names;
 mod options;
 mod owned_tasks;
 mod page;
+mod page_cache;
 mod parked;
 pub mod policy;
 mod questions;
