@@ -1,7 +1,7 @@
 //! The exposed catalog: the lists of all servers as clients see them, for one revision of the host's catalog.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use std::time::Duration;
 
 use switchboard_host::{Catalog, ListLifetimes};
@@ -17,6 +17,7 @@ use crate::exposed_tool::{ExposedTool, ToolEntry};
 use crate::metrics::{GatewayMetrics, PageSource};
 use crate::names::{ItemKind, NamedItem, Naming, PrefixPolicy, WithheldItem, expose};
 use crate::page::{ListPage, page};
+use crate::page_cache::PageCache;
 use crate::policy::{Target, TargetKind};
 use crate::resource_owner::{OwnerTable, ResourceOwner, not_found};
 use crate::results::read_result_tool;
@@ -36,16 +37,16 @@ pub(crate) struct Exposed {
     pub(crate) warnings: Vec<ViewWarning>,
     /// The shortest lifetime over all servers.
     lifetimes: ListLifetimes,
-    /// The first page of each list, encoded once for all clients.
-    first_pages: FirstPages,
+    /// The pages that all clients see alike.
+    shared_pages: SharedPages,
 }
 
 #[derive(Default)]
-struct FirstPages {
-    tools: OnceLock<CachedResult>,
-    prompts: OnceLock<CachedResult>,
-    resources: OnceLock<CachedResult>,
-    templates: OnceLock<CachedResult>,
+struct SharedPages {
+    tools: PageCache,
+    prompts: PageCache,
+    resources: PageCache,
+    templates: PageCache,
 }
 
 /// A request for one page of a list.
@@ -92,7 +93,7 @@ impl Exposed {
             templates,
             owners,
             withheld,
-            first_pages: FirstPages::default(),
+            shared_pages: SharedPages::default(),
         }
     }
 
@@ -174,7 +175,7 @@ impl Exposed {
     /// When the cursor is not valid.
     pub(crate) fn tool_page(&self, request: &PageRequest<'_>) -> Result<CachedResult, RpcError> {
         let PageRequest { filter, .. } = request;
-        cached(&self.first_pages.tools, request, || {
+        cached(&self.shared_pages.tools, request, || {
             let shows = |_: &str, entry: &ToolEntry| match (entry, filter) {
                 (ToolEntry::OfServer(tool), Some(filter)) => {
                     filter.shows_tool(&tool.server, &tool.name, |trusted| tool.item.annotations(trusted))
@@ -203,7 +204,7 @@ impl Exposed {
     /// When the cursor is not valid.
     pub(crate) fn prompt_page(&self, request: &PageRequest<'_>) -> Result<CachedResult, RpcError> {
         let PageRequest { filter, .. } = request;
-        cached(&self.first_pages.prompts, request, || {
+        cached(&self.shared_pages.prompts, request, || {
             let shows = |_: &str, prompt: &NamedItem<Prompt>| {
                 filter
                     .as_ref()
@@ -228,7 +229,7 @@ impl Exposed {
     /// When the cursor is not valid.
     pub(crate) fn resource_page(&self, request: &PageRequest<'_>) -> Result<CachedResult, RpcError> {
         let PageRequest { filter, .. } = request;
-        cached(&self.first_pages.resources, request, || {
+        cached(&self.shared_pages.resources, request, || {
             let shows = |uri: &str, _: &Resource| {
                 filter.as_ref().is_none_or(|filter| self.shows_resource(filter, uri))
             };
@@ -247,7 +248,7 @@ impl Exposed {
     /// When the cursor is not valid.
     pub(crate) fn template_page(&self, request: &PageRequest<'_>) -> Result<CachedResult, RpcError> {
         let PageRequest { filter, .. } = request;
-        cached(&self.first_pages.templates, request, || {
+        cached(&self.shared_pages.templates, request, || {
             let shows = |text: &str, _: &ResourceTemplate| {
                 filter.as_ref().is_none_or(|filter| self.shows_template(filter, text))
             };
@@ -274,21 +275,25 @@ impl Exposed {
     }
 }
 
-/// Returns the first page from its cache, and builds every other page. A filtered page is of one caller.
+/// Returns a page from its cache. A filtered page is of one caller, and is built.
 fn cached(
-    first: &OnceLock<CachedResult>,
+    shared: &PageCache,
     request: &PageRequest<'_>,
     build: impl FnOnce() -> Result<CachedResult, RpcError>,
 ) -> Result<CachedResult, RpcError> {
-    let known = first.get().filter(|_| request.filter.is_none() && request.cursor.is_none());
+    let mut source = PageSource::Cache;
+    let build = || {
+        source = PageSource::Built;
+        build()
+    };
+    let page = match request.filter {
+        Some(_) => build(),
+        None => shared.get_or_build(request.cursor, build),
+    };
     if let Some(metrics) = request.metrics {
-        metrics.record_page(if known.is_some() { PageSource::Cache } else { PageSource::Built });
+        metrics.record_page(source);
     }
-    match known {
-        Some(page) => Ok(page.clone()),
-        None if request.filter.is_some() || request.cursor.is_some() => build(),
-        None => build().map(|page| first.get_or_init(|| page).clone()),
-    }
+    page
 }
 
 /// Returns the cache hints of a list. Private: servers may list different items for different users.

@@ -60,6 +60,7 @@ mod open_record;
 mod options;
 mod owned_tasks;
 mod page;
+mod page_cache;
 mod parked;
 pub mod policy;
 mod questions;
