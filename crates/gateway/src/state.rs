@@ -96,7 +96,7 @@ impl GatewayState {
                 running_calls: calls.running,
                 queued_calls: calls.queued,
                 reconnects: calls.reconnects,
-                processes: u64::from(self.host.child(&name).is_ok_and(|child| child.is_some())),
+                processes: self.host.process_count(&name).unwrap_or_default() as u64,
                 quarantined: count as u64,
                 name,
             })

@@ -21,6 +21,8 @@ Examples:
   switchboard gateway --http 127.0.0.1:8080 --api-keys keys.json
   # everything in one file, which is read again when it changes
   switchboard gateway --config gateway.toml
+  # one of its views, for a program that starts its servers
+  switchboard gateway --config gateway.toml --stdio --view support
   # then: switchboard tools --url unix:gateway.sock
   switchboard gateway --unix gateway.sock")]
 pub(crate) struct GatewayArgs {
@@ -36,6 +38,9 @@ pub(crate) struct GatewayArgs {
     /// Serve on stdin and stdout; the default if stdin is not a terminal
     #[arg(long, conflicts_with_all = ["http", "unix"])]
     pub(crate) stdio: bool,
+    /// Serve this view of the configuration file on stdin and stdout; over HTTP each view is at /mcp/NAME
+    #[arg(long, value_name = "NAME", requires = "config", conflicts_with_all = ["http", "unix"])]
+    pub(crate) view: Option<String>,
     /// Accept only HTTP requests with an API key of this file, which `switchboard key` manages
     #[arg(long, value_name = "FILE")]
     pub(crate) api_keys: Option<PathBuf>,

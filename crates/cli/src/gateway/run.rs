@@ -3,6 +3,7 @@
 use std::io::IsTerminal;
 
 use switchboard::gateway::audit::{AuditFile, AuditFileOptions, AuditLog, AuditOptions};
+use switchboard::gateway::view::View;
 use switchboard::gateway::{Gateway, GatewayOptions};
 
 use crate::args::GatewayArgs;
@@ -31,6 +32,7 @@ pub(crate) async fn run(args: &GatewayArgs) -> Result<(), CommandError> {
     let screen = Screen::new();
     let mut settings = GatewaySettings::load(args)?;
     check_has_client(&settings)?;
+    check_view(args, &settings)?;
     for error in &settings.servers.errors {
         screen.warn(&one_line(&error.to_string()));
     }
@@ -59,7 +61,7 @@ pub(crate) async fn run(args: &GatewayArgs) -> Result<(), CommandError> {
     let running = RunningGateway { gateway, options, verifier };
     let mut reloader = Reloader::new(args, settings, running, &screen);
     let served = tokio::select! {
-        served = serve(listeners, &mut reloader, signals) => served,
+        served = serve(listeners, &mut reloader, signals, args.view.as_deref()) => served,
         never = report_failures(events, uses_logins, &screen) => match never {},
         never = pins.follow(&host, &screen) => match never {},
         never = manifests.follow(&host) => match never {},
@@ -92,6 +94,27 @@ fn check_has_client(settings: &GatewaySettings) -> Result<(), CommandError> {
     }
     Err(CommandError::usage("a gateway is started by a client, or serves over HTTP")
         .hint("pass --http 127.0.0.1:8080, or --stdio to speak to it on this terminal"))
+}
+
+/// Checks that the view to be served exists, and that nothing else is served.
+fn check_view(args: &GatewayArgs, settings: &GatewaySettings) -> Result<(), CommandError> {
+    let Some(name) = &args.view else { return Ok(()) };
+    let listen = &settings.config.listen;
+    if listen.http.is_some() || listen.unix.is_some() {
+        return Err(CommandError::usage(
+            "--view serves one view on stdin and stdout, and the file listens on a socket",
+        )
+        .hint(format!("connect to /mcp/{} instead, or remove `listen` from the file", one_line(name))));
+    }
+    if settings.views.iter().any(|view| view.name() == name) {
+        return Ok(());
+    }
+    let names: Vec<&str> = settings.views.iter().map(View::name).collect();
+    let hint = match names.is_empty() {
+        true => "the file has no [views.NAME] tables; docs/gateway.md describes them".to_owned(),
+        false => format!("the views are {}", names.join(", ")),
+    };
+    Err(CommandError::usage(format!("there is no view {:?}", one_line(name))).hint(hint))
 }
 
 /// Returns the options of the gateway, and opens the audit log.

@@ -1,6 +1,7 @@
 //! Serves until a signal arrives, reloading meanwhile; then drains.
 
 use std::pin::Pin;
+use std::sync::Arc;
 use std::time::Duration;
 
 use switchboard::serve_stdio;
@@ -19,22 +20,27 @@ const STDOUT_TIMEOUT: Duration = Duration::from_millis(500);
 
 type Serving<'a> = Pin<&'a mut (dyn Future<Output = Result<(), CommandError>> + 'a)>;
 
-/// Serves on the listeners, or on stdin and stdout if there are none.
+/// Serves on the listeners, or on stdin and stdout if there are none: a view, or everything.
 ///
 /// # Errors
-/// Returns an error if stdin and stdout cannot be used, or a second signal arrived.
+/// Returns an error if the view does not exist, stdin and stdout cannot be used, or a second signal arrived.
 pub(crate) async fn serve(
     listeners: Listeners,
     reloader: &mut Reloader<'_>,
     mut signals: Signals,
+    view: Option<&str>,
 ) -> Result<(), CommandError> {
     let gateway = reloader.gateway().clone();
+    let server = match view {
+        Some(name) => gateway.view(name).ok_or_else(|| CommandError::usage("there is no such view"))?,
+        None => Arc::clone(gateway.server()),
+    };
     let handles = listeners.shutdown_handles();
     listeners.announce(reloader.settings(), reloader.screen());
     let is_stdio = listeners.is_empty();
     let serving = async {
         match is_stdio {
-            true => Ok(serve_stdio(gateway.server()).await?),
+            true => Ok(serve_stdio(&server).await?),
             false => {
                 listeners.serve(&gateway).await;
                 Ok(())
@@ -52,6 +58,10 @@ pub(crate) async fn serve(
                 _ => break,
             },
             () = reloader.next_change() => {}
+        }
+        if view.is_some_and(|name| gateway.view(name).is_none_or(|current| !Arc::ptr_eq(&current, &server))) {
+            reloader.screen().warn("the view that is served was removed, or offers something else now");
+            break;
         }
     }
     drain(serving, reloader, &handles, signals).await

@@ -20,6 +20,7 @@ mod gateway_example;
 mod gateway_listeners;
 mod gateway_program;
 mod gateway_shutdown;
+mod gateway_views;
 mod home;
 mod json;
 mod keys;

@@ -1,7 +1,7 @@
 // The frame of the console: header, navigation, and the page of the route.
 
 import type { ComponentChildren } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { Palette } from "./palette/palette";
 import { CallPage } from "./pages/call/call_page";
 import { CatalogPage } from "./pages/catalog/catalog_page";
@@ -124,9 +124,12 @@ function Nav({ state, page }: { state: ConsoleState; page: string }) {
   ];
   if (state.console.mode === "gateway") items.push(["gateway", "Gateway", GatewayIcon, 0]);
   const current = page === "questions" ? "call" : page;
+  const list = useRef<HTMLUListElement>(null);
+  // On narrow screens the navigation scrolls sideways.
+  useEffect(() => list.current?.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" }), [current]);
   return (
     <nav class="nav" aria-label="Pages">
-      <ul>
+      <ul ref={list}>
         {items.map(([name, label, Icon, count]) => (
           <li key={name}>
             <a href={href([name])} {...(name === current ? { "aria-current": "page" as const } : {})}>

@@ -16,10 +16,12 @@ mod task_upstream;
 mod upstream;
 
 mod access;
+mod bypass;
 mod calls;
 mod changes;
 mod faults;
 mod gaps;
+mod header_leak;
 mod hostile;
 mod lists;
 mod metrics;
@@ -51,10 +53,12 @@ fn main() -> ExitCode {
     }
     let trials: Vec<Trial> = [
         access::trials(),
+        bypass::trials(),
         calls::trials(),
         changes::trials(),
         faults::trials(),
         gaps::trials(),
+        header_leak::trials(),
         hostile::trials(),
         lists::trials(),
         metrics::trials(),

@@ -336,6 +336,14 @@ impl Host {
         Ok(self.inner.slot(name)?.child.get())
     }
 
+    /// Returns the number of child processes of a server, over all its sessions.
+    ///
+    /// # Errors
+    /// When there is no such server.
+    pub fn process_count(&self, name: &str) -> Result<usize, HostError> {
+        Ok(self.inner.slot(name)?.process_count())
+    }
+
     /// Returns the manifest of a server, so that it need not be started next time before it is used.
     ///
     /// # Errors

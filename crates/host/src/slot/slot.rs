@@ -141,9 +141,21 @@ pub(crate) enum InitialTools {
 }
 
 impl Slot {
-    /// Returns the metrics of its calls.
+    /// Returns the metrics of the calls of the server, over all its sessions.
     pub(crate) fn metrics(&self) -> CallMetrics {
-        self.meter.snapshot(self.limiter.load())
+        let (mut running, mut queued) = self.limiter.load();
+        for keyed in self.keyed.slots() {
+            let load = keyed.limiter.load();
+            (running, queued) = (running + load.0, queued + load.1);
+        }
+        self.meter.snapshot((running, queued))
+    }
+
+    /// Returns the number of processes of the server, over all its sessions.
+    pub(crate) fn process_count(&self) -> usize {
+        let keyed = self.keyed.slots();
+        let of_keyed = keyed.iter().filter(|slot| slot.child.get().is_some()).count();
+        of_keyed + usize::from(self.child.get().is_some())
     }
 
     pub(crate) fn new(name: Arc<str>, spec: ServerSpec, questions: QuestionRouter) -> Self {

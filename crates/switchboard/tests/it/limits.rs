@@ -646,7 +646,10 @@ fn gateway() -> Vec<Row> {
         ),
         row(
             "a question waits for others of its call",
-            fixed("25 ms (*fixed*)", &[(&source("relay"), "GATHER: Duration = Duration::from_millis(25);")]),
+            fixed(
+                "25 ms (*fixed*)",
+                &[(&source("held_exchange"), "GATHER: Duration = Duration::from_millis(25);")],
+            ),
         ),
         row(
             "instructions of one server, of all",
@@ -655,6 +658,47 @@ fn gateway() -> Vec<Row> {
                 &[
                     (&instructions, "MAX_OF_SERVER: usize = 4 * 1024;"),
                     (&instructions, "MAX_OF_ALL: usize = 16 * 1024;"),
+                ],
+            ),
+        ),
+        row(
+            "tasks that are listed and announced, of one caller, of all",
+            fixed(
+                "1,000, 10,000 (*fixed*), for a day",
+                &[
+                    (&source("owned_tasks"), "MAX_TASKS_PER_OWNER: usize = 1_000;"),
+                    (&source("owned_tasks"), "MAX_TASKS: usize = 10_000;"),
+                    (&source("tasks/create"), "LISTED: Duration = Duration::from_secs(24 * 60 * 60);"),
+                ],
+            ),
+        ),
+        row(
+            "an id that a server gives a task, the id of the gateway",
+            fixed(
+                "512 bytes, 4 KiB (*fixed*)",
+                &[
+                    (&source("tasks/task_handle"), "MAX_UPSTREAM_ID_BYTES: usize = 512;"),
+                    (&source("tasks/task_handle"), "MAX_BYTES: usize = 4 * 1024;"),
+                ],
+            ),
+        ),
+        row(
+            "the id of a task without a lifetime",
+            fixed(
+                "30 days (*fixed*)",
+                &[(
+                    &source("tasks/task_handle"),
+                    "DEFAULT_LIFETIME: Duration = Duration::from_secs(30 * 24 * 60 * 60);",
+                )],
+            ),
+        ),
+        row(
+            "clients asked to visit a URL, after their call",
+            fixed(
+                "1,000, 10 min (*fixed*)",
+                &[
+                    (&source("url_questions"), "MAX_QUESTIONS: usize = 1_000;"),
+                    (&source("url_questions"), "LIFETIME: Duration = Duration::from_secs(10 * 60);"),
                 ],
             ),
         ),
@@ -806,6 +850,16 @@ fn gateway_policy() -> Vec<Row> {
             "a text in a record, such as a name or URI",
             "1 KiB",
             &[("audit/record", "MAX_TEXT_BYTES: usize = 1024;")],
+        ),
+        row("resources in the record of a stream", "32", &[("audit/record", "MAX_URIS: usize = 32;")]),
+        row(
+            "servers, tools, rules with metrics of their own",
+            "256, 1,000, 1,000",
+            &[
+                ("metrics/gateway_metrics", "MAX_SERVERS: usize = 256;"),
+                ("metrics/gateway_metrics", "MAX_TOOLS: usize = 1_000;"),
+                ("metrics/gateway_metrics", "MAX_RULES: usize = 1_000;"),
+            ],
         ),
         row(
             "an audit file; files in all (`AuditFileOptions`)",

@@ -1,5 +1,6 @@
 // The fields of a form: one component for each kind of node.
 
+import type { ComponentChildren } from "preact";
 import { useId, useState } from "preact/hooks";
 import type { Json } from "../json/json";
 import { printJson } from "../json/print";
@@ -16,6 +17,8 @@ interface LabeledProps extends FieldProps {
   required: boolean;
   /** Removes the value where it may be absent. */
   onUnset: (() => void) | null;
+  /** More buttons beside the name. */
+  actions?: ComponentChildren;
 }
 
 /** A value with its name, description, problems and actions. */
@@ -40,6 +43,7 @@ export function LabeledField(props: LabeledProps) {
         <span class="muted small">{typeName(node)}{deprecated ? " · deprecated" : ""}</span>
         <span class="head-space" />
         <RawToggle {...props} node={node} />
+        {props.actions}
         {onUnset !== null && state.t !== "absent" && (
           <button type="button" class="button quiet tiny" aria-label={`Leave out ${name}`} onClick={onUnset}>Leave out</button>
         )}
@@ -177,6 +181,8 @@ function ObjectField(props: ControlProps & { node: FormNode & { kind: "object" }
     return <button type="button" class="button tiny" onClick={() => onChange(filled(initialState(set, props.schema, true)))}>Fill in</button>;
   }
   const extras = members.filter((member) => !node.members.some((spec) => spec.name === member.name));
+  // A schema that names its members and says nothing of others rarely wants others; JSON can still have them.
+  const canAdd = node.extra !== null && (node.members.length === 0 || node.extra !== true);
   const isLong = node.members.length > 40 && !showAll;
   const specs = isLong ? node.members.filter((spec, at) => spec.required || at < 20) : node.members;
   return (
@@ -190,7 +196,7 @@ function ObjectField(props: ControlProps & { node: FormNode & { kind: "object" }
       })}
       {isLong && <button type="button" class="button tiny" onClick={() => setShowAll(true)}>Show all {node.members.length} members</button>}
       {extras.map((extra) => <ExtraMember key={extra.key} {...props} members={members} at={members.indexOf(extra)} />)}
-      {node.extra !== null && (
+      {canAdd && (
         <button type="button" class="button tiny" onClick={() => onChange({ t: "object", members: [...members, { key: nextKey(), name: freshName(members), state: initialState(set, node.extra!, true) }] })}>
           Add a member
         </button>
@@ -259,13 +265,12 @@ function ArrayField(props: ControlProps & { node: FormNode & { kind: "array" } }
       {items.map((item, at) => {
         const own = [...path, at];
         return (
-          <div key={item.key} class="form-item">
-            <LabeledField set={set} schema={schemaAt(at)} name={String(at)} required={false} path={own} problems={inside(problems, own)} state={item.state} onUnset={null} onChange={(next) => replace(items.map((one, index) => (index === at ? { ...one, state: next } : one)))} />
-            <div class="buttons">
-              {at > 0 && node.prefix.length === 0 && <button type="button" class="button quiet tiny" aria-label={`Move item ${at} up`} onClick={() => move(at, at - 1)}>Up</button>}
-              <button type="button" class="button quiet tiny" aria-label={`Remove item ${at}`} onClick={() => replace(items.filter((_, index) => index !== at))}>Remove</button>
-            </div>
-          </div>
+            <LabeledField key={item.key} set={set} schema={schemaAt(at)} name={String(at)} required={false} path={own} problems={inside(problems, own)} state={item.state} onUnset={null} onChange={(next) => replace(items.map((one, index) => (index === at ? { ...one, state: next } : one)))} actions={
+              <>
+                {at > 0 && node.prefix.length === 0 && <button type="button" class="button quiet tiny" aria-label={`Move item ${at} up`} onClick={() => move(at, at - 1)}>Up</button>}
+                <button type="button" class="button quiet tiny" aria-label={`Remove item ${at}`} onClick={() => replace(items.filter((_, index) => index !== at))}>Remove</button>
+              </>
+            } />
         );
       })}
       {items.length === 0 && <span class="muted small">empty list</span>}

@@ -278,7 +278,7 @@ function limitsOf(schema: JsonObject, type: string): string | null {
     low !== null && high !== null ? `${low} to ${high}${unit}` : low !== null ? `at least ${units(low, unit)}` : high !== null ? `at most ${units(high, unit)}` : null;
   const parts: (string | null)[] = [];
   if (type === "string") {
-    parts.push(range(text("minLength"), text("maxLength"), " characters"), text("format"));
+    parts.push(range(text("minLength"), text("maxLength"), " characters"));
     const pattern = text("pattern");
     if (pattern !== null) parts.push(`matches ${pattern.length > 60 ? `${pattern.slice(0, 60)}…` : pattern}`);
   } else if (type === "number" || type === "integer") {

@@ -8,7 +8,6 @@ import { navigate } from "../state/router";
 import { consoleState } from "../state/session";
 import { useStore } from "../state/store";
 import { setTheme } from "../state/theme";
-import { visibleLine } from "../text/visible";
 import { Dialog } from "../ui/dialog";
 import { Badge } from "../ui/parts";
 import { Text } from "../ui/text";
@@ -53,7 +52,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
       <input class="field palette-input" type="text" role="combobox" aria-label="Search commands" aria-expanded="true" aria-controls="palette-list" aria-autocomplete="list" {...(shown.length > 0 ? { "aria-activedescendant": `palette-${active}` } : {})} placeholder="A page, server, tool, resource or prompt" autocomplete="off" spellcheck={false} autofocus value={text} onKeyDown={onKeyDown} onInput={(event) => { setText(event.currentTarget.value); setActive(0); }} />
       <ul class="palette-list" id="palette-list" role="listbox" aria-label="Commands" ref={list}>
         {shown.map((command, at) => (
-          <li key={`${command.kind} ${command.title} ${command.detail}`} id={`palette-${at}`} role="option" aria-selected={at === active} aria-label={visibleLine(`${command.kind} ${command.title} ${command.detail}`)} class={at === active ? "palette-row active" : "palette-row"} onMouseMove={() => setActive(at)} onClick={() => run(command)}>
+          <li key={`${command.kind} ${command.title} ${command.detail}`} id={`palette-${at}`} role="option" aria-selected={at === active} class={at === active ? "palette-row active" : "palette-row"} onMouseMove={() => setActive(at)} onClick={() => run(command)}>
             <Badge>{command.kind}</Badge>
             <span class="ellipsis"><Text value={command.title} max={120} /></span>
             <span class="head-space" />

@@ -60,6 +60,11 @@ export function Command({ text }: { text: string }) {
   );
 }
 
+/** A table that scrolls sideways on narrow screens, by keyboard too. */
+export function TableScroll({ children }: { children: ComponentChildren }) {
+  return <div class="table-scroll" tabIndex={0} role="group" aria-label="Table">{children}</div>;
+}
+
 interface SegmentsProps<T extends string> {
   label: string;
   options: readonly (readonly [T, ComponentChildren])[];

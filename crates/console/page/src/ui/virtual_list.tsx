@@ -10,8 +10,6 @@ interface VirtualListProps<T> {
   rowHeight: number;
   keyOf: (row: T) => string | number;
   render: (row: T) => ComponentChildren;
-  /** What a screen reader says of the row. */
-  labelOf: (row: T) => string;
   selected: string | number | null;
   onSelect: (row: T) => void;
   /** Stay at the end while rows are added. */
@@ -20,7 +18,7 @@ interface VirtualListProps<T> {
 }
 
 export function VirtualList<T>(props: VirtualListProps<T>) {
-  const { label, rows, rowHeight, keyOf, render, labelOf, selected, onSelect, follow = false, id } = props;
+  const { label, rows, rowHeight, keyOf, render, selected, onSelect, follow = false, id } = props;
   const box = useRef<HTMLDivElement>(null);
   const [view, setView] = useState({ top: 0, height: 600 });
   const [active, setActive] = useState(-1);
@@ -97,7 +95,7 @@ export function VirtualList<T>(props: VirtualListProps<T>) {
           return (
             <div
               key={keyOf(row)} id={`${id}-${at}`} role="option" aria-selected={keyOf(row) === selected} aria-posinset={at + 1} aria-setsize={rows.length}
-              aria-label={labelOf(row)} class={at === active ? "vlist-row active" : "vlist-row"} style={{ top: `${at * rowHeight}px`, height: `${rowHeight}px` }}
+              class={at === active ? "vlist-row active" : "vlist-row"} style={{ top: `${at * rowHeight}px`, height: `${rowHeight}px` }}
               onClick={() => { setActive(at); onSelect(row); }}
             >
               {render(row)}

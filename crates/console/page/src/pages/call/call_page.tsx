@@ -8,7 +8,6 @@ import { useCatalogRows } from "../../state/catalog";
 import type { ConsoleState } from "../../state/console_state";
 import { href, navigate, useRoute } from "../../state/router";
 import { clock } from "../../text/format";
-import { visibleLine } from "../../text/visible";
 import { Badge, Empty, Search } from "../../ui/parts";
 import { Text } from "../../ui/text";
 import { VirtualList } from "../../ui/virtual_list";
@@ -42,7 +41,6 @@ function Picker({ state }: { state: ConsoleState }) {
         {shown.length === 0 ? <Empty>Nothing matches.</Empty> : (
           <VirtualList
             id="targets" label="What can be called" rows={shown} rowHeight={36} keyOf={keyOf} selected={null} onSelect={open}
-            labelOf={(row) => visibleLine(`${row.type} ${idOf(row)} of ${row.server}`)}
             render={(row) => (
               <div class="target-row">
                 <Badge>{row.type}</Badge>

@@ -52,7 +52,7 @@ function Content({ request, value }: { request: CallRequest; value: JsonObject }
       {blocks.map((block, at) => <ContentBlock key={at} block={block} />)}
       {structured !== undefined && (
         <section class="card" aria-label="Structured content">
-          <div class="card-head"><h3>Structured content</h3></div>
+          <div class="card-head"><h2>Structured content</h2></div>
           <div class="card-body"><JsonTree value={structured} depth={4} /></div>
         </section>
       )}

@@ -47,7 +47,8 @@ export function RunBar({ label, request, hint, onStarted, readOnly }: RunBarProp
         {hint !== null && <span class="small warn-text">{hint}</span>}
         <span class="head-space" />
         {request !== null && (
-          <span class="buttons" role="group" aria-label="Copy the call">
+          <span class="buttons" role="group" aria-label="Copy the call as">
+            <span class="muted small">Copy as</span>
             <CopyButton text={() => asCommand(request)} label="Command" />
             <CopyButton text={() => asRust(request)} label="Rust" />
             <CopyButton text={() => asJson(request)} label="JSON" />

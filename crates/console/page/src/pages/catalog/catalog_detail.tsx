@@ -55,9 +55,9 @@ function ToolBody({ row, state }: { row: CatalogRow & { type: "tool" }; state: C
         {tab === "about" && <About detail={data} />}
         {tab === "schema" && (
           <div class="stack">
-            <h3>Arguments</h3>
+            <h2>Arguments</h2>
             <JsonText text={data.inputSchemaJson} depth={3} />
-            {data.outputSchemaJson !== null && <><h3>Structured result</h3><JsonText text={data.outputSchemaJson} depth={3} /></>}
+            {data.outputSchemaJson !== null && <><h2>Structured result</h2><JsonText text={data.outputSchemaJson} depth={3} /></>}
           </div>
         )}
         {tab === "definition" && <JsonText text={data.definitionJson} depth={2} />}

@@ -41,7 +41,7 @@ export function CatalogPage({ state }: { state: ConsoleState }) {
       <div class="list-pane">
         <div class="page-head">
           <h1>Catalog</h1>
-          <Segments<Kind> label="What to list" value={kind} options={KINDS.map((name) => [name, <>{name[0]!.toUpperCase() + name.slice(1)} <span class="muted small">{count(counts.get(name) ?? 0)}</span></>] as const)} onChange={(next) => navigate(["catalog", next], { q: text })} />
+          <Segments<Kind> label="What to list" value={kind} options={KINDS.map((name) => [name, <>{name[0]!.toUpperCase() + name.slice(1)} <span class="muted small wide-only">{count(counts.get(name) ?? 0)}</span></>] as const)} onChange={(next) => navigate(["catalog", next], { q: text })} />
         </div>
         <div class="bar">
           <Search label={`Search ${kind}`} placeholder={`Search, or server:files is:hidden tokens:>500`} value={text} onInput={setText} />
@@ -54,7 +54,6 @@ export function CatalogPage({ state }: { state: ConsoleState }) {
         {isLoading ? <Empty>Loading</Empty> : shown.length === 0 ? <Empty>{ofKind.length === 0 ? `No server offers ${kind}.` : "Nothing matches."}</Empty> : (
           <VirtualList
             id="catalog" label={kind} rows={shown} rowHeight={ROW_HEIGHT} keyOf={keyOf} selected={selected === undefined ? null : keyOf(selected)}
-            labelOf={(row) => visibleLine(`${idOf(row)} of ${row.server}${row.hidden === null ? "" : `, hidden: ${hiddenRule(row.hidden)}`}`)}
             onSelect={(row) => navigate(["catalog", kind, row.server, idOf(row)], { q: text })}
             render={(row) => <Row row={row} />}
           />

@@ -4,7 +4,7 @@ import { useState } from "preact/hooks";
 import { get } from "../../api/client";
 import type { AuditPage, AuditRow } from "../../api/types";
 import { count, dateAndTime, milliseconds } from "../../text/format";
-import { Badge, Empty, ErrorNote, Search } from "../../ui/parts";
+import { Badge, Empty, ErrorNote, Search, TableScroll } from "../../ui/parts";
 import { Text } from "../../ui/text";
 
 const PAGE = 100;
@@ -37,10 +37,10 @@ export function AuditSearch() {
       </form>
       {last !== null && records.length === 0 && <Empty>No record matches.</Empty>}
       {records.length > 0 && (
-        <div class="table-scroll"><table class="table">
+        <TableScroll><table class="table">
           <thead><tr><th scope="col">Time</th><th scope="col">Caller</th><th scope="col">Request</th><th scope="col">Outcome</th><th scope="col" class="number">Took</th></tr></thead>
           <tbody>{records.map((record, at) => <Record key={at} record={record} />)}</tbody>
-        </table></div>
+        </table></TableScroll>
       )}
       {last?.next != null && <div class="card-body"><button type="button" class="button" onClick={() => void fetch(last.next)}>Older records</button></div>}
     </section>

@@ -4,7 +4,7 @@ import { get } from "../../api/client";
 import type { GatewaySnapshot } from "../../api/types";
 import type { ConsoleState } from "../../state/console_state";
 import { dateAndTime, plural, relative } from "../../text/format";
-import { Badge, Empty, ErrorNote } from "../../ui/parts";
+import { Badge, Empty, ErrorNote, TableScroll } from "../../ui/parts";
 import { Text } from "../../ui/text";
 import { useFetch } from "../../ui/use_fetch";
 import { AuditSearch } from "./audit_search";
@@ -37,16 +37,16 @@ function GatewayBody({ gateway }: { gateway: GatewaySnapshot }) {
       {gateway.views.length > 0 && (
         <section class="card" aria-labelledby="gateway-views">
           <div class="card-head"><h2 id="gateway-views">Views</h2></div>
-          <div class="table-scroll"><table class="table">
+          <TableScroll><table class="table">
             <thead><tr><th scope="col">View</th><th scope="col">Path</th><th scope="col" class="number">Tools</th><th scope="col" class="number">Callers</th></tr></thead>
             <tbody>{gateway.views.map((view) => <tr key={view.name}><td><Text value={view.name} /></td><td class="mono"><Text value={view.path} /></td><td class="number">{view.tools}</td><td class="number">{view.callers}</td></tr>)}</tbody>
-          </table></div>
+          </table></TableScroll>
         </section>
       )}
       <section class="card" aria-labelledby="gateway-limits">
         <div class="card-head"><h2 id="gateway-limits">Limits</h2></div>
         {gateway.limits.length === 0 ? <Empty>No limit is configured.</Empty> : (
-          <div class="table-scroll"><table class="table">
+          <TableScroll><table class="table">
             <thead><tr><th scope="col">Limit</th><th scope="col">By</th><th scope="col">Allows</th><th scope="col">Used</th><th scope="col" class="number">Refused</th></tr></thead>
             <tbody>
               {gateway.limits.map((limit) => (
@@ -57,16 +57,16 @@ function GatewayBody({ gateway }: { gateway: GatewaySnapshot }) {
                 </tr>
               ))}
             </tbody>
-          </table></div>
+          </table></TableScroll>
         )}
       </section>
       {gateway.parked.length > 0 && (
         <section class="card" aria-labelledby="gateway-parked">
           <div class="card-head"><h2 id="gateway-parked">Parked questions</h2></div>
-          <div class="table-scroll"><table class="table">
+          <TableScroll><table class="table">
             <thead><tr><th scope="col">Caller</th><th scope="col">Call</th><th scope="col">Asked</th><th scope="col">Expires</th></tr></thead>
             <tbody>{gateway.parked.map((parked, at) => <tr key={at}><td><Text value={parked.principal ?? "anyone"} /></td><td class="mono"><Text value={`${parked.server}/${parked.name}`} /></td><td>{relative(parked.askedAtMs, now)}</td><td>{relative(parked.expiresAtMs, now)}</td></tr>)}</tbody>
-          </table></div>
+          </table></TableScroll>
         </section>
       )}
       {gateway.waitingForLogin.length > 0 && (

@@ -5,7 +5,7 @@ import type { LoginRow, Logins, LoginState, ServerSnapshot } from "../../api/typ
 import type { ConsoleState } from "../../state/console_state";
 import { href } from "../../state/router";
 import { relative } from "../../text/format";
-import { Badge, Empty, ErrorNote, Note, type Tone } from "../../ui/parts";
+import { Badge, Empty, ErrorNote, Note, TableScroll, type Tone } from "../../ui/parts";
 import { Text } from "../../ui/text";
 import { attempt } from "../../ui/toasts";
 import { useFetch } from "../../ui/use_fetch";
@@ -77,7 +77,7 @@ function LoginTable({ logins, state }: { logins: LoginRow[]; state: ConsoleState
   };
   const hasPrincipals = logins.some((login) => login.principal !== null);
   return (
-    <div class="table-scroll">
+    <TableScroll>
       <table class="table">
         <thead><tr>{hasPrincipals && <th scope="col">Caller</th>}<th scope="col">Server</th><th scope="col">Account</th><th scope="col">Issuer</th><th scope="col">State</th><th scope="col">Expires</th><th scope="col"><span class="visually-hidden">Actions</span></th></tr></thead>
         <tbody>
@@ -94,6 +94,6 @@ function LoginTable({ logins, state }: { logins: LoginRow[]; state: ConsoleState
           ))}
         </tbody>
       </table>
-    </div>
+    </TableScroll>
   );
 }

@@ -5,7 +5,7 @@ import type { Denial, PolicyRule, PolicySnapshot } from "../../api/types";
 import type { ConsoleState } from "../../state/console_state";
 import { dateAndTime } from "../../text/format";
 import { JsonText } from "../../ui/json_tree";
-import { Badge, Empty, ErrorNote, Note } from "../../ui/parts";
+import { Badge, Empty, ErrorNote, Note, TableScroll } from "../../ui/parts";
 import { Text } from "../../ui/text";
 import { useFetch } from "../../ui/use_fetch";
 import { DecisionTest } from "./decision_test";
@@ -57,7 +57,7 @@ function Rule({ rule }: { rule: PolicyRule }) {
 
 export function Denials({ denials }: { denials: Denial[] }) {
   return (
-    <div class="table-scroll">
+    <TableScroll>
       <table class="table">
         <thead><tr><th scope="col">Time</th><th scope="col">Caller</th><th scope="col">Target</th><th scope="col">Outcome</th><th scope="col">Why</th></tr></thead>
         <tbody>
@@ -72,6 +72,6 @@ export function Denials({ denials }: { denials: Denial[] }) {
           ))}
         </tbody>
       </table>
-    </div>
+    </TableScroll>
   );
 }

@@ -116,7 +116,7 @@ function Overview({ server }: { server: ServerSnapshot }) {
         <div class="tile"><strong>{tokens(server.tokens)}</strong><span>tokens</span></div>
       </div>
       <section class="card" aria-label="Calls">
-        <div class="card-head"><h3>Calls</h3><Sparkline samples={server.latency} label={`Latency of ${server.name}`} /></div>
+        <div class="card-head"><h2>Calls</h2><Sparkline samples={server.latency} label={`Latency of ${server.name}`} /></div>
         <div class="card-body">
           <dl class="facts">
             <dt>Calls</dt><dd>{plural(metrics.calls, "call")}, {metrics.failures} failed, {metrics.toolErrors} with a tool error</dd>
@@ -128,7 +128,7 @@ function Overview({ server }: { server: ServerSnapshot }) {
       {server.unmatchedRules.length > 0 && (
         <Note tone="warn">Rules that match none of its tools, probably misspelled: {server.unmatchedRules.map((rule) => <code key={rule}><Text value={rule} max={100} /> </code>)}</Note>
       )}
-      {session?.instructions != null && <section class="card" aria-label="Instructions"><div class="card-head"><h3>Instructions for the model</h3></div><div class="card-body"><Prose value={session.instructions} /></div></section>}
+      {session?.instructions != null && <section class="card" aria-label="Instructions"><div class="card-head"><h2>Instructions for the model</h2></div><div class="card-body"><Prose value={session.instructions} /></div></section>}
     </div>
   );
 }

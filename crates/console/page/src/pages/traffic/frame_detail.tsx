@@ -27,7 +27,7 @@ export function FrameDetail({ frame, frames, payload, onSelect, back }: FrameDet
       <div class="detail-head">
         <div><Back href={back}>Traffic</Back></div>
         <div class="title-row">
-          <h2 class="mono"><Text value={frame.method ?? frame.kind} max={120} /></h2>
+          <h1 class="mono"><Text value={frame.method ?? frame.kind} max={120} /></h1>
           <Badge>{frame.direction === "out" ? "to" : "from"} <Text value={frame.server} max={40} /></Badge>
           <Badge>{frame.kind}</Badge>
           <StatusBadge status={frame.status} />
@@ -43,7 +43,7 @@ export function FrameDetail({ frame, frames, payload, onSelect, back }: FrameDet
       {payload === null ? <FetchedPayload key={frame.frame} frame={frame} /> : <Payload text={payload} />}
       {related.length > 1 && (
         <section class="card" aria-label="Frames of the same call">
-          <div class="card-head"><h3>Same {frame.call === null ? "exchange" : "call"}</h3></div>
+          <div class="card-head"><h2>Same {frame.call === null ? "exchange" : "call"}</h2></div>
           <ul class="rows">
             {related.slice(0, 50).map((other) => (
               <li key={other.frame}>
@@ -78,7 +78,7 @@ function FetchedPayload({ frame }: { frame: Frame }) {
 function Payload({ text }: { text: string }) {
   return (
     <section class="card" aria-label="Payload">
-      <div class="card-head"><h3>Payload</h3><CopyButton text={text} label="Copy as it is" /></div>
+      <div class="card-head"><h2>Payload</h2><CopyButton text={text} label="Copy as it is" /></div>
       <div class="card-body"><JsonText text={text} depth={4} copy={false} /></div>
     </section>
   );

@@ -8,7 +8,6 @@ import { parseFilter } from "../../filter/filter";
 import { href, navigate, replaceRoute, useRoute } from "../../state/router";
 import { traffic } from "../../state/session";
 import { bytes, clock, count, milliseconds } from "../../text/format";
-import { visibleLine } from "../../text/visible";
 import { InIcon, OutIcon } from "../../ui/icons";
 import { Empty, Note, Search, Segments } from "../../ui/parts";
 import { Text } from "../../ui/text";
@@ -120,7 +119,6 @@ function FrameTable({ frames, selected, onSelect, follow }: FrameTableProps) {
       <div class="frame-row frame-head" aria-hidden="true"><span>Time</span><span /><span>Server</span><span>Method</span><span class="wide-only">Target</span><span class="number wide-only">Call</span><span class="number wide-only">Size</span><span class="number">ms</span><span>Status</span></div>
       <VirtualList
         id="frames" label="Frames" rows={frames} rowHeight={28} keyOf={(frame) => frame.frame} selected={selected} onSelect={onSelect} follow={follow}
-        labelOf={(frame) => visibleLine(`${clock(frame.atMs)} ${frame.direction === "out" ? "to" : "from"} ${frame.server}, ${frame.kind} ${frame.method ?? ""} ${frame.target ?? ""}${frame.status === null ? "" : `, ${frame.status}`}`)}
         render={(frame) => <FrameRow frame={frame} />}
       />
     </>
@@ -130,8 +128,8 @@ function FrameTable({ frames, selected, onSelect, follow }: FrameTableProps) {
 function FrameRow({ frame }: { frame: Frame }) {
   return (
     <div class={`frame-row ${frame.kind} ${frame.status ?? ""}`}>
-      <span class="muted">{clock(frame.atMs, true)}</span>
-      <span class={`direction ${frame.direction}`}>{frame.direction === "out" ? <OutIcon /> : <InIcon />}</span>
+      <span class="muted">{clock(frame.atMs)}<span class="wide-only">{clock(frame.atMs, true).slice(8)}</span></span>
+      <span class={`direction ${frame.direction}`}>{frame.direction === "out" ? <OutIcon /> : <InIcon />}<span class="visually-hidden">{frame.direction === "out" ? "to" : "from"}</span></span>
       <span class="ellipsis"><Text value={frame.server} max={40} /></span>
       <span class="mono ellipsis"><Text value={frame.method ?? frame.kind} max={60} /></span>
       <span class="mono ellipsis muted wide-only"><Text value={frame.target ?? ""} max={80} /></span>
