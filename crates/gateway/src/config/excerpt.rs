@@ -92,7 +92,7 @@ mod tests {
     fn the_rest_of_the_document_is_left_out() {
         let text = "[policy]\ndefault = \"deny\"\n[[policy.rule]]\neffect = \"allow\"\n[servers.a]\nenv = { T = \"s3cret\" }\n";
         let policy = excerpt(text, "policy").unwrap();
-        assert_eq!(policy, r#""policy" = {"default"="deny","rule"=[{"effect"="allow",},]}"#);
+        assert_eq!(policy, r#""policy" = {"default"="deny","rule"=[{"effect"="allow"},]}"#);
         assert_eq!(excerpt(text, "views"), None);
     }
 }
