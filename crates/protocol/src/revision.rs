@@ -71,6 +71,16 @@ pub enum Era {
     Modern,
 }
 
+impl Era {
+    /// Returns the era as a word, for labels.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Legacy => "legacy",
+            Self::Modern => "modern",
+        }
+    }
+}
+
 /// The error of an unknown protocol version.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnknownRevision(pub String);

@@ -6,7 +6,6 @@ use std::sync::Arc;
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::{DescriptorEncoder, EncodeLabelSet, MetricEncoder, NoLabelSet};
 use prometheus_client::metrics::MetricType;
-use switchboard_protocol::{Era, Revision};
 
 use super::gateway_metrics::SnapshotSource;
 use super::snapshot::{GatewaySnapshot, UpstreamSnapshot};
@@ -61,8 +60,11 @@ fn encode_upstreams(encoder: &mut DescriptorEncoder<'_>, upstreams: &[UpstreamSn
     let mut metric = encoder.encode_descriptor("upstream_era", help, None, MetricType::Gauge)?;
     for upstream in upstreams {
         let Some(revision) = upstream.revision else { continue };
-        let labels =
-            [("server", upstream.name.as_str()), ("era", era(revision)), ("revision", revision.as_str())];
+        let labels = [
+            ("server", upstream.name.as_str()),
+            ("era", revision.era().as_str()),
+            ("revision", revision.as_str()),
+        ];
         one(&mut metric, &labels)?;
     }
     let gauges: [(&str, &str, ReadNumber); 4] = [
@@ -116,11 +118,4 @@ fn one(metric: &mut MetricEncoder<'_>, labels: &impl EncodeLabelSet) -> fmt::Res
 
 fn to_gauge(value: u64) -> i64 {
     i64::try_from(value).unwrap_or(i64::MAX)
-}
-
-fn era(revision: Revision) -> &'static str {
-    match revision.era() {
-        Era::Legacy => "legacy",
-        Era::Modern => "modern",
-    }
 }
