@@ -4,6 +4,7 @@
 //! begins with `not run:`; the tests never pass without the programs.
 
 mod chromium;
+mod current_node;
 mod debian;
 mod node;
 mod python;
@@ -16,7 +17,7 @@ use std::time::Instant;
 use crate::command::TaskError;
 use crate::project::Project;
 
-pub(crate) use node::{ci, machine_major};
+pub(crate) use node::{ci, machine_major, packaged};
 pub(crate) use python::venv;
 
 /// Paths of the installed programs.
@@ -24,6 +25,7 @@ pub(crate) use python::venv;
 pub(crate) struct Peers {
     /// Directory with `node_modules`.
     node: PathBuf,
+    current_node: current_node::CurrentNode,
     /// A virtual environment; the servers are in its `bin`.
     python: PathBuf,
     rmcp: rmcp::Binaries,
@@ -33,13 +35,16 @@ pub(crate) struct Peers {
 
 impl Peers {
     /// Returns the environment variables for the tests.
-    pub(crate) fn environment(&self) -> [(&'static str, &PathBuf); 8] {
+    pub(crate) fn environment(&self) -> [(&'static str, &PathBuf); 11] {
         [
             ("SWITCHBOARD_INTEROP_NODE", &self.node),
+            ("SWITCHBOARD_INTEROP_CURRENT_NODE", &self.current_node.folder),
+            ("SWITCHBOARD_INTEROP_CURRENT_NODE_PROGRAM", &self.current_node.program),
             ("SWITCHBOARD_INTEROP_PYTHON", &self.python),
             ("SWITCHBOARD_INTEROP_RMCP_SERVER", &self.rmcp.server),
             ("SWITCHBOARD_INTEROP_RMCP_CLIENT", &self.rmcp.client),
             ("SWITCHBOARD_INTEROP_RMCP_ASSISTANT_CLIENT", &self.rmcp.assistant_client),
+            ("SWITCHBOARD_INTEROP_RMCP_GATEWAY_CLIENT", &self.rmcp.gateway_client),
             ("SWITCHBOARD_INTEROP_RMCP_LOGIN_CLIENT", &self.rmcp.login_client),
             ("SWITCHBOARD_INTEROP_RMCP_OLD_SERVER", &self.rmcp.old_server),
             ("SWITCHBOARD_INTEROP_CHROMIUM", &self.chromium),
@@ -55,6 +60,7 @@ pub(crate) fn install(project: &Project) -> Result<Peers, TaskError> {
     Ok(Peers {
         rmcp: part("rmcp programs", || rmcp::install(project, &directory))?,
         node: part("npm servers", || node::install(project, &directory))?,
+        current_node: part("npm clients", || current_node::install(project, &directory))?,
         python: part("PyPI servers", || python::install(project, &directory))?,
         chromium: part("browser", chromium::install)?,
     })

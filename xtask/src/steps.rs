@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use crate::bench::{self, CheckOutcome};
 use crate::command::{self, TaskError};
 use crate::conformance;
+use crate::console_page;
 use crate::interop;
 use crate::project::Project;
 use crate::schema_suite;
@@ -41,6 +42,11 @@ const STEPS: &[Step] = &[
         name: "scaffold",
         what: "projects of `switchboard new` build and pass their tests",
         run: scaffold,
+    },
+    Step {
+        name: "console-page",
+        what: "types, tests and committed build of the console's page",
+        run: console_page_step,
     },
     Step { name: "interop-install", what: "programs the interop tests talk to", run: interop_install },
     Step { name: "interop", what: "tests against programs that others wrote", run: interop_tests },
@@ -129,6 +135,11 @@ fn fmt(project: &Project) -> Result<StepOutcome, TaskError> {
 
 fn tidy_step(project: &Project) -> Result<StepOutcome, TaskError> {
     tidy::run(project)?;
+    Ok(StepOutcome::Passed)
+}
+
+fn console_page_step(project: &Project) -> Result<StepOutcome, TaskError> {
+    console_page::check(project)?;
     Ok(StepOutcome::Passed)
 }
 

@@ -1,5 +1,6 @@
 //! The command line of `switchboard`, parsed but not resolved.
 
+mod audit;
 mod completions;
 mod demo;
 mod gateway;
@@ -20,9 +21,10 @@ use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::error::{CommandError, ErrorFormat};
 
+pub(crate) use audit::AuditArgs;
 pub(crate) use completions::{CompletionsArgs, ManArgs};
 pub(crate) use demo::{DemoArgs, DemoServerArgs};
-pub(crate) use gateway::GatewayArgs;
+pub(crate) use gateway::{GatewayArgs, PlanArgs};
 pub(crate) use http_server::HttpServerArgs;
 pub(crate) use key::{KeyAction, KeyArgs, KeyCreateArgs, KeyRevokeArgs};
 pub(crate) use login::{AccountsArgs, LoginArgs, LogoutArgs};
@@ -128,8 +130,12 @@ pub(crate) enum Command {
     Accounts(AccountsArgs),
     /// Serve all configured servers as one MCP server, on stdin and stdout or over HTTP
     Gateway(GatewayArgs),
+    /// Show what a changed configuration of a gateway would change, before it is applied
+    Plan(PlanArgs),
     /// Check the policy of a gateway, and tell what it decides about a call
     Policy(PolicyArgs),
+    /// Filter the audit log of a gateway, and export it
+    Audit(AuditArgs),
     /// Create, list and revoke the API keys of a service
     Key(KeyArgs),
     /// Explain why a tool is missing or refused, or why a server refuses your login
@@ -186,6 +192,7 @@ impl Command {
                 PolicyAction::Check(args) => args.json,
                 PolicyAction::Test(args) => args.json,
             },
+            Self::Plan(args) => args.json,
             Self::Key(args) => args.action.file().json,
             Self::Why(args) => args.json,
             Self::Ps(args) => args.json,
@@ -200,6 +207,7 @@ impl Command {
             | Self::Completions(_)
             | Self::Man(_)
             | Self::Gateway(_)
+            | Self::Audit(_)
             | Self::Demo(_)
             | Self::DemoServer(_) => false,
         };

@@ -7,6 +7,7 @@
 //!                            ├─ login (stored OAuth tokens, and the login itself)
 //!                            └─ expand (variables in arguments)
 //!                     ├▶ configured_servers ─▶ a host with the servers of the configuration files
+//!                     ├▶ gateway ─▶ a host behind listeners, reloaded and drained
 //!                     └▶ scaffold: new service projects; `design` and `quickstart` read their designs
 //! ```
 //!
@@ -24,10 +25,12 @@ mod elicitation;
 mod environment;
 mod error;
 mod expand;
+mod gateway;
 mod http_server;
 mod login;
 mod nearest;
 mod output;
+mod plan;
 mod processes;
 mod provider_advice;
 mod remote;

@@ -10,13 +10,18 @@ use switchboard::client::{HttpBinding, HttpLimits};
 use switchboard::transport::http::client::{
     EndpointError, HeaderHelper, HeaderHelperError, is_reserved_header,
 };
-use switchboard::transport::http_client::{Address, AddressError, Authorizer, Bearer, Secret};
+use switchboard::transport::http_client::{
+    Address, AddressError, Authorizer, Bearer, HttpClientOptions, Secret,
+};
 
 use crate::args::{HttpTransport, RemoteArgs, SessionOptions};
 use crate::error::{CommandError, ExitKind};
 use crate::expand::Expander;
 use crate::login::{AccountSelector, open_logins};
 use crate::output::Screen;
+
+/// The URL of a server behind a Unix socket.
+const SOCKET_URL: &str = "http://localhost/mcp";
 
 /// A server at a URL, ready to connect.
 pub(crate) struct RemoteEndpoint {
@@ -39,11 +44,17 @@ pub(crate) async fn resolve_endpoint(
     options: &SessionOptions,
 ) -> Result<RemoteEndpoint, CommandError> {
     let expander = Expander::default();
-    let mut http = Http::new(expander.expand("--url", url)?).binding(match remote.transport {
-        HttpTransport::Auto => HttpBinding::Auto,
-        HttpTransport::Http => HttpBinding::Streamable,
-        HttpTransport::Sse => HttpBinding::Sse,
-    });
+    let url = &expander.expand("--url", url)?;
+    let socket = url.strip_prefix("unix:");
+    let mut http =
+        Http::new(if socket.is_some() { SOCKET_URL } else { url }).binding(match remote.transport {
+            HttpTransport::Auto => HttpBinding::Auto,
+            HttpTransport::Http => HttpBinding::Streamable,
+            HttpTransport::Sse => HttpBinding::Sse,
+        });
+    if let Some(path) = socket {
+        http = http.options(HttpClientOptions::default().with_unix_socket(path));
+    }
     if remote.allow_http {
         http = http.allow_plain_http();
     }
@@ -59,7 +70,9 @@ pub(crate) async fn resolve_endpoint(
         headers.append(name, value);
     }
     secrets.extend(expander.into_values());
-    if let Some(authorizer) = authorizer(remote, &address, options, &mut headers, &mut secrets).await? {
+    if socket.is_none()
+        && let Some(authorizer) = authorizer(remote, &address, options, &mut headers, &mut secrets).await?
+    {
         http = http.authorizer(authorizer);
     }
     if let Some(bytes) = options.max_message {
@@ -71,7 +84,7 @@ pub(crate) async fn resolve_endpoint(
         // The value was created from a string.
         http = http.header(name.as_str(), value.to_str().unwrap_or_default());
     }
-    let has_own = remote.bearer_env.is_some() || remote.header_helper.is_some();
+    let has_own = socket.is_some() || remote.bearer_env.is_some() || remote.header_helper.is_some();
     let uses_login = !has_own && !headers.contains_key(AUTHORIZATION);
     Ok(RemoteEndpoint { http, address, secrets, uses_login })
 }

@@ -186,7 +186,7 @@ impl OwnedExchange for TappedExchange {
             Poll::Ready(Ok(ExchangeEvent::Notification(note))) => observe_note(&this.observer, note),
             Poll::Ready(Ok(ExchangeEvent::Upcall(upcall))) => observe_upcall(&this.observer, upcall),
             // The session gets it too, and is observed there.
-            Poll::Ready(Ok(ExchangeEvent::Observed(_))) => {}
+            Poll::Ready(Ok(ExchangeEvent::Observed(_) | ExchangeEvent::ObservedByAll(_))) => {}
             Poll::Ready(Ok(ExchangeEvent::Done(outcome))) => {
                 this.is_over = true;
                 observe(&this.observer, Direction::In, &TracedMessage::answer(&this.id, outcome.as_ref()));

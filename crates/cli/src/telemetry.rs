@@ -3,20 +3,25 @@
 //! Invariant: without `OTEL_EXPORTER_OTLP_ENDPOINT` nothing is collected or sent. Arguments and results of calls are
 //! never included.
 
+use std::collections::HashMap;
 use std::fmt;
 use std::pin::Pin;
 
 use bytes::Bytes;
 use opentelemetry::metrics::MeterProvider as _;
+use opentelemetry::propagation::TextMapPropagator;
 use opentelemetry::trace::TracerProvider as _;
 use opentelemetry_http::HttpError;
 use opentelemetry_otlp::{MetricExporter, SpanExporter, WithHttpConfig};
 use opentelemetry_sdk::Resource;
 use opentelemetry_sdk::metrics::SdkMeterProvider;
+use opentelemetry_sdk::propagation::TraceContextPropagator;
 use opentelemetry_sdk::trace::SdkTracerProvider;
 use switchboard::Host;
-use switchboard::host::CallMetrics;
+use switchboard::gateway::TraceParent;
+use switchboard::host::{CallMetrics, TraceContext, TraceHeaders};
 use switchboard::transport::http_client::{Address, HttpClient, HttpClientOptions, PlainHttp, Request};
+use tracing_opentelemetry::OpenTelemetrySpanExt;
 use tracing_subscriber::layer::SubscriberExt;
 
 use crate::error::{CommandError, ExitKind};
@@ -39,7 +44,7 @@ impl Telemetry {
     /// # Errors
     /// Returns an error if the collector's URL is not valid.
     pub(crate) fn start(host: &Host) -> Result<Option<Self>, CommandError> {
-        if std::env::var_os(ENDPOINT).is_none_or(|endpoint| endpoint.is_empty()) {
+        if !is_configured() {
             return Ok(None);
         }
         let config_error = |error: &dyn fmt::Display| {
@@ -78,6 +83,34 @@ impl Telemetry {
             counted.and(traced).map_err(|error| error.to_string())
         });
         sent.await.unwrap_or_else(|error| Err(error.to_string()))
+    }
+}
+
+/// Returns whether a collector is configured.
+pub(crate) fn is_configured() -> bool {
+    std::env::var_os(ENDPOINT).is_some_and(|endpoint| !endpoint.is_empty())
+}
+
+/// The W3C trace context of spans: from clients, and to servers.
+#[derive(Debug)]
+pub(crate) struct TracePropagation;
+
+impl TraceContext for TracePropagation {
+    fn current(&self) -> Option<TraceHeaders> {
+        let mut headers = HashMap::new();
+        TraceContextPropagator::new().inject_context(&tracing::Span::current().context(), &mut headers);
+        let parent = headers.remove("traceparent")?;
+        Some(TraceHeaders { parent, state: headers.remove("tracestate").filter(|state| !state.is_empty()) })
+    }
+}
+
+impl TraceParent for TracePropagation {
+    fn set_parent(&self, span: &tracing::Span, parent: &TraceHeaders) {
+        let state = parent.state.iter().map(|state| ("tracestate".to_owned(), state.clone()));
+        let headers: HashMap<String, String> =
+            [("traceparent".to_owned(), parent.parent.clone())].into_iter().chain(state).collect();
+        // A span that is not exported has no parent.
+        let _ = span.set_parent(TraceContextPropagator::new().extract(&headers));
     }
 }
 

@@ -12,17 +12,40 @@ use switchboard_protocol::{Implementation, Meta, Raw, RpcError, ServerResult, To
 use switchboard_session::server::{Reply, RequestContext};
 use switchboard_transport::http::server::ClientAddress;
 
-use crate::audit::{AuditEntry, AuditLog, AuditOutcome, AuditRecord};
+use crate::audit::{AuditLog, AuditOutcome, AuditRecord};
+use crate::drain::DrainState;
 use crate::limits::{Operation, RateLimited, RateLimiter};
+use crate::metrics::{GatewayMetrics, MeteredTarget, RequestMeter};
+use crate::open_record::OpenRecord;
 use crate::options::GatewayOptions;
 use crate::policy::{Decision, Effect, Policy, Subject, Target, TargetKind};
 
 /// The policy, the limits and the audit log of a gateway.
 pub(crate) struct Access {
     // Held for a clone, never across an await.
-    policy: RwLock<Arc<Policy>>,
+    rules: RwLock<Arc<AccessRules>>,
+    /// Whether limits or an audit log may be added later.
+    is_replaceable: bool,
+    pub(crate) drain: DrainState,
+    metrics: Option<Arc<GatewayMetrics>>,
+}
+
+/// The part of [`Access`] that is replaced as a whole.
+#[derive(Clone)]
+struct AccessRules {
+    policy: Arc<Policy>,
     limits: Option<Arc<RateLimiter>>,
     audit: Option<AuditLog>,
+}
+
+impl AccessRules {
+    fn new(options: &GatewayOptions) -> Self {
+        Self {
+            policy: Arc::clone(&options.policy),
+            limits: options.limits.clone().filter(|limits| !limits.is_empty()),
+            audit: options.audit.clone(),
+        }
+    }
 }
 
 /// A request for a target.
@@ -38,22 +61,48 @@ pub(crate) struct AccessRequest<'a> {
 
 impl Access {
     pub(crate) fn new(options: &GatewayOptions) -> Self {
-        let limits = options.limits.clone().filter(|limits| !limits.is_empty());
-        Self { policy: RwLock::new(Arc::clone(&options.policy)), limits, audit: options.audit.clone() }
+        Self {
+            rules: RwLock::new(Arc::new(AccessRules::new(options))),
+            is_replaceable: options.is_replaceable,
+            drain: DrainState::default(),
+            metrics: options.metrics.clone(),
+        }
+    }
+
+    fn rules(&self) -> Arc<AccessRules> {
+        Arc::clone(&self.rules.read())
     }
 
     fn policy(&self) -> Arc<Policy> {
-        Arc::clone(&self.policy.read())
+        Arc::clone(&self.rules.read().policy)
     }
 
     /// Replaces the policy for all requests that arrive from now on.
     pub(crate) fn set_policy(&self, policy: Policy) {
-        *self.policy.write() = Arc::new(policy);
+        let mut rules = self.rules.write();
+        *rules = Arc::new(AccessRules { policy: Arc::new(policy), ..AccessRules::clone(&rules) });
     }
 
-    /// Returns whether requests other than calls have to be limited or recorded.
+    /// Replaces policy, limits and audit log for all requests that arrive from now on.
+    pub(crate) fn replace(&self, options: &GatewayOptions) {
+        *self.rules.write() = Arc::new(AccessRules::new(options));
+    }
+
+    /// Returns whether requests other than calls have to be limited or recorded, now or after a replacement.
     pub(crate) fn has_layer(&self) -> bool {
-        self.limits.is_some() || self.audit.is_some()
+        let rules = self.rules.read();
+        let is_recorded = rules.audit.is_some() || self.metrics.is_some();
+        self.is_replaceable || rules.limits.is_some() || is_recorded
+    }
+
+    /// Returns where requests are counted.
+    pub(crate) fn metrics(&self) -> Option<&Arc<GatewayMetrics>> {
+        self.metrics.as_ref()
+    }
+
+    /// Returns the audit log.
+    pub(crate) fn audit(&self) -> Option<AuditLog> {
+        self.rules.read().audit.clone()
     }
 
     /// Returns the filter of lists for a caller; `None` if everything is shown.
@@ -83,22 +132,28 @@ impl Access {
     ) -> Reply {
         let AccessRequest { subject, method, target, arguments, meta, unknown } = request;
         let decision = self.policy().decide(&subject, &target, arguments);
-        let record = new_record(cx, method, &subject, meta).with_target(&target);
-        let mut entry = self.begin(record, cx).await?;
+        let target_of = MeteredTarget::Known(&target);
+        let record = || new_record(cx, method, &subject, meta).with_target(&target);
+        let mut entry = self.begin((method, target_of), record).await?.of_handler(cx);
         entry.update(|log, record| {
             record.set_decision(&decision);
             record.arguments = log.arguments(&subject, &target, arguments);
         });
-        if let Some(error) = refusal(&decision, &subject, unknown) {
-            let outcome = entry.outcome();
+        if let Some(outcome) = self.count_decision(&decision) {
+            let error = refusal(&decision, &subject, unknown);
             entry.end(outcome, Some(&error)).await;
             return Err(error);
         }
+        // After the decision: a target that is denied answers like an unknown one until the end.
+        let _running = match self.drain.begin_call() {
+            Ok(running) => running,
+            Err(error) => {
+                entry.end(AuditOutcome::Error, Some(&error)).await;
+                return Err(error);
+            }
+        };
         if let Err(refused) = self.check_limits(&subject, &Operation::Call(&target)).await {
-            let error = refused.to_rpc_error();
-            entry.update(|_, record| record.reason = Some(refused.limit.clone()));
-            entry.end(AuditOutcome::RateLimited, Some(&error)).await;
-            return Err(error);
+            return Err(entry.end_limited(&refused).await);
         }
         let reply = call.await;
         if let Ok(result) = &reply {
@@ -106,7 +161,7 @@ impl Access {
                 record.result = log.result(&subject, &target, encoded(result).as_ref())
             });
         }
-        entry.end(reply_outcome(&reply), reply.as_ref().err()).await;
+        entry.end(reply_outcome(reply.as_ref()), reply.as_ref().err()).await;
         reply
     }
 
@@ -118,8 +173,8 @@ impl Access {
         (method, name): (&'static str, &str),
         error: &RpcError,
     ) -> Result<(), RpcError> {
-        let record = new_record(cx, method, subject, None).with_identifier(name);
-        let entry = self.begin(record, cx).await?;
+        let record = || new_record(cx, method, subject, None).with_identifier(name);
+        let entry = self.begin((method, MeteredTarget::Unknown), record).await?;
         entry.end(AuditOutcome::Unknown, Some(error)).await;
         Ok(())
     }
@@ -135,7 +190,10 @@ impl Access {
         unknown: RpcError,
     ) -> Result<(), RpcError> {
         let decision = self.decide_subscription(subject, server, uri);
-        refusal(&decision, subject, unknown).map_or(Ok(()), Err)
+        match decision.is_allowed() {
+            true => Ok(()),
+            false => Err(refusal(&decision, subject, unknown)),
+        }
     }
 
     pub(crate) fn decide_subscription(&self, subject: &Subject<'_>, server: &str, uri: &str) -> Decision {
@@ -157,37 +215,42 @@ impl Access {
         subject: &Subject<'_>,
         operation: &Operation<'_>,
     ) -> Result<(), RateLimited> {
-        match &self.limits {
-            Some(limits) => limits.check(subject, operation).await,
-            None => Ok(()),
+        let Some(limits) = &self.rules().limits else { return Ok(()) };
+        let checked = limits.check(subject, operation).await;
+        if let (Err(refused), Some(metrics)) = (&checked, &self.metrics) {
+            metrics.record_rate_limited(&refused.limit);
         }
+        checked
     }
 
-    /// Begins a record, if there is an audit log.
+    /// Counts a decision that refuses a request, and returns its outcome.
+    pub(crate) fn count_decision(&self, decision: &Decision) -> Option<AuditOutcome> {
+        if let Some(metrics) = &self.metrics {
+            metrics.record_decision(decision);
+        }
+        AuditOutcome::of_decision(decision)
+    }
+
+    /// Begins the record of a request, if there is an audit log, and its measurement, if there are metrics.
     ///
     /// # Errors
     /// When the call must not be made because it cannot be recorded.
     pub(crate) async fn begin(
         &self,
-        record: AuditRecord,
-        cx: &RequestContext,
+        (method, target): (&str, MeteredTarget<'_>),
+        record: impl FnOnce() -> AuditRecord,
     ) -> Result<OpenRecord, RpcError> {
-        let mut open = self.begin_record(record).await?;
-        open.cx = cx.replays_handler().then(|| cx.clone());
-        Ok(open)
-    }
-
-    /// Begins the record of a request without a handler.
-    ///
-    /// # Errors
-    /// As [`Self::begin`].
-    pub(crate) async fn begin_record(&self, record: AuditRecord) -> Result<OpenRecord, RpcError> {
-        let Some(audit) = &self.audit else { return Ok(OpenRecord { open: None, cx: None }) };
-        let entry = audit.begin(record).await.map_err(|error| {
-            let data = Raw::from(json!({ "reason": "audit_unavailable" }));
-            RpcError::internal(format!("{error}\nNothing was sent; try again later.")).with_data(data)
-        })?;
-        Ok(OpenRecord { open: Some((audit.clone(), entry)), cx: None })
+        let meter = self.metrics.as_ref().map(|metrics| RequestMeter::new(metrics, method, target));
+        let Some(audit) = &self.rules().audit else { return Ok(OpenRecord::new(None, meter)) };
+        match audit.begin(record()).await {
+            Ok(entry) => Ok(OpenRecord::new(Some((audit.clone(), entry)), meter)),
+            Err(error) => {
+                meter.into_iter().for_each(|meter| meter.end(AuditOutcome::Error));
+                let data = Raw::from(json!({ "reason": "audit_unavailable" }));
+                let message = format!("{error}\nNothing was sent; try again later.");
+                Err(RpcError::internal(message).with_data(data))
+            }
+        }
     }
 }
 
@@ -214,52 +277,15 @@ impl ListFilter<'_> {
     }
 }
 
-/// An open record of the audit log; empty if the gateway has no audit log.
-pub(crate) struct OpenRecord {
-    open: Option<(AuditLog, AuditEntry)>,
-    /// The request, if its handler is dropped to ask the client a question.
-    cx: Option<RequestContext>,
-}
-
-impl OpenRecord {
-    pub(crate) fn update(&mut self, change: impl FnOnce(&AuditLog, &mut AuditRecord)) {
-        if let Some((log, entry)) = &mut self.open {
-            change(log, entry.record_mut());
-        }
-    }
-
-    /// Returns the outcome that a decision has set.
-    fn outcome(&mut self) -> AuditOutcome {
-        self.open.as_mut().map(|(_, entry)| entry.record_mut().outcome).unwrap_or_default()
-    }
-
-    pub(crate) async fn end(mut self, outcome: AuditOutcome, error: Option<&RpcError>) {
-        self.update(|_, record| record.code = error.map(|error| error.code.0.into()));
-        if let Some((_, entry)) = self.open.take() {
-            entry.end(outcome).await;
-        }
-    }
-}
-
-impl Drop for OpenRecord {
-    fn drop(&mut self) {
-        let asks = self.cx.as_ref().is_some_and(|cx| !cx.is_cancelled());
-        if asks && let Some((_, entry)) = &mut self.open {
-            entry.record_mut().outcome = AuditOutcome::InputRequired;
-        }
-    }
-}
-
-/// Returns the error for the caller, unless the call is allowed.
-fn refusal(decision: &Decision, subject: &Subject<'_>, unknown: RpcError) -> Option<RpcError> {
+/// Returns the error for the caller of a refused request.
+fn refusal(decision: &Decision, subject: &Subject<'_>, unknown: RpcError) -> RpcError {
     match decision {
-        Decision::Allow { .. } => None,
         // Without an identity there is nothing to extend.
         Decision::MissingScope { scopes, .. } if subject.principal.is_some() => {
             let message = format!("insufficient scope: {} required", scopes.join(" "));
-            Some(RpcError::invalid_request(message).with_data(Raw::from(json!({ "scopes": scopes }))))
+            RpcError::invalid_request(message).with_data(Raw::from(json!({ "scopes": scopes })))
         }
-        Decision::MissingScope { .. } | Decision::Deny { .. } => Some(unknown),
+        _ => unknown,
     }
 }
 
@@ -273,7 +299,9 @@ fn new_record(
         meta.and_then(|meta| meta.get("traceparent")).and_then(|raw| raw.decode().ok());
     let mut record = AuditRecord::new(method)
         .with_subject(subject)
+        .with_auth_method(cx.caller().and_then(|caller| caller.auth_method))
         .with_client(cx.client().as_ref().map(client_name))
+        .with_session(cx.session_key())
         .with_trace_parent(trace.as_deref());
     record.address = cx.extension::<ClientAddress>().map(ToString::to_string);
     record
@@ -285,7 +313,7 @@ pub(crate) fn client_name(client: &Implementation) -> String {
 }
 
 /// Returns how a request ended.
-pub(crate) fn reply_outcome(reply: &Reply) -> AuditOutcome {
+pub(crate) fn reply_outcome(reply: Result<&ServerResult, &RpcError>) -> AuditOutcome {
     let is_failed = match reply {
         Ok(ServerResult::CallTool(result)) => result.is_error,
         Ok(ServerResult::Raw(raw)) => {

@@ -47,8 +47,8 @@ async fn follow(mut events: HostEvents, state: Weak<ViewState>) {
                 publisher.prompts_changed();
                 publisher.resources_changed();
             }
-            HostEvent::ServerChange { change: Change::ElicitationDone { id }, .. } => {
-                state.gateway.url_question_done(&id);
+            HostEvent::ServerChange { server, change: Change::ElicitationDone { id } } => {
+                state.gateway.url_questions.complete(&server, &id);
             }
             HostEvent::ServerChange { server, change: Change::Task(raw) } => {
                 tasks::notify_owner(&state, &server, &raw);

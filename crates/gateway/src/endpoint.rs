@@ -2,12 +2,13 @@
 
 use std::net::IpAddr;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use http::header::CONTENT_TYPE;
 use http::{HeaderValue, Request, Response, StatusCode};
 use hyper::body::Incoming;
-use switchboard_host::StatusKind;
+use switchboard_host::{ServerStatus, StatusKind};
 use switchboard_transport::http::server::{Endpoint, HttpServerOptions, HttpService, ReplyBody};
 
 use crate::gateway::Gateway;
@@ -15,24 +16,35 @@ use crate::view_services::ViewServices;
 
 /// Serves a gateway over HTTP, for [`HttpListener::serve`](switchboard_transport::http::server::HttpListener::serve).
 ///
-/// `/mcp` is the view of everything, `/mcp/NAME` the view of that name. `/healthz` answers as soon as the process does; `/readyz` once every server has been connected or has failed. Both say
-/// nothing else, and need no authentication.
+/// `/mcp` is the view of everything, `/mcp/NAME` the view of that name. `/healthz` answers as soon as the process does;
+/// `/readyz` once every server has been connected or has failed, until the gateway drains. Both say nothing else, and need no
+/// authentication.
 #[derive(Clone)]
 pub struct GatewayEndpoint {
     service: HttpService,
     views: Arc<ViewServices>,
     gateway: Gateway,
+    /// Whether all servers have had their first chance: one that is added or restarts later changes nothing.
+    was_ready: Arc<AtomicBool>,
 }
 
 impl GatewayEndpoint {
     /// Creates the endpoint.
     pub fn new(gateway: &Gateway, options: HttpServerOptions) -> Self {
         let views = Arc::new(ViewServices::new(options.clone()));
-        Self { service: HttpService::new(gateway.server(), options), views, gateway: gateway.clone() }
+        let service = HttpService::new(gateway.server(), options);
+        if let Some(metrics) = gateway.metrics() {
+            metrics.add_sessions(service.session_counter());
+        }
+        Self { service, views, gateway: gateway.clone(), was_ready: Arc::default() }
     }
 
     fn is_ready(&self) -> bool {
-        self.gateway.host().status().iter().all(|server| server.status != StatusKind::Pending)
+        let is_pending = |server: &ServerStatus| server.status == StatusKind::Pending;
+        if !self.was_ready.load(Ordering::Relaxed) && !self.gateway.host().status().iter().any(is_pending) {
+            self.was_ready.store(true, Ordering::Relaxed);
+        }
+        self.was_ready.load(Ordering::Relaxed)
     }
 }
 
@@ -40,6 +52,9 @@ impl Endpoint for GatewayEndpoint {
     async fn answer(&self, request: Request<Incoming>, peer: IpAddr) -> Response<ReplyBody> {
         match request.uri().path() {
             "/healthz" => plain(StatusCode::OK, "ok\n"),
+            "/readyz" if self.gateway.is_draining() => {
+                plain(StatusCode::SERVICE_UNAVAILABLE, "shutting down\n")
+            }
             "/readyz" if self.is_ready() => plain(StatusCode::OK, "ready\n"),
             "/readyz" => plain(StatusCode::SERVICE_UNAVAILABLE, "servers are starting\n"),
             path => {

@@ -57,6 +57,13 @@ pub(crate) fn unknown_prompt(name: &str) -> RpcError {
     RpcError::invalid_params(format!("Unknown prompt: {name}"))
 }
 
+/// The error for a resource whose server announces no updates.
+pub(crate) fn not_subscribable(uri: &str) -> RpcError {
+    let data = Raw::from(serde_json::json!({ "uri": uri, "reason": "not_subscribable" }));
+    let message = format!("the server of {uri} does not announce updates; read it again instead");
+    RpcError::invalid_params(message).with_data(data)
+}
+
 /// The error for a task that does not exist, or not for this caller.
 pub(crate) fn unknown_task(id: &str) -> RpcError {
     RpcError::invalid_params(format!("Unknown task: {id}"))
@@ -118,6 +125,17 @@ pub(crate) fn view_removed() -> RpcError {
         ErrorCode::INVALID_REQUEST,
         "view_removed",
         "this view of the gateway was removed; connect to another one".to_owned(),
+    )
+}
+
+/// The error for a call that arrives while the gateway shuts down.
+pub(crate) fn shutting_down() -> RpcError {
+    with_reason(
+        ErrorCode::INTERNAL_ERROR,
+        "shutting_down",
+        "the gateway is shutting down; nothing was sent. Try again: on another gateway, or when it has restarted. A call that \
+         waited for an answer ends with this gateway; it may have run up to its question"
+            .to_owned(),
     )
 }
 

@@ -15,6 +15,7 @@ use switchboard_session::server::RequestContext;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 
+use crate::active_calls::ActiveCall;
 use crate::questions::Question;
 
 /// The result of an upstream call.
@@ -106,6 +107,8 @@ impl Exchange {
 pub(crate) struct NoticeSink {
     // Held for a clone or a swap, never across an await.
     state: Mutex<SinkState>,
+    /// The call, as others see it; `None` if its messages are of no use to anyone.
+    call: Option<ActiveCall>,
 }
 
 struct SinkState {
@@ -119,8 +122,9 @@ struct SinkState {
 const KEEP_ALIVE_STEP: f64 = 1e-6;
 
 impl NoticeSink {
-    pub(crate) fn new() -> Self {
-        Self { state: Mutex::new(SinkState { client: None, last_progress: 0.0, last_at: Instant::now() }) }
+    pub(crate) fn new(call: Option<ActiveCall>) -> Self {
+        let state = SinkState { client: None, last_progress: 0.0, last_at: Instant::now() };
+        Self { state: Mutex::new(state), call }
     }
 
     /// Sets the request that the notices belong to; `None` while no request waits.
@@ -157,6 +161,13 @@ impl NoticeSink {
             client.progress(progress, None, Some("the server is still working"));
         }
         Instant::now() + silence
+    }
+
+    /// Passes on a log message that may belong to any call on the server, if all of them are of one owner.
+    pub(crate) fn shared_log(&self, message: LogMessage) {
+        if self.call.as_ref().is_some_and(ActiveCall::takes_shared_log) {
+            self.log(message);
+        }
     }
 
     pub(crate) fn log(&self, message: LogMessage) {

@@ -14,6 +14,7 @@ use switchboard_session::server::CachedResult;
 use crate::access::ListFilter;
 use crate::expose::{expose_resources, expose_templates, expose_tools, shortest_lifetimes};
 use crate::exposed_tool::{ExposedTool, ToolEntry};
+use crate::metrics::{GatewayMetrics, PageSource};
 use crate::names::{ItemKind, NamedItem, Naming, PrefixPolicy, WithheldItem, expose};
 use crate::page::{ListPage, page};
 use crate::page_cache::PageCache;
@@ -54,6 +55,8 @@ pub(crate) struct PageRequest<'a> {
     pub(crate) size: usize,
     /// `None` shows everything.
     pub(crate) filter: Option<ListFilter<'a>>,
+    /// Counts where the page came from.
+    pub(crate) metrics: Option<&'a GatewayMetrics>,
 }
 
 impl Exposed {
@@ -278,10 +281,19 @@ fn cached(
     request: &PageRequest<'_>,
     build: impl FnOnce() -> Result<CachedResult, RpcError>,
 ) -> Result<CachedResult, RpcError> {
-    match request.filter {
+    let mut source = PageSource::Cache;
+    let build = || {
+        source = PageSource::Built;
+        build()
+    };
+    let page = match request.filter {
         Some(_) => build(),
         None => shared.get_or_build(request.cursor, build),
+    };
+    if let Some(metrics) = request.metrics {
+        metrics.record_page(source);
     }
+    page
 }
 
 /// Returns the cache hints of a list. Private: servers may list different items for different users.

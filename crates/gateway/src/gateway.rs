@@ -5,6 +5,7 @@ use std::sync::Arc;
 use switchboard_host::{Host, HostBuilder, Validation};
 use switchboard_session::server::{Server, ServerBuilder};
 
+use crate::metrics::GatewayMetrics;
 use crate::options::GatewayOptions;
 use crate::policy::Policy;
 use crate::questions::CAPABILITIES;
@@ -46,6 +47,7 @@ impl Gateway {
         Host::builder()
             .with_name("switchboard-gateway", env!("CARGO_PKG_VERSION"))
             .with_all_lists()
+            .with_endless_retries()
             .with_abilities(CAPABILITIES)
             .with_validation(Validation::Off)
             .without_resource_tools()
@@ -73,7 +75,17 @@ impl Gateway {
         let default_view = ViewServer::start(&state, Arc::default(), &configure);
         let named = Arc::new(ViewTable::new(Box::new(configure)));
         named.replace(&state, views);
-        Self { state, default_view: Arc::new(default_view), named }
+        let gateway = Self { state, default_view: Arc::new(default_view), named };
+        if let Some(metrics) = gateway.state.access.metrics() {
+            let (state, view) = (Arc::downgrade(&gateway.state), Arc::downgrade(&gateway.default_view));
+            let named = Arc::downgrade(&gateway.named);
+            metrics.set_source(move || {
+                let (state, view, named) = (state.upgrade()?, view.upgrade()?, named.upgrade()?);
+                let of_named = named.all().iter().map(|view| view.state.subscriptions.len()).sum::<usize>();
+                Some(state.snapshot(view.state.subscriptions.len() + of_named))
+            });
+        }
+        gateway
     }
 
     /// Returns the server of the view of everything, for any transport.
@@ -109,6 +121,11 @@ impl Gateway {
         &self.state.host
     }
 
+    /// Returns the metrics, if the options have any.
+    pub fn metrics(&self) -> Option<&Arc<GatewayMetrics>> {
+        self.state.access.metrics()
+    }
+
     /// Replaces the policy, and announces that all lists have changed. Calls under way go on.
     pub fn set_policy(&self, policy: Policy) {
         self.state.access.set_policy(policy);
@@ -116,11 +133,41 @@ impl Gateway {
         self.named.all().iter().for_each(|view| view.state.announce_all());
     }
 
+    /// Replaces policy, limits and audit log by those of these options, in one step, and announces that all lists have
+    /// changed. Calls under way go on. Limits and an audit log are added only to a gateway that was built
+    /// [for it](GatewayOptions::with_replaceable_access).
+    pub fn set_access(&self, options: &GatewayOptions) {
+        self.state.access.replace(options);
+        self.default_view.state.announce_all();
+        self.named.all().iter().for_each(|view| view.state.announce_all());
+    }
+
+    /// Refuses new calls with the reason `shutting_down`, and waits until those under way have ended. Calls that wait for
+    /// the answer to a question are not waited for: the answer is refused like a new call. Lists and the answers of legacy
+    /// clients are still served.
+    ///
+    /// # Cancellation
+    /// New calls are refused nevertheless.
+    pub async fn drain(&self) {
+        self.state.access.drain.drain().await;
+    }
+
+    /// Returns whether new calls are refused because the gateway is shutting down.
+    pub fn is_draining(&self) -> bool {
+        self.state.access.drain.is_draining()
+    }
+
+    /// Returns how many calls are under way, without those that wait for the answer to a question.
+    pub fn running_calls(&self) -> usize {
+        self.state.access.drain.running_calls()
+    }
+
     /// Returns the status of the servers, the withheld names and the parked calls.
     pub fn status(&self) -> GatewayStatus {
         let view = &self.default_view.state;
         GatewayStatus {
             servers: self.state.host.status(),
+            quarantined: self.state.quarantined_tools(),
             withheld: view.exposed().withheld.clone(),
             parked_calls: self.state.parked.len(),
             subscriptions: view.subscriptions.len(),

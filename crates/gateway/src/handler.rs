@@ -8,7 +8,7 @@ use switchboard_protocol::{
     RpcError, ServerResult, TaskSupport, ToolAnnotations,
 };
 use switchboard_session::server::{
-    CachedResult, Caller, Handler, HandlerOutcome, Reply, RequestContext, ServerRequest,
+    CachedResult, Caller, Handler, HandlerOutcome, Reply, RequestContext, ServerRequest, SubscriptionOutcome,
 };
 
 use crate::access::AccessRequest;
@@ -21,6 +21,7 @@ use crate::read_result::{keep_result, read_kept_result};
 use crate::relay::{UpstreamRequest, UpstreamTarget, relay};
 use crate::resource_owner::{ResourceOwner, not_found};
 use crate::results::shorten;
+use crate::subscriptions::SubscribedResource;
 use crate::tasks;
 use crate::view::{LargeResults, READ_RESULT};
 use crate::view_state::ViewState;
@@ -46,10 +47,10 @@ impl Handler for GatewayHandler {
             ServerRequest::ListPrompts(params) => list(state, cx, params, Exposed::prompt_page),
             ServerRequest::ListResources(params) => list(state, cx, params, Exposed::resource_page),
             ServerRequest::ListResourceTemplates(params) => list(state, cx, params, Exposed::template_page),
-            ServerRequest::CallTool(params) => HandlerOutcome::later(call_tool(state, cx, params)),
-            ServerRequest::GetPrompt(params) => HandlerOutcome::later(get_prompt(state, cx, params)),
-            ServerRequest::ReadResource(params) => HandlerOutcome::later(read_resource(state, cx, params)),
-            ServerRequest::Complete(params) => HandlerOutcome::later(complete(state, cx, params)),
+            ServerRequest::CallTool(params) => run(&self.state, call_tool(state, cx, params)),
+            ServerRequest::GetPrompt(params) => run(&self.state, get_prompt(state, cx, params)),
+            ServerRequest::ReadResource(params) => run(&self.state, read_resource(state, cx, params)),
+            ServerRequest::Complete(params) => run(&self.state, complete(state, cx, params)),
             task @ (ServerRequest::GetTask(_)
             | ServerRequest::TaskResult(_)
             | ServerRequest::CancelTask(_)
@@ -72,6 +73,9 @@ impl Handler for GatewayHandler {
     }
 
     fn may_subscribe_as(&self, uri: &str, caller: Option<&Caller>) -> Result<(), RpcError> {
+        if self.state.is_removed() {
+            return Err(view_removed());
+        }
         let owner = self.state.exposed().find_resource(uri)?;
         self.state.gateway.access.check_subscription(
             &self.state.subject(caller),
@@ -81,32 +85,60 @@ impl Handler for GatewayHandler {
         self.state.subscribable(uri).map(drop)
     }
 
-    fn subscribed(&self, uri: &str) {
-        let owner = self.state.exposed().find_resource(uri).ok();
-        self.state.subscriptions.add(uri, owner, &self.state.gateway.host, &self.state.publisher);
-    }
-
-    fn unsubscribed(&self, uri: &str) {
-        self.state.subscriptions.remove(uri);
+    fn open_subscription(&self, uri: &str, cx: &RequestContext) -> SubscriptionOutcome {
+        if let Err(refused) = self.may_subscribe_as(uri, cx.caller()) {
+            return SubscriptionOutcome::Now(Err(refused));
+        }
+        let (state, cx, exposed) = (Arc::clone(&self.state), cx.clone(), uri.to_owned());
+        SubscriptionOutcome::later(async move {
+            let owner = state.exposed().find_resource(&exposed)?;
+            let host = &state.gateway.host;
+            let scope = state.gateway.sharing.scope(host, &cx, &owner.server).await?;
+            let resource = SubscribedResource { exposed, owner, scope };
+            state.subscriptions.open(host, &state.publisher, resource).await
+        })
     }
 
     fn roots_changed(&self) {
         self.state.gateway.sharing.roots_changed();
     }
 
-    fn input_schema(&self, tool: &str) -> Option<Raw> {
+    fn input_schema_as(&self, tool: &str, caller: Option<&Caller>) -> Option<Raw> {
         let exposed = self.state.exposed();
-        let schema = &exposed.tool(tool)?.item.tool().input_schema;
-        schema.as_str().contains("x-mcp-header").then(|| schema.clone())
+        let found = exposed.tool(tool)?;
+        let schema = &found.item.tool().input_schema;
+        if !schema.as_str().contains("x-mcp-header") {
+            return None;
+        }
+        // A mismatch would tell that a hidden tool exists.
+        let filter = self.state.gateway.access.list_filter(self.state.subject(caller));
+        let is_shown = filter.is_none_or(|filter| {
+            filter.shows_tool(&found.server, &found.name, |trusted| found.item.annotations(trusted))
+        });
+        is_shown.then(|| schema.clone())
     }
+}
+
+/// Runs a call, which counts as under way until it ends or is dropped.
+fn run(state: &Arc<ViewState>, call: impl Future<Output = Reply> + Send + 'static) -> HandlerOutcome {
+    let running = state.begin_call();
+    HandlerOutcome::later(async move {
+        let _running = running;
+        call.await
+    })
 }
 
 /// Answers a list from memory; the first ones wait for servers that are starting.
 fn list(state: Arc<ViewState>, cx: RequestContext, params: PageParams, build: PageBuilder) -> HandlerOutcome {
     let page = move |state: &ViewState| {
+        let metrics = state.gateway.access.metrics().map(|metrics| &**metrics);
         let filter = state.gateway.access.list_filter(state.subject(cx.caller()));
-        let request =
-            PageRequest { cursor: params.cursor.as_deref(), size: state.gateway.options.page_size, filter };
+        let request = PageRequest {
+            cursor: params.cursor.as_deref(),
+            size: state.gateway.options.page_size,
+            filter,
+            metrics,
+        };
         build(&state.exposed(), &request)
     };
     if state.gateway.has_settled() {

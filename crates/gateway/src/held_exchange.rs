@@ -14,7 +14,8 @@ use tokio::time::Sleep;
 
 use crate::exchange::{Exchange, UpstreamResult};
 use crate::parked::ParkedPermit;
-use crate::state::{GatewayState, UrlQuestionGuard};
+use crate::state::GatewayState;
+use crate::url_questions::UrlQuestionGuard;
 
 /// How long a question waits for others of the same call, so that a client that retries answers them together.
 const GATHER: Duration = Duration::from_millis(25);
@@ -145,12 +146,16 @@ impl HeldExchange {
                     if self.may_park && self.permit.is_none() {
                         self.permit = Some(self.state.parked.reserve(self.principal.as_deref(), &server)?);
                     }
-                    self.ask(key, request);
+                    self.ask(key, &server, request);
                 }
                 // The request fails with the capability that its client lacks; the call has no use then.
-                Err(AskError::Undeclared(_)) if self.cx.replays_handler() => {
+                // Roots are no question to a user: servers that ask for them, as some do before their first call, go on
+                // without.
+                Err(AskError::Undeclared(_))
+                    if self.cx.replays_handler() && !matches!(request, InputRequest::Roots(_)) =>
+                {
                     self.may_park = false;
-                    self.ask(key, request);
+                    self.ask(key, &server, request);
                 }
                 Err(error) => {
                     if let Some(exchange) = &mut self.exchange {
@@ -162,8 +167,9 @@ impl HeldExchange {
         Ok(())
     }
 
-    fn ask(&mut self, key: String, request: InputRequest) {
-        self.asks.push(Ask::new(&self.state, &self.cx, key, (request, self.related_task.as_deref())));
+    fn ask(&mut self, key: String, server: &Arc<str>, request: InputRequest) {
+        let question = (request, self.related_task.as_deref());
+        self.asks.push(Ask::new((&self.state, server), &self.cx, key, question));
     }
 
     /// Passes answers of the client to the server.
@@ -181,7 +187,7 @@ impl HeldExchange {
 
 impl Ask {
     fn new(
-        state: &Arc<GatewayState>,
+        (state, server): (&GatewayState, &Arc<str>),
         cx: &RequestContext,
         key: String,
         (request, related_task): (InputRequest, Option<&str>),
@@ -193,7 +199,7 @@ impl Ask {
             },
             _ => None,
         };
-        let url = url.map(|id| state.register_url_question(id, cx));
+        let url = url.map(|id| state.url_questions.register((server, id), cx));
         let (cx, name) = (cx.clone(), key.clone());
         let answer: BoxFuture<'static, Result<Raw, AskError>> = match related_task {
             None => Box::pin(async move { cx.ask_raw(&name, request).await }),

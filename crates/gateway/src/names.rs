@@ -5,6 +5,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use crate::policy::has_invisible_characters;
+
 /// Whether an exposed name begins with the name of its server, as in `github__search`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -48,6 +50,8 @@ pub struct WithheldItem {
 pub enum WithheldReason {
     /// Several items claim it.
     Collision,
+    /// Nobody who reads it can tell it from another: it has invisible characters.
+    InvisibleCharacters,
     /// The view uses it for another tool.
     AssignedByView,
     /// The view fixes or hides arguments that cannot be removed from the input schema exactly.
@@ -63,6 +67,7 @@ impl std::fmt::Display for WithheldItem {
         write!(f, "the {kind} name {:?} is withheld, because ", self.name)?;
         match &self.reason {
             WithheldReason::Collision => f.write_str("it is claimed by")?,
+            WithheldReason::InvisibleCharacters => f.write_str("it has invisible characters; it is")?,
             WithheldReason::AssignedByView => {
                 f.write_str("the view uses it for another tool; give another name to")?;
             }
@@ -137,6 +142,9 @@ pub(crate) fn expose<T>(
     }
     for (name, mut items) in claimed {
         match (items.pop(), items.is_empty()) {
+            (Some(only), true) if has_invisible_characters(&name) => {
+                withheld.push(only.withheld(kind, name, WithheldReason::InvisibleCharacters));
+            }
             (Some(only), true) => _ = exposed.insert(name, only),
             (last, _) => {
                 items.extend(last);

@@ -8,9 +8,11 @@ use switchboard_session::StateKeys;
 
 use crate::audit::AuditLog;
 use crate::limits::RateLimiter;
+use crate::metrics::GatewayMetrics;
 use crate::names::PrefixPolicy;
 use crate::policy::Policy;
 use crate::results::ResultLimits;
+use crate::trace_parent::TraceParent;
 use crate::view::View;
 
 /// The options of a gateway.
@@ -48,6 +50,14 @@ pub struct GatewayOptions {
     pub limits: Option<Arc<RateLimiter>>,
     /// Where every call is recorded.
     pub audit: Option<AuditLog>,
+    /// Where requests are counted and measured.
+    pub metrics: Option<Arc<GatewayMetrics>>,
+    /// Whether every request is a tracing span.
+    pub spans: bool,
+    /// Makes these spans children of the spans of clients.
+    pub trace_parent: Option<Arc<dyn TraceParent>>,
+    /// Whether [`Gateway::set_access`](crate::Gateway::set_access) may add limits and an audit log later.
+    pub is_replaceable: bool,
     /// The keys that seal request states and task ids; one random key by default.
     pub state_keys: StateKeys,
     /// The name of this process among those that share its keys; random by default.
@@ -119,6 +129,10 @@ impl Default for GatewayOptions {
             policy: Arc::new(Policy::allow_all()),
             limits: None,
             audit: None,
+            metrics: None,
+            spans: false,
+            trace_parent: None,
+            is_replaceable: false,
             state_keys: StateKeys::random(),
             replica: random_replica(),
         }
@@ -229,6 +243,37 @@ impl GatewayOptions {
     #[must_use]
     pub fn with_audit(mut self, log: AuditLog) -> Self {
         self.audit = Some(log);
+        self
+    }
+
+    /// Sets where requests are counted and measured; by default nowhere.
+    #[must_use]
+    pub fn with_metrics(mut self, metrics: Arc<GatewayMetrics>) -> Self {
+        self.metrics = Some(metrics);
+        self
+    }
+
+    /// Creates a tracing span for every request, by the OpenTelemetry conventions for MCP; by default none. The spans of the
+    /// requests to servers, which the host creates, are their children.
+    #[must_use]
+    pub fn with_spans(mut self) -> Self {
+        self.spans = true;
+        self
+    }
+
+    /// As [`Self::with_spans`], with the spans of clients as parents. Towards servers, set
+    /// [`HostBuilder::with_trace_context`](switchboard_host::HostBuilder::with_trace_context).
+    #[must_use]
+    pub fn with_trace_parent(mut self, parent: Arc<dyn TraceParent>) -> Self {
+        self.trace_parent = Some(parent);
+        self.with_spans()
+    }
+
+    /// Prepares the gateway for limits and an audit log that are added later, by
+    /// [`Gateway::set_access`](crate::Gateway::set_access). Costs one step for every list.
+    #[must_use]
+    pub fn with_replaceable_access(mut self) -> Self {
+        self.is_replaceable = true;
         self
     }
 }

@@ -166,7 +166,7 @@ mod tests {
 
     fn exchange() -> Exchange {
         let (_, questions) = QuestionHandler::new();
-        let notices = Arc::new(NoticeSink::new());
+        let notices = Arc::new(NoticeSink::new(None));
         Exchange::new(server(), Box::pin(std::future::pending()), questions, notices).with_id("here").unwrap()
     }
 

@@ -14,6 +14,7 @@ use switchboard_session::SessionInfo;
 use switchboard_session::client::CallOptions;
 use switchboard_session::server::{Caller, RelayedAnswers, RequestContext};
 
+use crate::active_calls::CallOwner;
 use crate::capabilities::{TaskOffer, relayed_capabilities};
 use crate::error::{from_host, question_expired};
 use crate::exchange::{Exchange, NoticeSink, UpstreamCall, UpstreamResult};
@@ -166,7 +167,8 @@ fn start(
     (info, interim): (Arc<SessionInfo>, InterimPolicy),
 ) -> Exchange {
     let (handler, questions) = QuestionHandler::new();
-    let notices = Arc::new(NoticeSink::new());
+    let active = state.active_calls.register(&request.server, CallOwner::of(cx));
+    let notices = Arc::new(NoticeSink::new(Some(active)));
     let run = Run::with_handler(handler);
     let options = call_options(cx, &request, interim, &notices);
     let (level, server) = (cx.log_level(), Arc::clone(&request.server));
@@ -206,11 +208,12 @@ fn call_options(
     interim: InterimPolicy,
     notices: &Arc<NoticeSink>,
 ) -> CallOptions {
-    let (progress, logs) = (Arc::clone(notices), Arc::clone(notices));
+    let (progress, logs, shared) = (Arc::clone(notices), Arc::clone(notices), Arc::clone(notices));
     let mut options = CallOptions::new()
         .capabilities(relayed_capabilities(cx.capabilities(), request.offer))
         .on_progress(move |report| progress.progress(&report))
-        .on_log(move |message| logs.log(message));
+        .on_log(move |message| logs.log(message))
+        .on_shared_log(move |message| shared.shared_log(message));
     options.meta.clone_from(&request.meta);
     options.timeout = request.timeout;
     options.task.clone_from(&request.task);

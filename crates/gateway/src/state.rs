@@ -1,21 +1,22 @@
 //! The state that all views of a gateway share.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use parking_lot::Mutex;
-use switchboard_host::Host;
-use switchboard_protocol::Raw;
-use switchboard_session::server::RequestContext;
+use switchboard_host::{Host, WithheldReason};
 
 use crate::access::Access;
+use crate::active_calls::ActiveCalls;
+use crate::audit::AuditLog;
+use crate::metrics::{GatewaySnapshot, UpstreamSnapshot};
 use crate::options::GatewayOptions;
 use crate::owned_tasks::OwnedTasks;
 use crate::parked::ParkedCalls;
 use crate::results::ResultStore;
 use crate::sharing::Sharing;
+use crate::status::QuarantinedTool;
 use crate::task_questions::TaskQuestions;
+use crate::url_questions::UrlQuestions;
 
 /// The state that all views of a gateway share: the host in front of which they stand, who may call what, and the calls that
 /// wait for an answer.
@@ -28,8 +29,8 @@ pub(crate) struct GatewayState {
     pub(crate) task_questions: TaskQuestions,
     pub(crate) results: ResultStore,
     pub(crate) sharing: Sharing,
-    /// Clients that were asked to visit a URL, by the id of the elicitation.
-    url_questions: Mutex<HashMap<String, RequestContext>>,
+    pub(crate) url_questions: Arc<UrlQuestions>,
+    pub(crate) active_calls: Arc<ActiveCalls>,
     has_settled: AtomicBool,
 }
 
@@ -44,7 +45,8 @@ impl GatewayState {
             owned_tasks: OwnedTasks::default(),
             task_questions: TaskQuestions::default(),
             sharing: Sharing::default(),
-            url_questions: Mutex::default(),
+            url_questions: Arc::default(),
+            active_calls: Arc::default(),
             has_settled: AtomicBool::new(false),
         }
     }
@@ -69,35 +71,42 @@ impl GatewayState {
         self.has_settled.store(true, Ordering::Release);
     }
 
-    /// Remembers which client was asked to visit a URL, until the guard is dropped.
-    pub(crate) fn register_url_question(
-        self: &Arc<Self>,
-        id: &str,
-        client: &RequestContext,
-    ) -> UrlQuestionGuard {
-        self.url_questions.lock().insert(id.to_owned(), client.clone());
-        UrlQuestionGuard { state: Arc::clone(self), id: id.to_owned() }
+    /// Returns the tools that are withheld because their definitions have changed.
+    pub(crate) fn quarantined_tools(&self) -> Vec<QuarantinedTool> {
+        let servers = self.host.servers().into_iter();
+        let of_server = |server: String| {
+            let withheld =
+                self.host.tool_list_issues(&server).map(|issues| issues.withheld).unwrap_or_default();
+            let drifted = withheld.into_iter().filter(|(_, reason)| *reason == WithheldReason::Drifted);
+            drifted.map(|(tool, _)| QuarantinedTool { server: server.clone(), tool }).collect::<Vec<_>>()
+        };
+        servers.flat_map(of_server).collect()
     }
 
-    /// Tells the client that was asked that the server has what it needs.
-    pub(crate) fn url_question_done(&self, id: &str) {
-        // Removed: every view follows the events of the host, and the client is told once.
-        let client = self.url_questions.lock().remove(id);
-        if let Some(client) = client {
-            let params = Raw::from(serde_json::json!({ "elicitationId": id }));
-            client.notify("notifications/elicitation/complete", Some(&params));
+    /// Returns the state for metrics.
+    pub(crate) fn snapshot(&self, subscriptions: usize) -> GatewaySnapshot {
+        let quarantined = self.quarantined_tools();
+        let upstream = |name: String| {
+            let status = self.host.state(&name).ok()?;
+            let calls = self.host.server_metrics(&name).unwrap_or_default();
+            let count = quarantined.iter().filter(|tool| tool.server == name).count();
+            Some(UpstreamSnapshot {
+                state: status.kind().as_str(),
+                revision: status.session_info().map(|info| info.revision),
+                running_calls: calls.running,
+                queued_calls: calls.queued,
+                reconnects: calls.reconnects,
+                processes: self.host.process_count(&name).unwrap_or_default() as u64,
+                quarantined: count as u64,
+                name,
+            })
+        };
+        GatewaySnapshot {
+            upstreams: self.host.servers().into_iter().filter_map(upstream).collect(),
+            parked: self.parked.len(),
+            subscriptions,
+            sessions: 0,
+            audit: self.access.audit().as_ref().map(AuditLog::counts),
         }
-    }
-}
-
-/// Forgets a URL question on drop.
-pub(crate) struct UrlQuestionGuard {
-    state: Arc<GatewayState>,
-    id: String,
-}
-
-impl Drop for UrlQuestionGuard {
-    fn drop(&mut self) {
-        self.state.url_questions.lock().remove(&self.id);
     }
 }

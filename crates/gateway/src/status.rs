@@ -1,9 +1,27 @@
 //! The status of a gateway.
 
-use switchboard_host::ServerStatus;
+use switchboard_host::{ServerStatus, WithheldReason};
 
 use crate::names::WithheldItem;
 use crate::view::ViewWarning;
+
+/// A tool that is withheld until its changed definition is accepted
+/// ([`Host::accept_definition`](switchboard_host::Host::accept_definition)). It is not listed, and answers like an unknown one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct QuarantinedTool {
+    /// The server.
+    pub server: String,
+    /// The server's own name of the tool.
+    pub tool: String,
+}
+
+impl std::fmt::Display for QuarantinedTool {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { server, tool } = self;
+        write!(f, "the tool {tool:?} of {server:?} is withheld: {}", WithheldReason::Drifted)
+    }
+}
 
 /// The status of a gateway: a server that has failed is an entry here, never the error of a list.
 #[derive(Clone, Debug)]
@@ -11,6 +29,8 @@ use crate::view::ViewWarning;
 pub struct GatewayStatus {
     /// The servers, in configured order.
     pub servers: Vec<ServerStatus>,
+    /// Tools that are withheld, because their definitions differ from the pinned ones.
+    pub quarantined: Vec<QuarantinedTool>,
     /// Names that are withheld, because several items claim them.
     pub withheld: Vec<WithheldItem>,
     /// Calls that wait for the answer to a question.

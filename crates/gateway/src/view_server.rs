@@ -1,6 +1,7 @@
 //! The server of one view: its capabilities, its instructions and its handler.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use parking_lot::Mutex;
 use switchboard_protocol::{
@@ -14,9 +15,13 @@ use crate::capabilities::declare_tasks;
 use crate::changes::ChangesTask;
 use crate::handler::GatewayHandler;
 use crate::instructions;
+use crate::span_layer::SpanLayer;
 use crate::state::GatewayState;
 use crate::view::ViewRules;
 use crate::view_state::ViewState;
+
+/// How long calls of a view that was removed may take.
+const END_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A view that is served.
 pub(crate) struct ViewServer {
@@ -44,6 +49,10 @@ impl ViewServer {
             .state_keys(gateway.options.state_keys.clone())
             .cache_hints(CacheHints::new(0, CacheScope::Private))
             .instructions_for(move |caller| instructions::compose(&*composing.upgrade()?, caller));
+        let builder = match gateway.options.spans {
+            true => builder.layer(SpanLayer { parent: gateway.options.trace_parent.clone() }),
+            false => builder,
+        };
         let builder = match gateway.access.has_layer() {
             true => builder.layer(AccessLayer { state: Arc::downgrade(&state) }),
             false => builder,
@@ -64,11 +73,17 @@ impl ViewServer {
         *self.server.capabilities() == capabilities(rules)
     }
 
-    /// Ends all sessions and subscriptions. Calls under way go on; further requests are refused.
+    /// Ends all sessions and subscriptions, after calls under way, within a limit. Further requests are refused at once.
     pub(crate) fn end(&self) {
         self.state.set_removed();
         self.server.publisher().end_subscriptions();
-        std::mem::take(&mut *self.services.lock()).iter().for_each(HttpService::shut_down);
+        let services = std::mem::take(&mut *self.services.lock());
+        let state = Arc::clone(&self.state);
+        // Ends by itself, in bounded time.
+        tokio::spawn(async move {
+            let _ = tokio::time::timeout(END_TIMEOUT, state.calls_ended()).await;
+            services.iter().for_each(HttpService::shut_down);
+        });
     }
 }
 

@@ -4,9 +4,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use parking_lot::Mutex;
-use switchboard_protocol::{Raw, RpcError};
+use switchboard_protocol::RpcError;
 use switchboard_session::server::{Caller, Publisher};
+use tokio::sync::watch;
 
+use crate::error::not_subscribable;
 use crate::exposed::Exposed;
 use crate::policy::Subject;
 use crate::resource_owner::ResourceOwner;
@@ -28,6 +30,8 @@ pub(crate) struct ViewState {
     // Held while the catalog is exposed anew, never across an await.
     exposed: Mutex<Arc<Exposed>>,
     is_removed: AtomicBool,
+    /// The number of calls under way.
+    running: watch::Sender<usize>,
 }
 
 impl ViewState {
@@ -41,6 +45,7 @@ impl ViewState {
             followers: TaskFollowers::default(),
             exposed: Mutex::new(Arc::new(exposed)),
             is_removed: AtomicBool::new(false),
+            running: watch::Sender::new(0),
         }
     }
 
@@ -66,6 +71,17 @@ impl ViewState {
         self.announce_all();
     }
 
+    /// Counts a call until the guard is dropped.
+    pub(crate) fn begin_call(self: &Arc<Self>) -> RunningCall {
+        self.running.send_modify(|running| *running += 1);
+        RunningCall(Arc::clone(self))
+    }
+
+    /// Waits until no call is under way.
+    pub(crate) async fn calls_ended(&self) {
+        let _ = self.running.subscribe().wait_for(|running| *running == 0).await;
+    }
+
     /// Refuses all further requests.
     pub(crate) fn set_removed(&self) {
         self.is_removed.store(true, Ordering::Release);
@@ -86,17 +102,14 @@ impl ViewState {
     /// When no server has it, or its server offers no subscriptions.
     pub(crate) fn subscribable(&self, uri: &str) -> Result<ResourceOwner, RpcError> {
         let owner = self.exposed().find_resource(uri)?;
-        let status = self.gateway.host.state(&owner.server).ok();
-        let info = status.as_ref().and_then(|status| status.session_info());
+        let info = self.gateway.host.session_info(&owner.server, None);
         let offers = info.is_none_or(|info| {
             info.capabilities.resources.as_ref().is_some_and(|resources| resources.subscribe == Some(true))
         });
         if offers {
             return Ok(owner);
         }
-        let data = Raw::from(serde_json::json!({ "uri": uri, "reason": "not_subscribable" }));
-        let message = format!("the server of {uri} does not announce updates; read it again instead");
-        Err(RpcError::invalid_params(message).with_data(data))
+        Err(not_subscribable(uri))
     }
 
     /// Announces that all lists have changed.
@@ -104,5 +117,14 @@ impl ViewState {
         self.publisher.tools_changed();
         self.publisher.prompts_changed();
         self.publisher.resources_changed();
+    }
+}
+
+/// A call under way.
+pub(crate) struct RunningCall(Arc<ViewState>);
+
+impl Drop for RunningCall {
+    fn drop(&mut self) {
+        self.0.running.send_modify(|running| *running -= 1);
     }
 }

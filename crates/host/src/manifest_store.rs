@@ -38,7 +38,7 @@ const SETTLE: Duration = Duration::from_millis(250);
 /// use switchboard::transport::stdio::Stdio;
 ///
 /// # async fn run() -> Result<(), Box<dyn std::error::Error>> {
-/// let (host, store) = (Host::new(), ManifestStore::new("/home/ada/.local/state/app/manifests"));
+/// let (host, store) = (Host::new(), ManifestStore::new("manifests"));
 /// let spec = ServerSpec::from(Stdio::new("mcp-files")).start(StartPolicy::WhenUsed);
 /// let manifest = store.load("files", &spec)?; // of an earlier run
 /// host.add("files", match manifest {

@@ -61,13 +61,16 @@ impl CallMeter {
         self.reconnects.fetch_add(1, Ordering::Relaxed);
     }
 
-    pub(crate) fn snapshot(&self) -> CallMetrics {
+    /// Returns the counts; `load` is the number of calls under way, and of those that wait.
+    pub(crate) fn snapshot(&self, (running, queued): (usize, usize)) -> CallMetrics {
         let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         CallMetrics {
             calls: count(&self.calls),
             failures: count(&self.failures),
             tool_errors: count(&self.tool_errors),
             reconnects: count(&self.reconnects),
+            running: running as u64,
+            queued: queued as u64,
             total_micros: count(&self.micros),
             classes: self.classes.iter().map(count).collect(),
         }
@@ -87,6 +90,10 @@ pub struct CallMetrics {
     pub tool_errors: u64,
     /// Reconnections.
     pub reconnects: u64,
+    /// Calls under way now.
+    pub running: u64,
+    /// Calls that wait for their turn now.
+    pub queued: u64,
     /// The total duration of all calls, in microseconds.
     pub total_micros: u64,
     /// Latency histogram: class `n` counts calls below 2ⁿ microseconds that no lower class counts.
@@ -112,6 +119,8 @@ impl CallMetrics {
         self.failures += other.failures;
         self.tool_errors += other.tool_errors;
         self.reconnects += other.reconnects;
+        self.running += other.running;
+        self.queued += other.queued;
         self.total_micros += other.total_micros;
         self.classes.resize(CLASSES, 0);
         self.classes.iter_mut().zip(&other.classes).for_each(|(mine, theirs)| *mine += theirs);
@@ -129,7 +138,7 @@ mod tests {
             meter.record_call(Duration::from_micros(micros), CallResultKind::Result);
         }
         meter.record_call(Duration::MAX, CallResultKind::Failure);
-        let metrics = meter.snapshot();
+        let metrics = meter.snapshot((0, 0));
         assert_eq!((metrics.calls, metrics.failures), (6, 1));
         assert_eq!(metrics.latency(0.5), Some(Duration::from_micros(4)));
         assert_eq!(metrics.latency(0.66), Some(Duration::from_micros(128)));

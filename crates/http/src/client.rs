@@ -72,7 +72,8 @@ impl HttpClient {
     /// When an extra root certificate cannot be read.
     pub fn new(options: HttpClientOptions) -> Result<Self, HttpError> {
         let tls = Tls::new(&options.extra_roots, options.tls_timeout)?;
-        let dialer = Dialer::new(tls, options.proxies.clone(), options.connect_timeout);
+        let dialer = Dialer::new(tls, options.proxies.clone(), options.connect_timeout)
+            .with_unix_socket(options.unix_socket);
         let pool = Pool::new(dialer, options.idle_connection);
         let inner = Inner { pool, proxies: options.proxies, user_agent: options.user_agent };
         Ok(Self { inner: Arc::new(inner) })

@@ -7,6 +7,7 @@
 use std::error::Error;
 use std::io;
 use std::net::IpAddr;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use http::Uri;
@@ -14,7 +15,7 @@ use http::uri::Scheme;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::TokioIo;
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::net::TcpStream;
+use tokio::net::{TcpStream, UnixStream};
 use tokio::time::timeout;
 use tower_service::Service;
 
@@ -23,6 +24,7 @@ use crate::host_scopes::{HostScopes, outermost};
 use crate::network_scope::{AddressPolicy, NetworkScope};
 use crate::proxy::{Proxies, Proxy};
 use crate::resolver::{NameLookup, ResolveError, Resolver};
+use crate::sanitize::printable;
 use crate::source::find;
 use crate::tls::Tls;
 use crate::tunnel;
@@ -38,6 +40,7 @@ pub(crate) struct Dialer {
     proxies: Proxies,
     connect_timeout: Duration,
     scopes: HostScopes,
+    unix_socket: Option<PathBuf>,
 }
 
 /// The far end of a connection to be opened.
@@ -51,7 +54,20 @@ struct Destination<'a> {
 
 impl Dialer {
     pub(crate) fn new(tls: Tls, proxies: Proxies, connect_timeout: Duration) -> Self {
-        Self { lookup: NameLookup::System, tls, proxies, connect_timeout, scopes: HostScopes::default() }
+        Self {
+            lookup: NameLookup::System,
+            tls,
+            proxies,
+            connect_timeout,
+            scopes: HostScopes::default(),
+            unix_socket: None,
+        }
+    }
+
+    /// Returns a dialer that connects to a Unix socket, whatever the address.
+    pub(crate) fn with_unix_socket(mut self, path: Option<PathBuf>) -> Self {
+        self.unix_socket = path;
+        self
     }
 
     /// Returns a dialer that resolves names by a script.
@@ -67,6 +83,9 @@ impl Dialer {
         address: &Address,
         policy: AddressPolicy,
     ) -> Result<Connection, HttpError> {
+        if let Some(path) = &self.unix_socket {
+            return self.dial_unix_socket(path).await;
+        }
         let uri = address.uri().clone();
         let secure = uri.scheme() == Some(&Scheme::HTTPS);
         let host = uri.host().unwrap_or_default().to_owned();
@@ -93,6 +112,21 @@ impl Dialer {
         let h2 = stream.get_ref().1.alpn_protocol() == Some(b"h2");
         // Not `proxied`: inside a tunnel requests look as they do without a proxy.
         Ok(Connection { io: TokioIo::new(Box::new(stream)), proxied: false, h2 })
+    }
+
+    async fn dial_unix_socket(&self, path: &Path) -> Result<Connection, HttpError> {
+        let host = || format!("unix:{}", printable(&path.display().to_string()));
+        match timeout(self.connect_timeout, UnixStream::connect(path)).await {
+            Ok(Ok(stream)) => {
+                Ok(Connection { io: TokioIo::new(Box::new(stream)), proxied: false, h2: false })
+            }
+            Ok(Err(error)) => Err(HttpError::Connect {
+                host: host(),
+                kind: connect_kind(&error),
+                source: Some(std::sync::Arc::new(error)),
+            }),
+            Err(_) => Err(HttpError::connect(host(), ConnectKind::Timeout)),
+        }
     }
 
     /// Opens a TCP stream to the host, or to the proxy, with a tunnel for https.

@@ -1,5 +1,6 @@
 //! Options of the HTTP client.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use http::header::HeaderValue;
@@ -16,6 +17,7 @@ pub struct HttpClientOptions {
     pub(crate) extra_roots: Vec<Vec<u8>>,
     pub(crate) proxies: Proxies,
     pub(crate) user_agent: Option<HeaderValue>,
+    pub(crate) unix_socket: Option<PathBuf>,
 }
 
 impl Default for HttpClientOptions {
@@ -29,6 +31,7 @@ impl Default for HttpClientOptions {
             extra_roots: Vec::new(),
             proxies: Proxies::none(),
             user_agent: Some(HeaderValue::from_static(concat!("switchboard/", env!("CARGO_PKG_VERSION")))),
+            unix_socket: None,
         }
     }
 }
@@ -71,6 +74,15 @@ impl HttpClientOptions {
     #[must_use]
     pub fn with_proxies(mut self, proxies: Proxies) -> Self {
         self.proxies = proxies;
+        self
+    }
+
+    /// Connects to this Unix socket instead of the host of an address, and not through a proxy. The address still decides
+    /// the path and the `Host` header; use `http://localhost`.
+    #[must_use]
+    pub fn with_unix_socket(mut self, path: impl Into<PathBuf>) -> Self {
+        self.unix_socket = Some(path.into());
+        self.proxies = Proxies::none();
         self
     }
 

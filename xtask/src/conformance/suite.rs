@@ -113,9 +113,7 @@ impl Suite {
 
 /// Returns the installed Node, from whichever package.
 fn node_in(runtime: &Path) -> Result<PathBuf, TaskError> {
-    let packages = fs::read_dir(runtime.join("node_modules")).into_iter().flatten().flatten();
-    let mut nodes = packages.map(|package| package.path().join("bin/node")).filter(|node| node.is_file());
-    nodes.next().ok_or_else(|| {
+    interop::packaged(runtime).ok_or_else(|| {
         TaskError::new(format!(
             "not run: Node {OLDEST_NODE} or newer is needed, and npm has none for this machine"
         ))

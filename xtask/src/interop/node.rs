@@ -11,11 +11,12 @@ use crate::project::Project;
 
 const OLDEST_NODE: u32 = 20;
 const FILES: [&str; 3] = ["package.json", "package-lock.json", ".npmrc"];
-const PROGRAMS: [&str; 10] = [
+const PROGRAMS: [&str; 11] = [
     "assistant-client.mjs",
     "authorization-server.mjs",
     "chromium-login.mjs",
     "document-server.mjs",
+    "gateway-client.mjs",
     "login-client.mjs",
     "login-form.mjs",
     "loopback.mjs",
@@ -55,6 +56,13 @@ pub(crate) fn ci(from: &Path, folder: PathBuf) -> Result<PathBuf, TaskError> {
     command::run_to_stderr(npm.current_dir(&folder))?;
     stamp.write()?;
     Ok(folder)
+}
+
+/// Returns the Node that a package of this installation contains.
+pub(crate) fn packaged(folder: &Path) -> Option<PathBuf> {
+    let packages = fs::read_dir(folder.join("node_modules")).into_iter().flatten().flatten();
+    let mut nodes = packages.map(|package| package.path().join("bin/node")).filter(|node| node.is_file());
+    nodes.next()
 }
 
 /// Returns the major version of the installed Node.

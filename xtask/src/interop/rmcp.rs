@@ -10,6 +10,7 @@ pub(super) struct Binaries {
     pub(super) server: PathBuf,
     pub(super) client: PathBuf,
     pub(super) assistant_client: PathBuf,
+    pub(super) gateway_client: PathBuf,
     pub(super) login_client: PathBuf,
     pub(super) old_server: PathBuf,
 }
@@ -25,6 +26,7 @@ pub(super) fn install(project: &Project, place: &Path) -> Result<Binaries, TaskE
         server: binary("rmcp-server"),
         client: binary("rmcp-client"),
         assistant_client: binary("assistant-client"),
+        gateway_client: binary("gateway-client"),
         login_client: binary("login-client"),
         old_server: binary("rmcp-old-server"),
     })

@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use switchboard::gateway::policy::Subject;
+
 #[derive(Debug, clap::Args)]
 pub(crate) struct PolicyArgs {
     #[command(subcommand)]
@@ -40,18 +42,8 @@ pub(crate) struct PolicyTestArgs {
     /// The policy document, a TOML file
     #[arg(long, value_name = "FILE")]
     pub(crate) policy: PathBuf,
-    /// The subject of the caller; without it the caller is anonymous
-    #[arg(long = "as", value_name = "USER")]
-    pub(crate) principal: Option<String>,
-    /// The issuer of the caller's identity
-    #[arg(long, value_name = "URL", requires = "principal")]
-    pub(crate) issuer: Option<String>,
-    /// A scope of the caller
-    #[arg(long, value_name = "SCOPE", requires = "principal")]
-    pub(crate) scope: Vec<String>,
-    /// The view
-    #[arg(long, value_name = "NAME")]
-    pub(crate) view: Option<String>,
+    #[command(flatten)]
+    pub(crate) caller: CallerArgs,
     /// What the name is
     #[arg(long, value_name = "KIND", default_value = "tool")]
     pub(crate) kind: TargetKindArg,
@@ -64,6 +56,40 @@ pub(crate) struct PolicyTestArgs {
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// The caller of a gateway, as its policy sees it.
+#[derive(Debug, Default, clap::Args)]
+pub(crate) struct CallerArgs {
+    /// The subject of the caller; without it the caller is anonymous
+    #[arg(long = "as", value_name = "USER")]
+    pub(crate) principal: Option<String>,
+    /// The issuer of the caller's identity
+    #[arg(long, value_name = "URL", requires = "principal")]
+    pub(crate) issuer: Option<String>,
+    /// A scope of the caller
+    #[arg(long, value_name = "SCOPE", requires = "principal")]
+    pub(crate) scope: Vec<String>,
+    /// The view
+    #[arg(long, value_name = "NAME")]
+    pub(crate) view: Option<String>,
+}
+
+impl CallerArgs {
+    /// Returns whether a caller or a view is named.
+    pub(crate) fn is_given(&self) -> bool {
+        self.principal.is_some() || self.view.is_some()
+    }
+
+    /// Returns the caller as rules see it.
+    pub(crate) fn subject(&self) -> Subject<'_> {
+        Subject {
+            principal: self.principal.as_deref(),
+            issuer: self.issuer.as_deref(),
+            scopes: &self.scope,
+            view: self.view.as_deref(),
+        }
+    }
 }
 
 /// The kind of a target.

@@ -8,6 +8,7 @@ use clap::Args;
 use switchboard::host::config::Scope;
 use switchboard::transport::http_client::Secret;
 
+use super::policy::CallerArgs;
 use super::target::RemoteArgs;
 use super::value_parsers::{pair, seconds, secret};
 
@@ -160,6 +161,9 @@ pub(crate) struct ApproveArgs {
 pub(crate) struct ForgetArgs {
     /// The server, or one tool of it as `server/tool`
     pub(crate) name: String,
+    /// The definitions that the gateway with this configuration file has pinned, for its own servers
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
@@ -231,10 +235,20 @@ pub(crate) struct ReconnectArgs {
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  switchboard why files/read_text
+  # for a caller of a gateway with this policy
+  switchboard why --policy policy.toml --as ada files/read_text")]
 pub(crate) struct WhyArgs {
     /// The tool: its name, `server/tool`, or `mcp__server__tool`; or a server at a URL, to explain its login
     #[arg(value_name = "TOOL|SERVER|URL")]
     pub(crate) tool: String,
+    /// Also explain what this policy of a gateway says about the tool
+    #[arg(long, value_name = "FILE")]
+    pub(crate) policy: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) caller: CallerArgs,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,

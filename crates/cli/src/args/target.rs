@@ -58,7 +58,7 @@ impl ViewArgs {
 #[derive(Debug, Clone, Default, clap::Args)]
 #[command(next_help_heading = "Server at an address")]
 pub(crate) struct RemoteArgs {
-    /// The URL of the server; ${NAME} is replaced by the value of a variable
+    /// The URL of the server, or unix:PATH for a Unix socket; ${NAME} is replaced by the value of a variable
     #[arg(long, value_name = "URL")]
     pub(crate) url: Option<String>,
     /// Send this header with every request; may be repeated. Command lines are visible to other users: write ${NAME}

@@ -1,5 +1,7 @@
 //! `switchboard forget`: revokes approvals and remembered answers about a server or a tool.
 
+use std::path::Path;
+
 use serde_json::json;
 use switchboard::host::config::{Approval, Approvals, Scope};
 use switchboard::host::permission::{KnownServer, Ledger};
@@ -7,10 +9,14 @@ use switchboard::host::permission::{KnownServer, Ledger};
 use crate::args::ForgetArgs;
 use crate::configured_servers::{ConfigFiles, pins, split_server};
 use crate::error::CommandError;
+use crate::gateway::{GatewaySettings, PinnedDefinitions};
 use crate::output::{OutputStream, encode, print_json};
 use crate::sanitize::one_line;
 
 pub(crate) fn run(args: &ForgetArgs) -> Result<(), CommandError> {
+    if let Some(config) = &args.config {
+        return forget_of_gateway(args, config);
+    }
     let files = ConfigFiles::read()?;
     let names = files.resolved.servers.iter().map(|server| server.name.as_str());
     let (name, tool) = match (files.resolved.server(&args.name), split_server(names, &args.name)) {
@@ -47,4 +53,23 @@ pub(crate) fn run(args: &ForgetArgs) -> Result<(), CommandError> {
         return print_json(&OutputStream::stdout(), &encode(&forgotten)?);
     }
     Ok(OutputStream::stdout().print(&format!("forgot {shown}: {what}\n"))?)
+}
+
+/// Accepts the current definitions of a server, or of one tool, of a gateway with servers of its own.
+fn forget_of_gateway(args: &ForgetArgs, config: &Path) -> Result<(), CommandError> {
+    let settings = GatewaySettings::load_file(config)?;
+    let names = settings.servers.servers.iter().map(|server| server.name.as_str());
+    let (server, tool) = match split_server(names, &args.name) {
+        Some((server, tool)) => (server, Some(tool)),
+        None => (args.name.as_str(), None),
+    };
+    let shown = one_line(&args.name);
+    if !PinnedDefinitions::open(&settings)?.forget(server, tool)? {
+        return Err(CommandError::other("nothing_remembered", format!("nothing is pinned of {shown}")));
+    }
+    if args.json {
+        let forgotten = json!({ "name": server, "tool": tool, "forgotten": true });
+        return print_json(&OutputStream::stdout(), &encode(&forgotten)?);
+    }
+    Ok(OutputStream::stdout().print(&format!("forgot {shown}: the gateway accepts what it lists now\n"))?)
 }

@@ -1,29 +1,16 @@
 //! `switchboard policy`: checks a policy document, and tells what it decides.
 
 use std::fmt::Write as _;
-use std::io::Read;
-use std::path::Path;
 
 use serde_json::json;
-use switchboard::gateway::audit::AuditPolicy;
-use switchboard::gateway::limits::RateLimiter;
-use switchboard::gateway::policy::{Decision, Policy, PolicyError, Subject, Target, TargetKind};
+use switchboard::gateway::policy::{Decision, Target, TargetKind};
 use switchboard::protocol::{OrderedMap, Raw};
 
 use crate::args::{PolicyAction, PolicyArgs, PolicyCheckArgs, PolicyTestArgs, TargetKindArg};
 use crate::error::{CommandError, ExitKind};
+use crate::gateway::load_policy;
 use crate::output::{OutputStream, encode, print_json};
 use crate::sanitize::one_line;
-
-/// The largest document that is read; the policy itself names its limit.
-const MAX_DOCUMENT_BYTES: u64 = 4 * 1024 * 1024;
-
-/// A policy document, completely compiled.
-pub(crate) struct LoadedPolicy {
-    pub(crate) policy: Policy,
-    pub(crate) limits: RateLimiter,
-    pub(crate) audit: AuditPolicy,
-}
 
 /// Runs `policy check` or `policy test`.
 ///
@@ -36,30 +23,8 @@ pub(crate) fn run(args: &PolicyArgs) -> Result<(), CommandError> {
     }
 }
 
-/// Reads and compiles a document.
-///
-/// # Errors
-/// Names the file, the line and the rule.
-pub(crate) fn load(path: &Path) -> Result<LoadedPolicy, CommandError> {
-    let name = one_line(&path.to_string_lossy());
-    let cannot_read =
-        |error: std::io::Error| CommandError::other("io", format!("cannot read {name}: {error}"));
-    let mut text = String::new();
-    let file = std::fs::File::open(path).map_err(cannot_read)?;
-    file.take(MAX_DOCUMENT_BYTES).read_to_string(&mut text).map_err(cannot_read)?;
-    let invalid = |error: PolicyError| {
-        CommandError::usage(format!("{name}, {}", one_line(&error.to_string())))
-            .hint("the rules are described in docs/gateway-policy.md")
-    };
-    Ok(LoadedPolicy {
-        policy: Policy::parse(&text).map_err(invalid)?,
-        limits: RateLimiter::parse(&text).map_err(invalid)?,
-        audit: AuditPolicy::parse(&text).map_err(invalid)?,
-    })
-}
-
 fn check(args: &PolicyCheckArgs) -> Result<(), CommandError> {
-    let policy = load(&args.file)?.policy;
+    let policy = load_policy(&args.file)?.policy;
     let warnings: Vec<String> = policy.warnings().iter().map(ToString::to_string).collect();
     let out = OutputStream::stdout();
     if args.json {
@@ -76,17 +41,12 @@ fn check(args: &PolicyCheckArgs) -> Result<(), CommandError> {
 }
 
 fn test(args: &PolicyTestArgs) -> Result<(), CommandError> {
-    let policy = load(&args.policy)?.policy;
+    let policy = load_policy(&args.policy)?.policy;
     let Some((server, name)) = args.target.split_once('/') else {
         return Err(CommandError::usage(format!("{:?} has no server", args.target))
             .hint("write server/name, like files/read_text"));
     };
-    let subject = Subject {
-        principal: args.principal.as_deref(),
-        issuer: args.issuer.as_deref(),
-        scopes: &args.scope,
-        view: args.view.as_deref(),
-    };
+    let subject = args.caller.subject();
     let target = Target::new(server, args.kind.into(), name);
     let arguments = read_arguments(&args.arguments)?;
     let decision = policy.decide(&subject, &target, arguments.as_ref());

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use crate::args::Command;
 use crate::command::{
-    accounts, add, approve, call, completions, demo, design, doctor, forget, gateway, import, info, key,
-    list, listen, login, new, policy, prompts, ps, quickstart, resources, route, status, tools, why,
+    accounts, add, approve, audit, call, completions, demo, design, doctor, forget, import, info, key, list,
+    listen, login, new, plan, policy, prompts, ps, quickstart, resources, route, status, tools, why,
 };
 use crate::demo::serve;
 use crate::error::CommandError;
@@ -43,8 +43,10 @@ pub(crate) async fn run(command: Command) -> Result<(), CommandError> {
         Command::Logout(args) => accounts::logout(&args).await,
         Command::Accounts(args) => accounts::list(&args).await,
         Command::Key(args) => key::run(&args),
-        Command::Gateway(args) => gateway::run(&args).await,
+        Command::Gateway(args) => Box::pin(crate::gateway::run(&args)).await,
+        Command::Plan(args) => plan::run(&args).await,
         Command::Policy(args) => policy::run(&args),
+        Command::Audit(args) => audit::run(&args),
         Command::Why(args) => why::run(&args).await,
         Command::Ps(args) => ps::run(&args),
         Command::Doctor(args) => doctor::run(*args).await,

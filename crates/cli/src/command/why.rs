@@ -6,10 +6,12 @@ use switchboard::host::{Status, ToolExplanation};
 
 use crate::args::{SessionOptions, WhyArgs};
 use crate::command::why_login::{check_login, explain_login, server_target};
+use crate::command::why_policy::PolicyReport;
 use crate::configured_servers::{HostRequest, HostedServers, split_server, with_host};
 use crate::error::CommandError;
 use crate::output::{encode, print_json};
 use crate::sanitize::one_line;
+use crate::shell_quote::shell_quote;
 
 pub(crate) async fn run(args: &WhyArgs) -> Result<(), CommandError> {
     if let Some(target) = server_target(&args.tool)? {
@@ -31,6 +33,16 @@ pub(crate) async fn run(args: &WhyArgs) -> Result<(), CommandError> {
         };
         let why = hosted.host.explain_tool(&qualified);
         let explanation = explain(args, hosted, named, &why).await?;
+        let found = hosted.host.find_tool(&qualified);
+        let policy = match named {
+            Some(named) => PolicyReport::new(args, named, found.as_ref().map(|found| &*found.tool))?,
+            None if args.policy.is_some() => {
+                return Err(CommandError::usage(format!("{:?} has no server", one_line(&args.tool)))
+                    .hint("with --policy, write server/tool"));
+            }
+            None => None,
+        };
+        let has_drifted = named.is_some_and(|(server, tool)| hosted.host.has_drifted(server, tool));
         let permission =
             hosted.host.find_tool(&qualified).map(|found| hosted.decide(&found.tool).to_string());
         let others = hosted.host.find_tool(&qualified).map(|found| found.others).unwrap_or_default();
@@ -51,12 +63,23 @@ pub(crate) async fn run(args: &WhyArgs) -> Result<(), CommandError> {
             let report = json!({
                 "tool": args.tool, "shown": is_shown, "server": server,
                 "why": explanation, "permission": permission, "broken": broken,
+                "changed": has_drifted, "policy": policy.as_ref().map(PolicyReport::to_json),
             });
             return print_json(&hosted.out, &encode(&report)?);
         }
         let mut text = format!("{}\n", one_line(&explanation));
         if let Some(permission) = permission {
             text += &format!("calling it: {}\n", one_line(&permission));
+        }
+        if has_drifted {
+            let name = shell_quote(&one_line(&args.tool));
+            text += &format!(
+                "its definition has changed since it was first seen; a gateway withholds it. \
+                 Accept it: switchboard forget {name}\n"
+            );
+        }
+        for line in policy.iter().flat_map(PolicyReport::lines) {
+            text += &format!("{}\n", one_line(&line));
         }
         if !others.is_empty() {
             text += &format!("also available from: {}\n", one_line(&others.join(", ")));

@@ -2,6 +2,8 @@
 //!
 //! One file per project among the user's files, because two projects may use one name for different servers.
 
+use std::path::PathBuf;
+
 use switchboard::host::PinFile;
 use switchboard::host::config::{ConfigError, Locations};
 
@@ -10,5 +12,10 @@ use switchboard::host::config::{ConfigError, Locations};
 /// # Errors
 /// Returns an error if the file cannot be read or is not a pin file.
 pub(crate) fn open(locations: &Locations) -> Result<PinFile, ConfigError> {
-    PinFile::open(locations.local_file.with_file_name("definitions.json"))
+    PinFile::open(path(locations))
+}
+
+/// Returns the path of the pin file of a project.
+pub(crate) fn path(locations: &Locations) -> PathBuf {
+    locations.local_file.with_file_name("definitions.json")
 }

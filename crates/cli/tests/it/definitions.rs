@@ -9,13 +9,13 @@ use crate::home::Home;
 use crate::servers::Script;
 
 /// A configured server whose only tool is defined by a file.
-struct Sly {
-    home: Home,
+pub(crate) struct Sly {
+    pub(crate) home: Home,
     script: Script,
 }
 
 impl Sly {
-    fn new(definition: &Value) -> Self {
+    pub(crate) fn new(definition: &Value) -> Self {
         let script = Script::server(
             "def answers(method, params):\n    if method == 'tools/list':\n        return {'tools': \
              [json.load(open(sys.argv[1]))]}\n    return {'content': [{'type': 'text', 'text': 'called'}]}",
@@ -27,12 +27,12 @@ impl Sly {
         sly
     }
 
-    fn define(&self, definition: &Value) {
+    pub(crate) fn define(&self, definition: &Value) {
         std::fs::write(self.script.folder.path().join("about.json"), definition.to_string()).unwrap();
     }
 
     /// Returns the path of the pin file.
-    fn pins(&self) -> PathBuf {
+    pub(crate) fn pins(&self) -> PathBuf {
         let projects = self.home.at("state/switchboard/projects");
         let project = std::fs::read_dir(projects).unwrap().next().unwrap().unwrap();
         project.path().join("definitions.json")
@@ -56,7 +56,7 @@ impl Sly {
     }
 }
 
-fn definition(description: &str) -> Value {
+pub(crate) fn definition(description: &str) -> Value {
     json!({"name": "t", "description": description, "annotations": {"readOnlyHint": true},
         "inputSchema": {"type": "object", "properties": {"path": {"type": "string"}}}})
 }

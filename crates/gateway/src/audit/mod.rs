@@ -30,5 +30,6 @@ pub use file::{AuditFile, AuditFileOptions};
 pub use log::{AuditCounts, AuditLog};
 pub use options::{AuditOptions, FailurePolicy, OverflowPolicy, SyncPolicy};
 pub use policy_section::{AuditPolicy, PayloadSelection};
+pub(crate) use record::strip_secrets;
 pub use record::{AuditOutcome, AuditRecord};
 pub use sink::AuditSink;

@@ -4,7 +4,7 @@ use switchboard_protocol::Raw;
 
 use super::payload::PayloadRule;
 use super::redaction::Redaction;
-use crate::policy::{PolicyError, Subject, Target, TomlTable, parse_document};
+use crate::policy::{PolicyError, Subject, Target, TomlTable, parse_document, parse_section};
 
 /// The maximum number of payload rules.
 const MAX_PAYLOAD_RULES: usize = 1_000;
@@ -57,10 +57,22 @@ impl AuditPolicy {
     /// # Errors
     /// Names the line and the key that is invalid.
     pub fn parse(text: &str) -> Result<Self, PolicyError> {
-        parse_document(text, |root| match root.get("audit") {
+        parse_document(text, Self::read_document)
+    }
+
+    /// As [`Self::parse`], for a document in the table `section` of another document.
+    ///
+    /// # Errors
+    /// As [`Self::parse`]; when there is no such table.
+    pub fn parse_section(text: &str, section: &str) -> Result<Self, PolicyError> {
+        parse_section(text, section, Self::read_document)
+    }
+
+    fn read_document(root: &TomlTable<'_>) -> Result<Self, PolicyError> {
+        match root.get("audit") {
             Some(entry) => Self::read(&entry.table()?),
             None => Ok(Self::default()),
-        })
+        }
     }
 
     fn read(section: &TomlTable<'_>) -> Result<Self, PolicyError> {

@@ -10,10 +10,11 @@ use crate::policy::{Decision, DenyReason, Subject, Target};
 
 /// The maximum length of a text that a client or server chose.
 const MAX_TEXT_BYTES: usize = 1024;
+/// The maximum number of resources of one record.
+const MAX_URIS: usize = 32;
 
 /// How a request ended.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum AuditOutcome {
     /// With a result.
@@ -33,6 +34,37 @@ pub enum AuditOutcome {
     /// Not answered: cancelled by the client, or the connection was lost.
     #[default]
     Cancelled,
+}
+
+impl AuditOutcome {
+    /// Returns the word of the outcome in records and metrics.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Ok => "ok",
+            Self::Error => "error",
+            Self::Denied => "denied",
+            Self::MissingScope => "missing_scope",
+            Self::RateLimited => "rate_limited",
+            Self::Unknown => "unknown",
+            Self::InputRequired => "input_required",
+            Self::Cancelled => "cancelled",
+        }
+    }
+
+    /// Returns the outcome of a decision; `None` if the request is allowed.
+    pub(crate) fn of_decision(decision: &Decision) -> Option<Self> {
+        match decision {
+            Decision::Allow { .. } => None,
+            Decision::Deny { .. } => Some(Self::Denied),
+            Decision::MissingScope { .. } => Some(Self::MissingScope),
+        }
+    }
+}
+
+impl Serialize for AuditOutcome {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
+    }
 }
 
 /// One line of the audit log. Absent members are left out.
@@ -74,6 +106,9 @@ pub struct AuditRecord {
     pub identifier: Option<String>,
     /// How the request ended.
     pub outcome: AuditOutcome,
+    /// The resources that a stream of notifications is asked for, without their queries; at most 32.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub uris: Vec<String>,
     /// The rule that decided; absent by default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rule: Option<String>,
@@ -86,7 +121,7 @@ pub struct AuditRecord {
     /// The time until the response.
     #[serde(rename = "duration_ms", serialize_with = "write_milliseconds")]
     pub duration: Duration,
-    /// The session of the client.
+    /// A key of the session of a legacy client. It is not the id by which the client uses the session.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
     /// The id of the trace (W3C).
@@ -116,6 +151,7 @@ impl AuditRecord {
             kind: None,
             identifier: None,
             outcome: AuditOutcome::Cancelled,
+            uris: Vec::new(),
             rule: None,
             reason: None,
             code: None,
@@ -153,6 +189,20 @@ impl AuditRecord {
         self
     }
 
+    /// Sets the resources that a stream of notifications is asked for.
+    #[must_use]
+    pub fn with_uris<'u>(mut self, uris: impl IntoIterator<Item = &'u str>) -> Self {
+        self.uris = uris.into_iter().take(MAX_URIS).map(|uri| cut(strip_secrets(uri))).collect();
+        self
+    }
+
+    /// Sets how the caller was authenticated.
+    #[must_use]
+    pub fn with_auth_method(mut self, method: Option<&str>) -> Self {
+        self.auth_method = method.map(|method| cut(method.to_owned()));
+        self
+    }
+
     /// Sets the client's own name and version.
     #[must_use]
     pub fn with_client(mut self, client: Option<String>) -> Self {
@@ -180,16 +230,13 @@ impl AuditRecord {
     /// Sets rule, reason and, unless it is allowed, the outcome of a decision.
     pub fn set_decision(&mut self, decision: &Decision) {
         self.rule = decision.rule().map(ToString::to_string);
+        if let Some(outcome) = AuditOutcome::of_decision(decision) {
+            self.outcome = outcome;
+        }
         match decision {
             Decision::Allow { .. } => {}
-            Decision::Deny { reason, .. } => {
-                self.outcome = AuditOutcome::Denied;
-                self.reason = Some(DenyReason::as_str(*reason).to_owned());
-            }
-            Decision::MissingScope { scopes, .. } => {
-                self.outcome = AuditOutcome::MissingScope;
-                self.reason = Some(cut(scopes.join(" ")));
-            }
+            Decision::Deny { reason, .. } => self.reason = Some(DenyReason::as_str(*reason).to_owned()),
+            Decision::MissingScope { scopes, .. } => self.reason = Some(cut(scopes.join(" "))),
         }
     }
 
@@ -205,7 +252,7 @@ impl AuditRecord {
 }
 
 /// Removes the query, the fragment and the user of a URI.
-fn strip_secrets(uri: &str) -> String {
+pub(crate) fn strip_secrets(uri: &str) -> String {
     let base = uri.split(['?', '#']).next().unwrap_or_default();
     match base.split_once("://") {
         Some((scheme, rest)) => {

@@ -32,6 +32,12 @@ impl BucketRate {
     }
 }
 
+impl std::fmt::Display for BucketRate {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "one request every {:?}, bursts of {}", self.interval, self.burst)
+    }
+}
+
 /// The state of a bucket as one instant: when it will be full (the generic cell rate algorithm). A bucket that was
 /// never used is full.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -9,7 +9,9 @@ use super::key::BucketKey;
 use super::limit_document::read_limits;
 use super::memory_limit_store::MemoryLimitStore;
 use super::store::{BucketRequest, LimitStore, TakeOutcome};
-use crate::policy::{Effect, PolicyError, Selector, Subject, Target, TargetView, parse_document};
+use crate::policy::{
+    Effect, PolicyError, Selector, Subject, Target, TargetView, parse_document, parse_section,
+};
 
 /// The name of the limit that a full store reports.
 const STORE_LIMIT: &str = "tracked callers";
@@ -83,6 +85,22 @@ impl RateLimiter {
         Ok(Self { limits: parse_document(text, read_limits)?, store: Arc::new(MemoryLimitStore::default()) })
     }
 
+    /// As [`Self::parse`], for a document in the table `section` of another document.
+    ///
+    /// # Errors
+    /// As [`Self::parse`]; when there is no such table.
+    pub fn parse_section(text: &str, section: &str) -> Result<Self, PolicyError> {
+        let limits = parse_section(text, section, read_limits)?;
+        Ok(Self { limits, store: Arc::new(MemoryLimitStore::default()) })
+    }
+
+    /// Takes over the store of the limits that these ones replace: buckets of unchanged names keep their state.
+    #[must_use]
+    pub fn with_state_of(mut self, replaced: &Self) -> Self {
+        self.store = Arc::clone(&replaced.store);
+        self
+    }
+
     /// Replaces the store.
     #[must_use]
     pub fn with_store(mut self, store: Arc<dyn LimitStore>) -> Self {
@@ -101,6 +119,16 @@ impl RateLimiter {
     /// Returns whether no request is limited.
     pub fn is_empty(&self) -> bool {
         self.limits.is_empty()
+    }
+
+    /// Returns the limits that apply to a request, by name, with their rates.
+    pub fn applying<'a>(
+        &'a self,
+        subject: &Subject<'_>,
+        operation: &Operation<'_>,
+    ) -> Vec<(&'a str, BucketRate)> {
+        let applying = self.limits.iter().filter(|limit| limit.applies(subject, operation));
+        applying.map(|limit| (&*limit.name, limit.rate)).collect()
     }
 
     /// Takes a token from every bucket of the request, or refuses it and takes none.

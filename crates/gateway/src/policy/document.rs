@@ -33,6 +33,23 @@ pub(crate) fn parse_document<T>(
     read(&TomlTable { lines: &lines, span: root.span(), table: root.get_ref(), path: String::new() })
 }
 
+/// As [`parse_document`], for a document within the table `section` of another one.
+///
+/// # Errors
+/// As [`parse_document`]; when there is no such table.
+pub(crate) fn parse_section<T>(
+    text: &str,
+    section: &str,
+    read: impl FnOnce(&TomlTable<'_>) -> Result<T, PolicyError>,
+) -> Result<T, PolicyError> {
+    parse_document(text, |root| {
+        let missing = || root.error(PolicyErrorKind::InvalidValue(format!("there is no table `{section}`")));
+        let mut table = root.get(section).ok_or_else(missing)?.table()?;
+        table.set_path(String::new());
+        read(&table)
+    })
+}
+
 /// The line breaks of a text.
 struct LineIndex(Vec<usize>);
 

@@ -7,8 +7,9 @@ use switchboard_protocol::Raw;
 
 use super::argument_path::ArgumentPath;
 use super::decision::{Decision, DenyReason};
-use super::document::parse_document;
+use super::document::{parse_document, parse_section};
 use super::error::PolicyError;
+use super::explanation::{MatchingRule, PolicyExplanation};
 use super::inspection::inspect;
 use super::lint::{PolicyWarning, find_ineffective, find_unmatched};
 use super::name_set::NameSet;
@@ -66,6 +67,14 @@ impl Policy {
         Ok(Self::new(parse_document(text, read_rules)?))
     }
 
+    /// Compiles the document in the table `section` of another document, such as `[policy]` of a gateway's configuration.
+    ///
+    /// # Errors
+    /// As [`Self::parse`]; when there is no such table.
+    pub fn parse_section(text: &str, section: &str) -> Result<Self, PolicyError> {
+        Ok(Self::new(parse_section(text, section, read_rules)?))
+    }
+
     fn new(PolicyDocument { default, rules, trusted }: PolicyDocument) -> Self {
         let table = DecisionTable::new(&rules);
         let warnings = find_ineffective(default, &rules);
@@ -93,6 +102,26 @@ impl Policy {
         &self.warnings
     }
 
+    /// Returns the principals, with their issuers, that rules name without wildcards.
+    pub fn named_principals(&self) -> BTreeSet<(String, Option<String>)> {
+        fn literals(set: Option<&NameSet>) -> Vec<&str> {
+            set.and_then(NameSet::literals).map(Iterator::collect).unwrap_or_default()
+        }
+        let mut named = BTreeSet::new();
+        for rule in &self.rules {
+            let issuers = literals(rule.selector.issuer.as_ref());
+            for principal in literals(rule.selector.principal.as_ref()) {
+                match issuers.is_empty() {
+                    true => _ = named.insert((principal.to_owned(), None)),
+                    false => named.extend(
+                        issuers.iter().map(|issuer| (principal.to_owned(), Some((*issuer).to_owned()))),
+                    ),
+                }
+            }
+        }
+        named
+    }
+
     /// Returns the rules that match none of these targets: they are probably misspelled.
     pub fn unmatched<'a>(&self, catalog: impl IntoIterator<Item = Target<'a>>) -> Vec<PolicyWarning> {
         find_unmatched(&self.rules, catalog)
@@ -117,6 +146,17 @@ impl Policy {
     /// further scope counts as possible, so that a client can ask for the scope.
     pub fn is_visible(&self, subject: &Subject<'_>, target: &Target<'_>) -> bool {
         !matches!(self.decide_about(subject, target, DecidedArguments::Unknown), Decision::Deny { .. })
+    }
+
+    /// Explains what the rules say about a target, for operators.
+    pub fn explain(&self, subject: &Subject<'_>, target: &Target<'_>) -> PolicyExplanation {
+        let view = TargetView::new(target);
+        let rules = self.table.candidates(target).into_iter().map(|index| &self.rules[index]);
+        let matching = rules.filter(|rule| rule.selector.matches(subject, &view, rule.effect));
+        PolicyExplanation {
+            listing: self.decide_about(subject, target, DecidedArguments::Unknown),
+            rules: matching.map(|rule| MatchingRule::new(rule, subject)).collect(),
+        }
     }
 
     fn decide_about(

@@ -151,7 +151,7 @@ impl<'a> TargetView<'a> {
 
 /// Returns whether a name has characters that are not shown, or that reorder what is shown: no reader of a rule can
 /// tell such a name from another.
-pub(super) fn has_invisible_characters(name: &str) -> bool {
+pub(crate) fn has_invisible_characters(name: &str) -> bool {
     name.chars().any(|character| {
         character.is_control()
             || matches!(character,

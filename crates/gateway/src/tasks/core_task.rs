@@ -128,7 +128,7 @@ async fn questions(
     });
     let replica = &gateway.options.replica;
     let exchange =
-        Exchange::new(handle.server(), call, received, Arc::new(NoticeSink::new())).with_id(replica)?;
+        Exchange::new(handle.server(), call, received, Arc::new(NoticeSink::new(None))).with_id(replica)?;
     gateway.task_questions.hold(key.clone(), exchange, (permit, gateway.options.parked.lifetime));
     Ok(gateway.task_questions.get(&key).await.unwrap_or_default())
 }

@@ -21,6 +21,9 @@ use crate::owned_tasks::OwnedTask;
 use crate::relay::upstream_info;
 use crate::view_state::ViewState;
 
+/// How long a task is listed and announced, at most.
+const LISTED: Duration = Duration::from_secs(24 * 60 * 60);
+
 /// How a call may become a task.
 #[derive(Clone, Debug)]
 pub(crate) struct TaskPlan {
@@ -133,8 +136,7 @@ fn expose(
         owner,
         session: cx.session_key(),
         view: state.name.clone(),
-        expires: Instant::now()
-            + lifetime.unwrap_or(Duration::from_secs(24 * 60 * 60)).min(Duration::from_secs(24 * 60 * 60)),
+        expires: Instant::now() + lifetime.unwrap_or(LISTED).min(LISTED),
     });
     Ok(exposed)
 }

@@ -73,6 +73,11 @@ impl Follower {
         is_over
     }
 
+    /// Publishes a state as the server wrote it. Returns whether the task is over.
+    fn publish_raw(&self, raw: &Raw) -> bool {
+        exposed_task(raw, &self.exposed).is_ok_and(|task| self.publish(task))
+    }
+
     /// Listens at the server; again when the connection was lost.
     async fn listen(&self) {
         let mut pause = PAUSE;
@@ -93,11 +98,7 @@ impl Follower {
                     pause = PAUSE;
                     while let Some(change) = stream.next().await {
                         match change {
-                            Change::Task(raw) => {
-                                if exposed_task(&raw, &self.exposed).is_ok_and(|task| self.publish(task)) {
-                                    return;
-                                }
-                            }
+                            Change::Task(raw) if self.publish_raw(&raw) => return,
                             Change::Ended => break,
                             _ => {}
                         }
@@ -113,7 +114,7 @@ impl Follower {
         let Ok(params) = id_params(&self.handle) else { return true };
         let asked = (&self.handle, self.exposed.as_str());
         match ask_upstream(&self.gateway.host, asked, "tasks/get", params).await {
-            Ok(raw) => exposed_task(&raw, &self.exposed).is_ok_and(|task| self.publish(task)),
+            Ok(raw) => self.publish_raw(&raw),
             Err(_) => false,
         }
     }

@@ -89,7 +89,8 @@ fn check(schema: &Raw, removed: &[&str], rules: &ToolRules) -> Result<(), String
     if let Some(name) = rules.hidden.iter().find(is_required) {
         return Err(format!("the argument `{name}` is required, and hidden without a value: set `fixed`"));
     }
-    for keyword in ["$ref", "enum", "const"].into_iter().filter(|keyword| root.get(*keyword).is_some()) {
+    if let Some(keyword) = ["$ref", "enum", "const"].into_iter().find(|keyword| root.get(*keyword).is_some())
+    {
         return Err(format!("its input schema has `{keyword}`, from which no argument can be removed"));
     }
     for keyword in ["minProperties", "maxProperties"] {

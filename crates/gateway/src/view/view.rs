@@ -131,6 +131,11 @@ impl View {
         file.views.into_iter().map(view).collect()
     }
 
+    /// Returns whether the view takes a tool of a server, by its name there.
+    pub fn has_tool(&self, server: &str, tool: &str) -> bool {
+        self.rules.has_tool(server, tool)
+    }
+
     /// Returns the name.
     pub fn name(&self) -> &str {
         self.rules.name.as_deref().unwrap_or_default()

@@ -29,6 +29,7 @@ trials! {
         every_request_is_recorded_once,
         a_call_is_not_made_if_it_cannot_be_recorded,
         a_legacy_client_is_limited_and_recorded,
+        streams_are_recorded_with_their_resources,
         a_new_policy_applies_at_once_and_changes_the_lists,
         over_http_a_missing_scope_is_403_and_a_batch_is_no_way_around,
 }
@@ -231,8 +232,8 @@ async fn calls_lists_and_discovery_are_limited() {
 
 /// Keeps lines in memory, or fails.
 #[derive(Clone, Default)]
-struct MemorySink {
-    lines: Arc<Mutex<Vec<serde_json::Value>>>,
+pub(crate) struct MemorySink {
+    pub(crate) lines: Arc<Mutex<Vec<serde_json::Value>>>,
     is_failing: bool,
 }
 
@@ -373,6 +374,44 @@ async fn a_legacy_client_is_limited_and_recorded() {
     );
 }
 
+async fn streams_are_recorded_with_their_resources() {
+    let document = format!(
+        "{POLICY}\n[[limit]]\nname = \"subscriptions\"\noperation = \"call\"\nkind = \"subscription\"\nrate = \"1/day\"\n"
+    );
+    let sink = MemorySink::default();
+    let log = AuditLog::start(sink.clone(), AuditOptions::default());
+    let options = GatewayOptions::default()
+        .with_policy(Policy::parse(&document).unwrap())
+        .with_limits(RateLimiter::parse(&document).unwrap())
+        .with_audit(log.clone());
+    let bench = sides()[1].open_with(options).await;
+    let session = bench.client(&Person::new("ada")).await;
+    let listen = async |uris: &[&str]| {
+        let uris: Vec<String> = uris.iter().map(|uri| (*uri).to_owned()).collect();
+        session.listen(ListenFilter::new().with_resource_subscriptions(uris)).await
+    };
+    let stream = listen(&["note://ask"]).await.unwrap();
+    assert!(listen(&["note://ask", "note://one"]).await.is_err(), "one of them is denied");
+    assert!(listen(&["none://x?token=s3cret"]).await.is_err());
+    assert!(listen(&["note://ask"]).await.is_err(), "the limit counts resources");
+    drop(stream);
+    bench.close().await;
+    log.close(STEP_TIMEOUT).await.unwrap();
+    let lines = sink.lines.lock().clone();
+    let streams = lines.iter().filter(|line| line["method"] == "subscriptions/listen");
+    let streams: Vec<(&serde_json::Value, &str)> =
+        streams.map(|line| (&line["uris"], line["outcome"].as_str().unwrap())).collect();
+    assert_eq!(
+        streams,
+        [
+            (&json!(["note://ask"]), "ok"),
+            (&json!(["note://ask", "note://one"]), "denied"),
+            (&json!(["none://x"]), "unknown"),
+            (&json!(["note://ask"]), "rate_limited"),
+        ]
+    );
+}
+
 async fn a_new_policy_applies_at_once_and_changes_the_lists() {
     for cell in sides() {
         let bench = cell.open().await;
@@ -389,7 +428,7 @@ async fn a_new_policy_applies_at_once_and_changes_the_lists() {
 }
 
 /// Sends one POST and returns head and body. The names of headers are in lower case.
-async fn post(address: &str, headers: &str, body: &str) -> (String, String) {
+pub(crate) async fn post(address: &str, headers: &str, body: &str) -> (String, String) {
     let mut stream = tokio::net::TcpStream::connect(address).await.unwrap();
     let request = format!(
         "POST /mcp HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\ncontent-type: application/json\r\n\

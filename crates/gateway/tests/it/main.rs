@@ -8,6 +8,7 @@
 )]
 
 mod cells;
+mod hostile_upstream;
 mod person;
 mod raw_client;
 mod shop;
@@ -15,15 +16,24 @@ mod task_upstream;
 mod upstream;
 
 mod access;
+mod bypass;
 mod calls;
 mod changes;
 mod faults;
+mod gaps;
+mod header_leak;
+mod hostile;
 mod lists;
+mod metrics;
+mod notices;
+mod openmetrics;
 mod parked;
+mod quarantine;
 mod questions;
 mod self_contained;
 mod sharing;
 mod tasks;
+mod telemetry;
 mod view_endpoints;
 mod view_results;
 mod views;
@@ -35,15 +45,24 @@ use switchboard_testkit::Trial;
 fn main() -> ExitCode {
     switchboard_transport::stdio::run_supervisor_if_requested();
     if let Some(part) = std::env::var_os(upstream::PART) {
-        upstream::play(part.to_str().unwrap_or_default());
+        match part.to_str().unwrap_or_default() {
+            hostile_upstream::PART => hostile_upstream::play(),
+            part => upstream::play(part),
+        }
         return ExitCode::SUCCESS;
     }
     let trials: Vec<Trial> = [
         access::trials(),
+        bypass::trials(),
         calls::trials(),
         changes::trials(),
         faults::trials(),
+        gaps::trials(),
+        header_leak::trials(),
+        hostile::trials(),
         lists::trials(),
+        metrics::trials(),
+        notices::trials(),
         parked::trials(),
         questions::trials(),
         sharing::trials(),
@@ -52,6 +71,8 @@ fn main() -> ExitCode {
         view_endpoints::trials(),
         view_results::trials(),
         views::trials(),
+        quarantine::trials(),
+        telemetry::trials(),
     ]
     .into_iter()
     .flatten()

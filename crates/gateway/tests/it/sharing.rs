@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use switchboard::client::CallError;
+use switchboard::client::{CallError, Change, Subscription};
 use switchboard::gateway::{Gateway, GatewayOptions};
 use switchboard::host::config::{SharePolicy, StartPolicy};
 use switchboard::host::{Host, ManifestStore, ServerSpec, SessionLimits, Status};
@@ -29,6 +29,10 @@ trials! {
         idle_processes_are_stopped_and_started_again,
         sessions_are_limited_with_a_typed_error,
         no_process_is_left_behind,
+        updates_reach_only_the_principal_whose_process_announced_them,
+        clients_of_one_principal_share_a_subscription,
+        a_refusal_of_the_server_is_the_error_of_the_client,
+        a_subscription_survives_the_process_and_keeps_it_from_being_idle,
 }
 
 const SIDES: [Side; 2] = [Side::Legacy, Side::Modern];
@@ -265,4 +269,94 @@ async fn no_process_is_left_behind() {
     for pid in pids {
         wait_for_exit(pid).await;
     }
+}
+
+/// Waits for one update.
+async fn update(subscription: &mut Subscription) {
+    let change = subscription.next().await;
+    assert!(matches!(&change, Some(Change::Resource { uri }) if uri == "note://one"), "{change:?}");
+}
+
+/// Returns whether nothing has arrived.
+async fn is_quiet(subscription: &mut Subscription) -> bool {
+    tokio::time::timeout(Duration::ZERO, subscription.next()).await.is_err()
+}
+
+async fn touch(session: &ClientSession) {
+    session.call_tool("up__touch", json!({})).await.unwrap();
+}
+
+async fn updates_reach_only_the_principal_whose_process_announced_them() {
+    for (side, upstream) in SIDES.into_iter().flat_map(|side| SIDES.map(|upstream| (side, upstream))) {
+        let gateway = open(child(upstream)).await;
+        let ada = client(&gateway, side, Some("ada")).await;
+        let bob = client(&gateway, side, Some("bob")).await;
+        let nobody = client(&gateway, side, None).await;
+        let mut of_ada = ada.subscribe("note://one").await.unwrap();
+        let mut of_bob = bob.subscribe("note://one").await.unwrap();
+        let mut of_nobody = nobody.subscribe("note://one").await.unwrap();
+        assert_eq!(gateway.status().subscriptions, 3, "{side:?} {upstream:?}");
+        touch(&ada).await;
+        update(&mut of_ada).await;
+        // An update is passed to all who hear it at once.
+        assert!(is_quiet(&mut of_bob).await && is_quiet(&mut of_nobody).await, "{side:?} {upstream:?}");
+        touch(&bob).await;
+        update(&mut of_bob).await;
+        touch(&nobody).await;
+        update(&mut of_nobody).await;
+        assert!(is_quiet(&mut of_ada).await && is_quiet(&mut of_bob).await, "{side:?} {upstream:?}");
+        drop((of_ada, of_bob, of_nobody));
+        wait_until("the end of all subscriptions", || gateway.status().subscriptions == 0).await;
+        gateway.host().close().await;
+    }
+}
+
+async fn clients_of_one_principal_share_a_subscription() {
+    for side in SIDES {
+        let gateway = open(child(Side::Modern)).await;
+        let (one, two) =
+            (client(&gateway, side, Some("ada")).await, client(&gateway, side, Some("ada")).await);
+        let mut of_one = one.subscribe("note://one").await.unwrap();
+        let mut of_two = two.subscribe("note://one").await.unwrap();
+        assert_eq!(gateway.status().subscriptions, 1, "{side:?}");
+        touch(&one).await;
+        update(&mut of_one).await;
+        update(&mut of_two).await;
+        drop((one, of_one));
+        touch(&two).await;
+        update(&mut of_two).await;
+        assert_eq!(gateway.status().subscriptions, 1, "{side:?}");
+        gateway.host().close().await;
+    }
+}
+
+async fn a_refusal_of_the_server_is_the_error_of_the_client() {
+    for (side, upstream) in SIDES.into_iter().flat_map(|side| SIDES.map(|upstream| (side, upstream))) {
+        let gateway = open(child(upstream)).await;
+        let ada = client(&gateway, side, Some("ada")).await;
+        let Err(CallError::Remote(error)) = ada.subscribe("page://refused").await else { panic!("refused") };
+        assert!(error.message.contains("never changes"), "{side:?} {upstream:?}: {}", error.message);
+        assert_eq!(gateway.status().subscriptions, 0);
+        ada.subscribe("page://7").await.unwrap();
+        gateway.host().close().await;
+    }
+}
+
+async fn a_subscription_survives_the_process_and_keeps_it_from_being_idle() {
+    let gateway = open(child(Side::Modern).idle_timeout(Duration::from_millis(50))).await;
+    let (ada, bob) = (
+        client(&gateway, Side::Modern, Some("ada")).await,
+        client(&gateway, Side::Modern, Some("bob")).await,
+    );
+    let mut subscription = ada.subscribe("note://one").await.unwrap();
+    let (first, unused) = (pid(&ada).await, pid(&bob).await);
+    wait_for_exit(unused).await;
+    assert_eq!(pid(&ada).await, first, "in use by the subscription");
+    ada.call_tool("up__die", json!({})).await.unwrap_err();
+    // Updates in between may be missed, which counts as one.
+    update(&mut subscription).await;
+    assert_ne!(pid(&ada).await, first);
+    touch(&ada).await;
+    update(&mut subscription).await;
+    gateway.host().close().await;
 }

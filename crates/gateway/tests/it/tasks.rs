@@ -2,8 +2,10 @@
 
 use std::sync::Arc;
 
+use parking_lot::Mutex;
 use switchboard::client::Change;
 use switchboard::gateway::GatewayOptions;
+use switchboard::gateway::audit::{AuditLog, AuditOptions, AuditSink};
 use switchboard::gateway::policy::Policy;
 use switchboard::protocol::{
     CallToolResult, ErrorCode, ListenFilter, Raw, Root, RpcError, TaskParams, TaskSupport,
@@ -30,6 +32,7 @@ trials! {
         a_task_without_its_extension_is_waited_for,
         rules_of_a_tool_bind_its_tasks,
         a_task_in_a_session_of_another_replica_says_so,
+        requests_for_tasks_are_recorded,
 }
 
 /// The cells in which a client gets tasks: all but a legacy client of a modern server.
@@ -249,7 +252,7 @@ async fn the_state_of_a_task_is_announced_to_its_owner() {
                 let id = ada.start("up__job").await;
                 let filter = ListenFilter::new().with_task_ids([id.clone(), "7".to_owned()]);
                 let stream = session.listen(filter).await.unwrap();
-                assert_eq!(stream.accepted().task_ids, [id.clone()], "{cell:?}");
+                assert_eq!(stream.accepted().task_ids, std::slice::from_ref(&id), "{cell:?}");
                 (id, Stream::Listen(stream))
             }
         };
@@ -331,4 +334,49 @@ async fn a_task_in_a_session_of_another_replica_says_so() {
     assert!(error.message.contains("another replica"), "{}", error.message);
     one.close().await;
     two.close().await;
+}
+
+/// The lines of an audit log.
+#[derive(Clone, Default)]
+struct AuditLines(Arc<Mutex<Vec<serde_json::Value>>>);
+
+impl AuditSink for AuditLines {
+    fn write(&mut self, lines: &[Vec<u8>]) -> std::io::Result<usize> {
+        self.0.lock().extend(lines.iter().map(|line| serde_json::from_slice(line).unwrap()));
+        Ok(lines.len())
+    }
+
+    fn sync(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+async fn requests_for_tasks_are_recorded() {
+    for cell in task_cells() {
+        let lines = AuditLines::default();
+        let log = AuditLog::start(lines.clone(), AuditOptions::default());
+        let bench = cell.open_tasks(GatewayOptions::default().with_audit(log.clone())).await;
+        let ada = TaskClient::connect(&bench, cell, "ada").await;
+        let bob = TaskClient::connect(&bench, cell, "bob").await;
+        let id = ada.start("up__job").await;
+        ada.status(&id).await.unwrap();
+        bob.status(&id).await.unwrap_err();
+        ada.request("tasks/cancel", json!({ "taskId": id })).await.unwrap();
+        let recorded = || {
+            let lines = lines.0.lock();
+            let of_tasks = lines.iter().filter(|line| line["method"].as_str().unwrap().starts_with("tasks/"));
+            let text = |line: &serde_json::Value, name: &str| line[name].as_str().unwrap_or("-").to_owned();
+            let shown = |line| {
+                ["method", "principal", "server", "kind", "outcome"].map(|name| text(line, name)).join(" ")
+            };
+            of_tasks.map(shown).collect::<Vec<_>>()
+        };
+        switchboard_testkit::wait_until(format!("the records of {cell:?}"), || recorded().len() == 3).await;
+        assert_eq!(
+            recorded(),
+            ["tasks/get ada up task ok", "tasks/get bob - - unknown", "tasks/cancel ada up task ok"],
+            "{cell:?}"
+        );
+        bench.close().await;
+    }
 }

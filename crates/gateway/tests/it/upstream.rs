@@ -28,6 +28,10 @@ struct Shared {
     counts: Mutex<Counts>,
     has_extra: AtomicBool,
     publisher: OnceLock<Publisher>,
+    /// The client that was asked to visit a page.
+    visitor: Mutex<Option<RequestContext>>,
+    /// Calls that have arrived.
+    arrived: tokio::sync::watch::Sender<usize>,
 }
 
 impl Shared {
@@ -68,7 +72,7 @@ pub(crate) fn play(part: &str) {
     runtime.block_on(async { switchboard::serve_stdio(&server).await }).unwrap();
 }
 
-pub(crate) const TOOLS: [&str; 17] = [
+pub(crate) const TOOLS: [&str; 19] = [
     "pid",
     "die",
     "echo",
@@ -81,6 +85,8 @@ pub(crate) const TOOLS: [&str; 17] = [
     "ask_twice",
     "ask_together",
     "visit",
+    "visited",
+    "log_when_two",
     "sample",
     "roots",
     "toggle",
@@ -95,6 +101,7 @@ impl Handler for Upstream {
         let extra = has_extra.then_some("extra");
         match request {
             ServerRequest::ListTools(_) => {
+                shared.count("lists", 1);
                 let tool = |name: &str| Tool::new(name, json!({ "type": "object" }));
                 HandlerOutcome::now(ListToolsResult::new(
                     TOOLS.into_iter().chain(extra).map(tool).collect::<Vec<_>>(),
@@ -121,6 +128,13 @@ impl Handler for Upstream {
                 HandlerOutcome::now(CompleteResult::new(Completion::new([value])))
             }
             other => HandlerOutcome::error(RpcError::method_not_found(other.method())),
+        }
+    }
+
+    fn may_subscribe(&self, uri: &str) -> Result<(), RpcError> {
+        match uri {
+            "page://refused" => Err(RpcError::invalid_params("this page never changes")),
+            _ => Ok(()),
         }
     }
 
@@ -171,8 +185,26 @@ async fn call_tool(shared: Arc<Shared>, call: CallToolParams, cx: RequestContext
         "visit" => {
             let mut url = switchboard::protocol::UrlParams::new("Log in.", "https://login.example.org/7");
             url.elicitation_id = Some("visit-7".to_owned());
+            *shared.visitor.lock() = Some(cx.clone());
             let answer = cx.elicit("visit", ElicitParams::Url(url)).await?;
             format!("{:?}", answer.action)
+        }
+        "visited" => {
+            let visitor = shared.visitor.lock().take().unwrap();
+            let done = json!({ "elicitationId": "visit-7" });
+            visitor.notify_session("notifications/elicitation/complete", done.into());
+            "told".to_owned()
+        }
+        "log_when_two" => {
+            shared.arrived.send_modify(|arrived| *arrived += 1);
+            shared.arrived.subscribe().wait_for(|arrived| *arrived >= 2).await.unwrap();
+            if arguments.as_str().contains("logs") {
+                cx.log(Level::Warning, Some("upstream"), "whose?");
+                shared.count("logged", 1);
+            }
+            // Both are in flight until they are released.
+            shared.arrived.subscribe().wait_for(|arrived| *arrived >= 100).await.unwrap();
+            "logged".to_owned()
         }
         "sample" => {
             let message = SamplingMessage::new(Role::User, [Content::text("Say hello.")]);
@@ -190,6 +222,10 @@ async fn call_tool(shared: Arc<Shared>, call: CallToolParams, cx: RequestContext
             publisher.prompts_changed();
             publisher.resources_changed();
             "toggled".to_owned()
+        }
+        "counts" if arguments.as_str().contains("release") => {
+            shared.arrived.send_modify(|arrived| *arrived = 100);
+            "{}".to_owned()
         }
         "touch" => {
             shared.publisher.get().unwrap().resource_updated("note://one");

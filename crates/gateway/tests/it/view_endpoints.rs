@@ -122,17 +122,25 @@ async fn sessions_of_a_removed_view_end() {
         assert!(answer.starts_with("HTTP/1.1 404 "), "{path} {answer}");
     }
 
-    let modern = connect(Side::Modern, &address, "/mcp/one").await;
-    let waiting = tokio::spawn({
-        let modern = modern.clone();
-        async move { modern.call_tool("wait", json!({})).await }
-    });
-    switchboard_testkit::wait_until("the call", || bench.ledger.lock().len() == 1).await;
+    let mut waiting = Vec::new();
+    for side in [Side::Legacy, Side::Modern] {
+        let client = connect(side, &address, "/mcp/one").await;
+        let call = tokio::spawn({
+            let client = client.clone();
+            async move { client.call_tool("wait", json!({})).await }
+        });
+        waiting.push((side, client, call));
+    }
+    switchboard_testkit::wait_until("the calls", || bench.ledger.lock().len() == 2).await;
     bench.gateway.set_views(View::parse_all("[views.two]\nservers = \"two\"").unwrap());
     assert!(post(&address, "/mcp/one", &headers, list).await.starts_with("HTTP/1.1 404 "));
-    assert!(modern.call_tool("search", json!({})).await.is_err());
-    bench.release.notify_one();
-    assert_eq!(waiting.await.unwrap().unwrap().text(), "released", "the call under way ends");
+    for (side, client, _) in &waiting {
+        assert!(client.call_tool("search", json!({})).await.is_err(), "{side:?}");
+    }
+    bench.release.notify_waiters();
+    for (side, _, call) in waiting {
+        assert_eq!(call.await.unwrap().unwrap().text(), "released", "{side:?}: the call under way ends");
+    }
     // A view of the same name is another one: the old session stays ended.
     bench.gateway.set_views(View::parse_all(VIEWS).unwrap());
     assert!(post(&address, "/mcp/one", &headers, list).await.starts_with("HTTP/1.1 404 "));

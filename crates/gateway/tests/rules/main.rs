@@ -8,3 +8,4 @@ mod decisions;
 mod documents;
 mod limits;
 mod properties;
+mod views;

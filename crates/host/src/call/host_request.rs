@@ -6,7 +6,9 @@ use std::sync::Arc;
 use switchboard_protocol::Raw;
 use switchboard_session::client::CallOptions;
 use switchboard_session::link::BoxFuture;
+use tracing::Instrument;
 
+use crate::call::span::{add_trace, record_error, request_span};
 use crate::error::{HostError, not_ready};
 use crate::question_router::RejectingHandler;
 use crate::run::{self, Run};
@@ -57,7 +59,9 @@ impl HostRequest {
     async fn run(self) -> Result<Raw, HostError> {
         let Self { host, server, method, params, run, scope, mut options } = self;
         let slot = host.use_slot(&host.slot(&server)?, scope.as_ref())?;
+        let span = request_span(&slot, &method, &params);
         let sending = async {
+            add_trace(host.settings.trace.as_ref(), &mut options);
             let _permit = slot
                 .limiter
                 .acquire()
@@ -78,17 +82,22 @@ impl HostRequest {
                 HostError::Session { server: Arc::clone(&slot.name), error: Box::new(error) }
             })
         };
+        let sending = sending.instrument(span.clone());
         let cancelled = async {
             match &run {
                 Some(run) => run.cancelled().await,
                 None => std::future::pending().await,
             }
         };
-        tokio::select! {
+        let outcome = tokio::select! {
             biased;
             done = sending => done,
             () = cancelled => Err(HostError::Cancelled { tool: method.clone(), sent: true }),
+        };
+        if let Err(error) = &outcome {
+            record_error(&span, error);
         }
+        outcome
     }
 }
 

@@ -4,7 +4,7 @@ use std::future::IntoFuture;
 use std::sync::Arc;
 use std::time::Instant;
 
-use switchboard_protocol::{CallToolResult, EncodeError, ErrorCode, FromRaw, Meta, Raw, ResultType};
+use switchboard_protocol::{CallToolResult, EncodeError, ErrorCode, FromRaw, Raw, ResultType};
 use switchboard_session::client::CallOptions;
 use switchboard_session::link::{BoxFuture, LinkError};
 use switchboard_session::{CallError, ClientSession};
@@ -13,7 +13,7 @@ use tracing::Instrument;
 use crate::call::error_result::error_result;
 use crate::call::repair::repair_prompt;
 use crate::call::resolve::{ToolSelector, check_unchanged, resolve};
-use crate::call::span::{call_span, error_type};
+use crate::call::span::{add_trace, call_span, record_error};
 use crate::error::{HostError, needs_auth, not_ready};
 use crate::policy::{CallDecision, ProposedCall, ReplayPolicy};
 use crate::question_router::RejectingHandler;
@@ -136,9 +136,12 @@ impl ToolCall {
         };
         let outcome = outcome.unwrap_or_else(|| Err(progress.cancel(self.which.name())));
         match &outcome {
-            Ok(output) if output.is_error() => _ = progress.span.record("error.type", "tool_error"),
+            Ok(output) if output.is_error() => {
+                progress.span.record("error.type", "tool_error");
+                progress.span.record("otel.status_code", "ERROR");
+            }
             Ok(_) => {}
-            Err(error) => _ = progress.span.record("error.type", error_type(error)),
+            Err(error) => record_error(&progress.span, error),
         }
         outcome
     }
@@ -267,7 +270,7 @@ impl ToolCall {
         };
         let active_call = slot.questions.register_call(id, answers);
         let mut options = self.options.clone();
-        self.add_trace(&mut options);
+        add_trace(self.host.settings.trace.as_ref(), &mut options);
         if active_call.is_some() {
             options.handler = Some(answers.cloned().unwrap_or_else(|| Arc::new(RejectingHandler)));
         }
@@ -282,19 +285,6 @@ impl ToolCall {
             call_failed(listed, CallError::Protocol { method: "tools/call".to_owned(), error })
         })?;
         Ok(CallOutput::Decoded(Some(raw), result))
-    }
-
-    fn add_trace(&self, options: &mut CallOptions) {
-        let Some(traced) = self.host.settings.trace.as_ref().and_then(|trace| trace.current()) else {
-            return;
-        };
-        let meta = options.meta.get_or_insert_default();
-        let entries = [(Meta::TRACEPARENT, Some(traced.parent)), (Meta::TRACESTATE, traced.state)];
-        for (key, value) in entries {
-            if let Some(value) = value.and_then(|value| Raw::encode(&value).ok()) {
-                meta.insert(key, value);
-            }
-        }
     }
 }
 

@@ -3,18 +3,16 @@
 //! Invariants: a file that becomes invalid keeps its last servers, so a mistake while editing stops nothing; a change is
 //! reported once, and only if it changes the resolved configuration.
 
-use std::fs;
-use std::os::unix::fs::MetadataExt;
 use std::path::Path;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use switchboard_config::{Approvals, ConfigError, Layer, Locations, ResolveContext, ResolvedConfig, Scope};
 use tokio::time::{Instant, sleep_until};
 
+use crate::config::file_watcher::FileStamp;
+
 /// The default polling interval.
 const DEFAULT_INTERVAL: Duration = Duration::from_millis(500);
-/// A file changed this recently is read again: the time stamps of a file system may not distinguish two changes.
-const MTIME_GRANULARITY: Duration = Duration::from_millis(50);
 
 /// Watches the configuration files and resolves them again when they change.
 pub struct ConfigWatcher {
@@ -169,37 +167,5 @@ fn poll_files(at: &Locations, (sources, approvals): &(Vec<FileStamp>, FileStamp)
     PollResult {
         sources: Scope::files(at).into_iter().zip(sources).map(|(file, before)| read(file, before)).collect(),
         approvals: newer(&at.approvals, approvals).map(|stamp| (stamp, Approvals::open(&at.approvals))),
-    }
-}
-
-/// Identifies the version of a file without reading it.
-#[derive(Clone, Debug, PartialEq)]
-enum FileStamp {
-    /// Not polled yet.
-    Unseen,
-    Absent,
-    /// Inode, length, and when contents or mode last changed.
-    Present {
-        inode: u64,
-        length: u64,
-        changed: (i64, i64),
-        settled: bool,
-    },
-}
-
-impl FileStamp {
-    fn of(path: &Path) -> Self {
-        let Ok(about) = fs::metadata(path) else { return Self::Absent };
-        let age = about.modified().ok().and_then(|time| SystemTime::now().duration_since(time).ok());
-        Self::Present {
-            inode: about.ino(),
-            length: about.len(),
-            changed: (about.ctime(), about.ctime_nsec()),
-            settled: age.is_some_and(|age| age > MTIME_GRANULARITY),
-        }
-    }
-
-    fn is_newer_than(&self, before: &Self) -> bool {
-        self != before || matches!(before, Self::Present { settled: false, .. })
     }
 }

@@ -131,19 +131,26 @@ impl<'a> KeptLists<'a> {
     }
 
     fn store_prompts(&mut self, cause: Option<RefreshCause>, fetched: Result<Arc<List<Prompt>>, CallError>) {
+        if let Ok(list) = &fetched {
+            self.prompts.set_lifetime(list.lifetime.unwrap_or_default());
+        }
         let change = fetched.map(|list| {
             self.shared.registry.change_lists(self.slot.id, |kept| {
                 kept.prompts = list.to_vec().into();
                 kept.lifetimes.prompts = list.lifetime.unwrap_or_default();
             })
         });
-        if cause.is_some() && matches!(change, Ok(ListChange::Unchanged)) {
+        if cause.is_some_and(RefreshCause::is_announced) && matches!(change, Ok(ListChange::Unchanged)) {
             self.announce_unchanged(Change::Prompts);
         }
         record(&mut self.prompts, &self.slot, cause, change);
     }
 
     fn store_resources(&mut self, cause: Option<RefreshCause>, fetched: ResourceLists) {
+        if let Ok((resources, templates)) = &fetched {
+            let lifetimes = [resources.lifetime, templates.lifetime].into_iter().flatten();
+            self.resources.set_lifetime(lifetimes.filter(|time| !time.is_zero()).min().unwrap_or_default());
+        }
         let change = fetched.map(|(resources, templates)| {
             self.shared.registry.change_lists(self.slot.id, |kept| {
                 kept.resources = resources.to_vec().into();
@@ -152,7 +159,7 @@ impl<'a> KeptLists<'a> {
                 kept.lifetimes.templates = templates.lifetime.unwrap_or_default();
             })
         });
-        if cause.is_some() && matches!(change, Ok(ListChange::Unchanged)) {
+        if cause.is_some_and(RefreshCause::is_announced) && matches!(change, Ok(ListChange::Unchanged)) {
             self.announce_unchanged(Change::Resources);
         }
         record(&mut self.resources, &self.slot, cause, change);

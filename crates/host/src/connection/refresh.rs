@@ -1,4 +1,4 @@
-//! Schedules refreshes of a tool list after change notifications, with coalescing and backoff.
+//! Schedules refreshes of a list after change notifications, with coalescing and backoff, and when its lifetime is over.
 //!
 //! Invariants: at most one refresh runs and one is scheduled; at most one starts per second; a server that announces a
 //! change after every refresh, without a change, is refreshed with exponential backoff.
@@ -13,6 +13,8 @@ use crate::registry::ListChange;
 const MIN_INTERVAL: Duration = Duration::from_secs(1);
 /// The greatest interval for a server that announces changes without any.
 const MAX_INTERVAL: Duration = Duration::from_secs(60);
+/// The least time after which a list is fetched again because its lifetime is over, however short that is.
+const MIN_LIFETIME: Duration = Duration::from_secs(10);
 
 /// The refresh schedule of one list.
 #[derive(Debug)]
@@ -22,6 +24,8 @@ pub(crate) struct Refresh {
     /// The pending change notification.
     pending: PendingChange,
     interval: Duration,
+    /// When the lifetime of the list is over, if the server said how long that is.
+    expires: Option<Instant>,
 }
 
 /// A change notification since the start of the last refresh.
@@ -36,7 +40,7 @@ enum PendingChange {
 impl Refresh {
     /// Creates the schedule of a list that is fetched now.
     pub(crate) fn new(now: Instant) -> Self {
-        Self { started: now, pending: PendingChange::None, interval: MIN_INTERVAL }
+        Self { started: now, pending: PendingChange::None, interval: MIN_INTERVAL, expires: None }
     }
 
     /// Records a change notification.
@@ -50,11 +54,18 @@ impl Refresh {
 
     /// Returns when the next refresh is due, if one is scheduled.
     pub(crate) fn due(&self) -> Option<Instant> {
-        match self.pending {
+        let announced = match self.pending {
             PendingChange::None => None,
             PendingChange::Change => Some(self.started + MIN_INTERVAL),
             PendingChange::AfterRefresh => Some(self.started + self.interval),
-        }
+        };
+        announced.into_iter().chain(self.expires).min()
+    }
+
+    /// Records how long the list that was fetched last is fresh; zero if the server did not say.
+    pub(crate) fn set_lifetime(&mut self, lifetime: Duration) {
+        let lifetime = Some(lifetime).filter(|lifetime| !lifetime.is_zero());
+        self.expires = lifetime.and_then(|lifetime| self.started.checked_add(lifetime.max(MIN_LIFETIME)));
     }
 
     /// Records the start of a refresh.
@@ -62,6 +73,7 @@ impl Refresh {
         let cause = RefreshCause(self.pending);
         self.started = now;
         self.pending = PendingChange::None;
+        self.expires = None;
         cause
     }
 
@@ -85,6 +97,13 @@ impl Refresh {
 /// The cause of a refresh.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct RefreshCause(PendingChange);
+
+impl RefreshCause {
+    /// Returns whether the server announced a change; otherwise the lifetime was over.
+    pub(crate) fn is_announced(self) -> bool {
+        self.0 != PendingChange::None
+    }
+}
 
 #[cfg(test)]
 mod tests {
@@ -127,6 +146,26 @@ mod tests {
         now += Duration::from_secs(5);
         refresh.note_change(now);
         assert!(refresh.due().is_some_and(|due| due <= now));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_list_is_refreshed_when_its_lifetime_is_over() {
+        let start = Instant::now();
+        let mut refresh = Refresh::new(start);
+        refresh.set_lifetime(Duration::ZERO);
+        assert_eq!(refresh.due(), None, "the server did not say");
+        refresh.set_lifetime(Duration::from_secs(300));
+        assert_eq!(refresh.due(), Some(start + Duration::from_secs(300)));
+        assert!(!refresh.begin(start + Duration::from_secs(300)).is_announced());
+        assert_eq!(refresh.due(), None, "until it is fetched");
+        refresh.set_lifetime(Duration::from_millis(1));
+        assert_eq!(refresh.due(), Some(refresh.started + MIN_LIFETIME));
+        refresh.note_change(refresh.started + Duration::from_secs(2));
+        assert_eq!(refresh.due(), Some(refresh.started + MIN_INTERVAL), "a change comes first");
+        refresh.set_lifetime(Duration::MAX);
+        assert!(refresh.begin(start + Duration::from_secs(302)).is_announced());
+        refresh.set_lifetime(Duration::MAX);
+        assert_eq!(refresh.due(), None);
     }
 
     #[tokio::test(start_paused = true)]

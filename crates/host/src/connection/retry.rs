@@ -17,6 +17,9 @@ const EARLY_EXIT: Duration = Duration::from_secs(1);
 /// A connection that lasted this long resets the failure count.
 pub(crate) const STABLE: Duration = Duration::from_secs(60);
 
+/// The upper bound of the pause before a failed server is tried again, where it is; the lower one is half of it.
+const FAILED_BOUND: Duration = Duration::from_secs(60);
+
 /// The consecutive failures of one server.
 #[derive(Debug)]
 pub(crate) struct RetryState {
@@ -49,6 +52,12 @@ impl RetryState {
     pub(crate) fn reset(&mut self) {
         self.failures = 0;
         self.early_exit = None;
+    }
+
+    /// Returns the pause before a server that has failed is tried again all the same; `None` if that is of no use.
+    pub(crate) fn pause_of_failed(&self, failure: &ConnectionError, jitter: f64) -> Option<Duration> {
+        let is_tried = self.restart != RestartPolicy::Never && !failure.is_permanent();
+        is_tried.then(|| FAILED_BOUND.mul_f64(0.5 + jitter.clamp(0.0, 1.0) / 2.0))
     }
 
     /// Records a failure after this uptime. `jitter` is between 0 and 1.
@@ -104,6 +113,16 @@ mod tests {
         let mut patient = RetryState::new(RestartPolicy::WithBackoff { max_failures: u32::MAX });
         let last = (0..100).map(|_| patient.failed(&lost(), LONG, 1.0)).last();
         assert_eq!(last, Some(RetryDecision::After(MAX_BOUND)), "and nothing overflows");
+    }
+
+    #[test]
+    fn a_failed_server_is_tried_again_after_half_a_minute_to_a_minute() {
+        let retry = RetryState::new(BACKOFF);
+        assert_eq!(retry.pause_of_failed(&lost(), 0.0), Some(Duration::from_secs(30)));
+        assert_eq!(retry.pause_of_failed(&lost(), 1.0), Some(Duration::from_secs(60)));
+        assert_eq!(RetryState::new(RestartPolicy::Never).pause_of_failed(&lost(), 1.0), None);
+        let missing = LinkError::NotStarted(Arc::new(StartError::new("x", StartErrorKind::NotFound)));
+        assert_eq!(retry.pause_of_failed(&missing.into(), 1.0), None);
     }
 
     #[test]

@@ -22,6 +22,8 @@ pub(crate) struct SharedState {
     pub(crate) events: EventSender,
     /// Whether prompts, resources and templates are kept beside the tools.
     pub(crate) keeps_all_lists: bool,
+    /// Whether failed servers are tried again.
+    pub(crate) retries_failed: bool,
     /// The client of all sessions.
     pub(crate) client: Client,
     pub(crate) limits: Limits,

@@ -126,7 +126,13 @@ impl ConnectionTask {
                 Some(_) => RetryDecision::GiveUp,
                 None => retry.failed(&failure, began.elapsed(), jitter()),
             };
+            let failed_pause =
+                retry.pause_of_failed(&failure, jitter()).filter(|_| self.shared.retries_failed);
             let (status, until) = self.status_after_failure(next, failure, retry.failures());
+            let until = match status {
+                Status::Failed(_) => failed_pause.map(|pause| Instant::now() + pause),
+                _ => until,
+            };
             // The next call tries a keyed session again.
             let awaits_login = matches!(status, Status::NeedsAuth(_)) && !self.slot.is_keyed();
             let login = awaits_login.then_some(AwaitedLogin { credentials });
@@ -191,7 +197,7 @@ impl ConnectionTask {
             if let Some(lists) = lists {
                 kept.store(lists);
             }
-            listed = self.update_catalog(tools);
+            listed = self.update_catalog(tools, &mut health.refresh);
             subscription = changes;
         }
         self.slot.set_session(Some(session.clone()));
@@ -294,7 +300,7 @@ impl ConnectionTask {
         cause: Option<RefreshCause>,
         tools: ToolListResult,
     ) -> Option<ConnectionError> {
-        let listed = self.update_catalog(tools);
+        let listed = self.update_catalog(tools, &mut health.refresh);
         if let Err(failure) = &listed
             && failure.is_login_lost()
         {
@@ -302,7 +308,7 @@ impl ConnectionTask {
         }
         if let (Some(cause), Ok(list_change)) = (cause, &listed) {
             health.refresh.done(cause, *list_change);
-            if *list_change == ListChange::Unchanged {
+            if *list_change == ListChange::Unchanged && cause.is_announced() {
                 let (server, change) = (Arc::clone(&self.slot.name), Change::Tools);
                 self.shared.events.send(HostEvent::UnchangedList { server, change });
             }
@@ -312,8 +318,13 @@ impl ConnectionTask {
     }
 
     /// Updates the catalog with a new list. On failure the last good list stays.
-    fn update_catalog(&self, tools: ToolListResult) -> Result<ListChange, ConnectionError> {
+    fn update_catalog(
+        &self,
+        tools: ToolListResult,
+        refresh: &mut Refresh,
+    ) -> Result<ListChange, ConnectionError> {
         let listing = tools.map_err(ConnectionError::from)?;
+        refresh.set_lifetime(listing.lifetime.unwrap_or_default());
         let defects = ListDefects { rejected: &listing.rejected, cut: listing.cut.clone() };
         if self.shared.keeps_all_lists {
             let lifetime = listing.lifetime.unwrap_or_default();
@@ -333,7 +344,7 @@ impl ConnectionTask {
 
     fn handle_change(&self, change: Change, refresh: &mut Refresh) {
         // The lists of the catalog are those of the main session.
-        if self.slot.is_keyed() && !matches!(change, Change::ElicitationDone { .. }) {
+        if self.slot.is_keyed() && !matches!(change, Change::ElicitationDone { .. } | Change::Task(_)) {
             return;
         }
         match change {

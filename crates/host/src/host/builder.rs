@@ -58,6 +58,7 @@ pub struct HostBuilder {
     local_tools: Vec<Arc<dyn LocalTool>>,
     has_resource_tools: bool,
     keeps_all_lists: bool,
+    retries_failed: bool,
     session_limits: SessionLimits,
 }
 
@@ -77,6 +78,7 @@ impl HostBuilder {
             local_tools: Vec::new(),
             has_resource_tools: true,
             keeps_all_lists: false,
+            retries_failed: false,
             session_limits: SessionLimits::default(),
         }
     }
@@ -222,6 +224,13 @@ impl HostBuilder {
         self
     }
 
+    /// Tries failed servers again about once a minute, unless their failure is permanent or they are never restarted: for a
+    /// program that nobody watches, such as a gateway.
+    pub fn with_endless_retries(mut self) -> Self {
+        self.retries_failed = true;
+        self
+    }
+
     /// Sets how many [keyed sessions](crate::SessionScope) the host holds at once.
     pub fn with_session_limits(mut self, limits: SessionLimits) -> Self {
         self.session_limits = limits;
@@ -237,6 +246,7 @@ impl HostBuilder {
             registry,
             events,
             keeps_all_lists: self.keeps_all_lists,
+            retries_failed: self.retries_failed,
             client: self.client,
             limits: self.limits,
             roots: RwLock::new(self.roots),

@@ -336,6 +336,14 @@ impl Host {
         Ok(self.inner.slot(name)?.child.get())
     }
 
+    /// Returns the number of child processes of a server, over all its sessions.
+    ///
+    /// # Errors
+    /// When there is no such server.
+    pub fn process_count(&self, name: &str) -> Result<usize, HostError> {
+        Ok(self.inner.slot(name)?.process_count())
+    }
+
     /// Returns the manifest of a server, so that it need not be started next time before it is used.
     ///
     /// # Errors
@@ -442,6 +450,12 @@ impl Host {
     /// Returns the pinned and the current definition of a tool; `None` if they are equal.
     pub fn definition_change(&self, server: &str, tool: &str) -> Option<DefinitionChange> {
         self.inner.shared.registry.definition_change(server, tool)
+    }
+
+    /// Adopts the pins of a [`PinFile`](crate::PinFile) that another process may have changed: definitions that were accepted
+    /// there are accepted here. The current definition of a tool without a pin is accepted, as when it is first seen.
+    pub fn adopt_pins(&self, stored: &Pins) {
+        self.inner.shared.registry.adopt_pins(stored);
     }
 
     /// Accepts the current definition of one tool.
@@ -564,7 +578,7 @@ impl Host {
     /// Returns the metrics of all calls.
     pub fn metrics(&self) -> CallMetrics {
         let mut all = CallMetrics::default();
-        self.inner.slots().iter().for_each(|slot| all.add(&slot.meter.snapshot()));
+        self.inner.slots().iter().for_each(|slot| all.add(&slot.metrics()));
         all
     }
 
@@ -573,7 +587,7 @@ impl Host {
     /// # Errors
     /// When there is no such server.
     pub fn server_metrics(&self, name: &str) -> Result<CallMetrics, HostError> {
-        Ok(self.inner.slot(name)?.meter.snapshot())
+        Ok(self.inner.slot(name)?.metrics())
     }
 
     /// As [`Self::close`], for a process that is about to exit: supervisors stop the server processes gracefully, but are not

@@ -177,7 +177,7 @@ impl ToolListBuilder<'_> {
             qualified: self.hasher.hash_one(&*qualified),
             bare: self.hasher.hash_one(tool.name.as_str()),
         };
-        let span = format!("mcp.{}.{}", self.server, tool.name).into();
+        let span = format!("tools/call {}", tool.name).into();
         let server = Arc::clone(self.server);
         let checks = match &target {
             CallTarget::Server(slot) => ToolValidators::new(slot.patterns.clone()),

@@ -118,6 +118,11 @@ impl Pins {
         }
     }
 
+    /// Returns whether a definition of the tool is pinned.
+    pub(crate) fn has(&self, server: &str, tool: &str) -> bool {
+        self.get(server, tool).is_some()
+    }
+
     /// Returns whether another definition is pinned.
     pub(crate) fn differs(&self, server: &str, tool: &str, digest: DefinitionHash) -> bool {
         self.get(server, tool).is_some_and(|pinned| pinned.sha256 != digest.to_string())

@@ -265,6 +265,27 @@ impl Registry {
         self.replace(&mut state, at, CatalogPart { list, ..(*old).clone() });
     }
 
+    /// Adopts stored pins: those that were accepted or removed since. The current definition of a tool without a pin is
+    /// accepted.
+    pub(crate) fn adopt_pins(&self, stored: &Pins) {
+        let mut state = self.state.lock();
+        let mut pins = stored.clone();
+        for part in state.parts.iter().filter(|part| part.id != LOCAL_PART_ID) {
+            for listed in part.list.tools.iter().filter(|listed| !stored.has(&part.server, &listed.tool.name))
+            {
+                pins.pin(&part.server, &listed.tool.name, listed.digest);
+            }
+        }
+        state.pins = pins;
+        for at in 0..state.parts.len() {
+            let old = Arc::clone(&state.parts[at]);
+            let list = self.rebuild_list(&state, &old);
+            if old.id != LOCAL_PART_ID && !is_unchanged(&old.list, &list) {
+                self.replace(&mut state, at, CatalogPart { list: Arc::new(list), ..(*old).clone() });
+            }
+        }
+    }
+
     /// Adds tools of the application; replaces those of the same name.
     pub(crate) fn add_local_tools(&self, tools: impl IntoIterator<Item = Arc<dyn LocalTool>>) {
         let added: Vec<(Tool, CallTarget)> =

@@ -33,6 +33,12 @@ impl CallLimiter {
         Self { limit, running: AtomicUsize::new(0), queued: AtomicUsize::new(0), freed: Notify::new() }
     }
 
+    /// Returns the number of calls under way, and of those that wait.
+    pub(crate) fn load(&self) -> (usize, usize) {
+        let running = self.running.load(Ordering::Relaxed).min(self.limit);
+        (running, self.queued.load(Ordering::Relaxed))
+    }
+
     /// Acquires a permit; waits in the queue while all are taken.
     #[inline]
     pub(crate) async fn acquire(&self) -> Result<CallPermit<'_>, Busy> {

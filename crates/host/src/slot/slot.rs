@@ -24,7 +24,7 @@ use crate::slot::call_limiter::CallLimiter;
 use crate::slot::start_pause::StartPause;
 use crate::slot::usage::Usage;
 use crate::status::{Status, StatusKind};
-use crate::telemetry::CallMeter;
+use crate::telemetry::{CallMeter, CallMetrics};
 use crate::transport::Transport;
 
 /// Concurrent calls of a server: local and over the network.
@@ -141,6 +141,23 @@ pub(crate) enum InitialTools {
 }
 
 impl Slot {
+    /// Returns the metrics of the calls of the server, over all its sessions.
+    pub(crate) fn metrics(&self) -> CallMetrics {
+        let (mut running, mut queued) = self.limiter.load();
+        for keyed in self.keyed.slots() {
+            let load = keyed.limiter.load();
+            (running, queued) = (running + load.0, queued + load.1);
+        }
+        self.meter.snapshot((running, queued))
+    }
+
+    /// Returns the number of processes of the server, over all its sessions.
+    pub(crate) fn process_count(&self) -> usize {
+        let keyed = self.keyed.slots();
+        let of_keyed = keyed.iter().filter(|slot| slot.child.get().is_some()).count();
+        of_keyed + usize::from(self.child.get().is_some())
+    }
+
     pub(crate) fn new(name: Arc<str>, spec: ServerSpec, questions: QuestionRouter) -> Self {
         static NEXT: AtomicU64 = AtomicU64::new(1);
         let is_off = spec.start == StartPolicy::Off(OffReason::Disabled);

@@ -4,11 +4,21 @@ use std::sync::Arc;
 
 use switchboard_host::{Host, HostBuilder, HostError, HostEvent, HostEvents, ServerSpec, Status};
 use switchboard_session::server::Server;
-use switchboard_testkit::STEP_TIMEOUT;
+use switchboard_testkit::{STEP_TIMEOUT, TEST_TIMEOUT, Trial, current_thread, trial_on};
 use switchboard_transport::http::client::Http;
 use switchboard_transport::stdio::Stdio;
 
 use crate::toy;
+
+/// A trial whose clock advances by itself while everything waits: for servers in this process only.
+pub(crate) fn paused_trial<F: Future<Output = ()>>(
+    name: &str,
+    test: impl FnOnce() -> F + Send + 'static,
+) -> Trial {
+    let mut runtime = current_thread();
+    runtime.start_paused(true);
+    trial_on(runtime, TEST_TIMEOUT * 1_000, name, test)
+}
 
 /// A server with a startup timeout that a busy machine keeps.
 pub(crate) fn spec(server: impl Into<ServerSpec>) -> ServerSpec {

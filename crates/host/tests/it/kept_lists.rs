@@ -2,15 +2,16 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 use parking_lot::Mutex;
 use serde_json::json;
 use switchboard_host::{Host, HostEvent, Run, ServerLists};
 use switchboard_protocol::{
-    CallToolResult, Content, ElicitParams, ElicitResult, FormSchema, Implementation, ListCapability,
-    ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, OrderedMap, Prompt,
-    Raw, ReadResourceResult, Resource, ResourceContents, ResourceTemplate, ResourcesCapability, RpcError,
-    ServerCapabilities, Tool,
+    CacheHints, CacheScope, CallToolResult, Content, ElicitParams, ElicitResult, FormSchema, Implementation,
+    ListCapability, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
+    OrderedMap, Prompt, Raw, ReadResourceResult, Resource, ResourceContents, ResourceTemplate,
+    ResourcesCapability, RpcError, ServerCapabilities, Tool,
 };
 use switchboard_session::RevisionPolicy;
 use switchboard_session::client::{ClientHandler, HandlerCapabilities, HandlerError, RequestingServer};
@@ -19,13 +20,14 @@ use switchboard_session::server::{Handler, HandlerOutcome, RequestContext, Serve
 use switchboard_testkit::{trial, trial_leaving_tasks};
 use tokio::sync::Barrier;
 
-use crate::hosts::{host_with, http};
+use crate::hosts::{host_with, http, paused_trial};
 use crate::web::Web;
 
 switchboard_testkit::trials![
     trial: prompts_resources_and_templates_are_kept_and_refreshed,
         a_host_that_keeps_no_lists_asks_for_none,
         the_manifest_of_a_server_has_all_its_lists;
+    paused_trial: a_list_whose_lifetime_is_over_is_fetched_again_without_an_announcement;
     trial_leaving_tasks: questions_on_the_stream_of_a_call_stay_with_that_call
 ];
 
@@ -46,6 +48,11 @@ impl Library {
     }
 
     fn served(self: &Arc<Self>, revisions: RevisionPolicy) -> Arc<Server> {
+        self.served_for(revisions, 0)
+    }
+
+    /// Its lists are fresh for so many milliseconds.
+    fn served_for(self: &Arc<Self>, revisions: RevisionPolicy, lifetime: u64) -> Arc<Server> {
         let list = || ListCapability::new().with_list_changed(true);
         let offers = ServerCapabilities::new()
             .with_tools(list())
@@ -53,6 +60,7 @@ impl Library {
             .with_resources(ResourcesCapability::new().with_list_changed(true));
         Server::builder(Implementation::new("library", "1"), offers)
             .revisions(revisions)
+            .cache_hints(CacheHints::new(lifetime, CacheScope::Private))
             .build(Arc::clone(self))
     }
 }
@@ -127,6 +135,24 @@ async fn prompts_resources_and_templates_are_kept_and_refreshed() {
     while !matches!(events.next().await.unwrap(), HostEvent::UnchangedList { .. }) {}
     host.toggle("library", false).await.unwrap();
     assert_eq!(host.catalog().lists().count(), 0, "those of a disabled server are hidden");
+    host.close().await;
+}
+
+async fn a_list_whose_lifetime_is_over_is_fetched_again_without_an_announcement() {
+    let library = Library::new();
+    let server = library.served_for(RevisionPolicy::ModernOnly, 60_000);
+    let host = host_with(Host::builder().with_all_lists(), &[("library", &server)]).await;
+    let mut events = host.events();
+    library.prompts.lock().push("part");
+    tokio::time::sleep(Duration::from_secs(59)).await;
+    assert_eq!((lists(&host).prompts.len(), library.lists.load(Ordering::SeqCst)), (1, 3), "still fresh");
+    tokio::time::sleep(Duration::from_secs(2)).await;
+    assert_eq!((lists(&host).prompts.len(), library.lists.load(Ordering::SeqCst)), (2, 6));
+    // Nothing was announced, so nothing is said of the lists that have not changed.
+    while let Ok(event) = tokio::time::timeout(Duration::ZERO, events.next()).await {
+        let event = event.unwrap();
+        assert!(!matches!(event, HostEvent::UnchangedList { .. }), "{event:?}");
+    }
     host.close().await;
 }
 

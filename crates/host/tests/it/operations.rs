@@ -16,7 +16,7 @@ switchboard_testkit::trials![trial:
     set_denied_tools_hides_and_refuses_them,
     servers_lists_the_connected_names,
     close_disconnects_all,
-    a_call_creates_a_span_named_after_server_and_tool,
+    a_call_creates_a_span_named_after_method_and_tool,
 ];
 
 async fn connect_connects_initializes_and_fetches_the_tools() {
@@ -118,7 +118,7 @@ async fn close_disconnects_all() {
     host.close().await;
 }
 
-async fn a_call_creates_a_span_named_after_server_and_tool() {
+async fn a_call_creates_a_span_named_after_method_and_tool() {
     let host = host_of(&[("filesystem", &Toy::new(&["read_file"]).server("fs"))]).await;
     let spans = crate::spans::Spans::default();
     let seen = spans.clone();
@@ -128,7 +128,7 @@ async fn a_call_creates_a_span_named_after_server_and_tool() {
     host.call_tool("filesystem", "read_file", ()).await.unwrap();
     drop(guard);
     let seen = seen.taken();
-    let call = seen.iter().find(|span| span.contains("otel.name=mcp.filesystem.read_file")).unwrap();
+    let call = seen.iter().find(|span| span.contains("otel.name=tools/call read_file")).unwrap();
     for attribute in [
         "mcp.method.name=tools/call",
         "gen_ai.tool.name=read_file",

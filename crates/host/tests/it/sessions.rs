@@ -9,12 +9,10 @@ use switchboard_host::{
 use switchboard_protocol::Root;
 use switchboard_session::RevisionPolicy;
 use switchboard_session::client::{ClientHandler, HandlerCapabilities};
-use switchboard_testkit::{
-    STEP_TIMEOUT, TEST_TIMEOUT, Trial, current_thread, is_running, trial, trial_on, wait_for_exit, wait_until,
-};
+use switchboard_testkit::{STEP_TIMEOUT, is_running, trial, wait_for_exit, wait_until};
 
 use crate::calls::Called;
-use crate::hosts::{child, host_of, host_with, in_process, names, sh, until};
+use crate::hosts::{child, host_of, host_with, in_process, names, paused_trial, sh, until};
 use crate::toy::{Toy, tool};
 
 switchboard_testkit::trials![
@@ -30,18 +28,11 @@ switchboard_testkit::trials![
         sessions_are_bounded_per_server_and_in_all,
         questions_of_a_session_reach_only_its_callers,
         a_session_has_its_own_roots;
-    paused:
+    paused_trial:
         a_failed_start_is_not_retried_before_its_pause_is_over,
         a_session_in_use_is_not_idle,
         a_server_that_starts_at_once_is_never_stopped_as_idle,
 ];
-
-/// A trial whose clock advances by itself while everything waits: for servers in this process only.
-fn paused<F: Future<Output = ()>>(name: &str, test: impl FnOnce() -> F + Send + 'static) -> Trial {
-    let mut runtime = current_thread();
-    runtime.start_paused(true);
-    trial_on(runtime, TEST_TIMEOUT * 1_000, name, test)
-}
 
 fn scope(name: &str) -> SessionScope {
     SessionScope::new(SessionKey::new([name]))

@@ -232,6 +232,7 @@ impl LiveSession {
                         _ = self.apply_note(note);
                     }
                     ExchangeEvent::Observed(note) => observer.forward_log(&note),
+                    ExchangeEvent::ObservedByAll(note) => observer.forward_shared_log(&note),
                     ExchangeEvent::Upcall(upcall) => {
                         let task = self.answer_on_exchange(upcall, observer.handler.as_ref());
                         observer.upcalls.extend(task);
@@ -342,6 +343,7 @@ pub(crate) struct CallObserver {
     throttle: Option<Box<ProgressThrottle>>,
     on_notification: Option<NotificationCallback>,
     on_log: Option<LogCallback>,
+    on_shared_log: Option<LogCallback>,
     /// The handler of requests that arrive on the exchange of the call; `None` for that of the session.
     handler: Option<Arc<dyn ClientHandler>>,
     /// The tasks that answer these requests, which end with the call.
@@ -379,6 +381,7 @@ impl CallObserver {
             throttle,
             on_notification: options.on_notification.clone(),
             on_log: options.on_log.clone(),
+            on_shared_log: options.on_shared_log.clone(),
             handler: options.handler.clone(),
             upcalls: Vec::new(),
         }
@@ -386,12 +389,12 @@ impl CallObserver {
 
     /// Passes on a log message.
     fn forward_log(&self, note: &InboundNotification) {
-        let Some(callback) = self.on_log.as_ref().filter(|_| &*note.method == "notifications/message") else {
-            return;
-        };
-        if let Some(Ok(message)) = note.params.as_ref().map(LogMessage::from_raw) {
-            (*callback.lock())(message);
-        }
+        pass_log(self.on_log.as_ref(), note);
+    }
+
+    /// Passes on a log message that may belong to another call.
+    fn forward_shared_log(&self, note: &InboundNotification) {
+        pass_log(self.on_shared_log.as_ref(), note);
     }
 
     /// Takes a progress notification.
@@ -433,5 +436,13 @@ impl CallObserver {
             (*throttle.callback.lock())(progress);
             throttle.sent_at = Some(Instant::now());
         }
+    }
+}
+
+/// Passes a log message to a callback.
+fn pass_log(callback: Option<&LogCallback>, note: &InboundNotification) {
+    let Some(callback) = callback.filter(|_| &*note.method == "notifications/message") else { return };
+    if let Some(Ok(message)) = note.params.as_ref().map(LogMessage::from_raw) {
+        (*callback.lock())(message);
     }
 }

@@ -61,6 +61,7 @@ pub struct CallOptions {
     pub(crate) on_progress: Option<ProgressCallback>,
     pub(crate) on_notification: Option<NotificationCallback>,
     pub(crate) on_log: Option<LogCallback>,
+    pub(crate) on_shared_log: Option<LogCallback>,
 }
 
 impl CallOptions {
@@ -112,6 +113,13 @@ impl CallOptions {
     /// belongs to the call that is alone in flight; with several in flight it belongs to none.
     pub fn on_log(mut self, callback: impl FnMut(LogMessage) + Send + 'static) -> Self {
         self.on_log = Some(Arc::new(Mutex::new(callback)));
+        self
+    }
+
+    /// Sets the callback for log messages that arrive over a pipe while several calls are in flight: each may belong to any of
+    /// them, and each of them gets a copy.
+    pub fn on_shared_log(mut self, callback: impl FnMut(LogMessage) + Send + 'static) -> Self {
+        self.on_shared_log = Some(Arc::new(Mutex::new(callback)));
         self
     }
 

@@ -141,7 +141,10 @@ async fn wait_for_acknowledgement(exchange: &mut Exchange) -> Result<Acknowledge
             }
             ExchangeEvent::Done(Err(error)) => return Err(CallError::Remote(error)),
             ExchangeEvent::Done(Ok(_)) => return Err(CallError::Closed),
-            ExchangeEvent::Notification(_) | ExchangeEvent::Observed(_) | ExchangeEvent::Upcall(_) => {}
+            ExchangeEvent::Notification(_)
+            | ExchangeEvent::Observed(_)
+            | ExchangeEvent::ObservedByAll(_)
+            | ExchangeEvent::Upcall(_) => {}
         }
     }
 }
@@ -216,7 +219,7 @@ async fn read_stream(
                     let _ = sender.send(change);
                 }
             }
-            ExchangeEvent::Observed(_) => {}
+            ExchangeEvent::Observed(_) | ExchangeEvent::ObservedByAll(_) => {}
             ExchangeEvent::Upcall(upcall) => live.refuse_upcall(&upcall),
         }
     }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::request::catch_panic;
+use crate::request::{SubscriptionGrant, catch_panic};
 
 /// Observes the start and the end of subscriptions.
 pub(crate) trait SubscriptionObserver: Send + Sync + 'static {
@@ -20,12 +20,18 @@ pub(crate) trait SubscriptionObserver: Send + Sync + 'static {
 pub(crate) struct ObservedSubscription {
     observer: Arc<dyn SubscriptionObserver>,
     uri: String,
+    grant: SubscriptionGrant,
 }
 
 impl ObservedSubscription {
-    pub(crate) fn new(observer: &Arc<dyn SubscriptionObserver>, uri: &str) -> Self {
+    pub(crate) fn new(observer: &Arc<dyn SubscriptionObserver>, uri: &str, grant: SubscriptionGrant) -> Self {
         call_observer(|| observer.subscribed(uri));
-        Self { observer: Arc::clone(observer), uri: uri.to_owned() }
+        Self { observer: Arc::clone(observer), uri: uri.to_owned(), grant }
+    }
+
+    /// Returns whether it hears an update for this scope, or for everyone.
+    pub(crate) fn covers(&self, scope: Option<&str>) -> bool {
+        self.grant.covers(scope)
     }
 }
 

@@ -8,7 +8,11 @@ pub(crate) enum ServerChange {
     Tools,
     Prompts,
     Resources,
-    Resource(String),
+    /// An update of a resource, for the subscribers of a scope or for all.
+    Resource {
+        uri: String,
+        scope: Option<String>,
+    },
     /// Boxed, because it is far larger than the others.
     Task(Box<DetailedTask>),
     /// A notification for one session of the legacy era.
@@ -26,7 +30,7 @@ impl ServerChange {
             Self::Tools => "notifications/tools/list_changed",
             Self::Prompts => "notifications/prompts/list_changed",
             Self::Resources => "notifications/resources/list_changed",
-            Self::Resource(_) => "notifications/resources/updated",
+            Self::Resource { .. } => "notifications/resources/updated",
             Self::Task(_) => "notifications/tasks",
             Self::Notification { method, .. } => method,
         }

@@ -12,8 +12,11 @@ use crate::request::Caller;
 pub(crate) enum Instructions {
     Fixed(Option<String>),
     /// Computed for every client that asks, by its caller.
-    Computed(Arc<dyn Fn(Option<&Caller>) -> Option<String> + Send + Sync>),
+    Computed(Arc<ComputeInstructions>),
 }
+
+/// Computes the instructions for a caller.
+type ComputeInstructions = dyn Fn(Option<&Caller>) -> Option<String> + Send + Sync;
 
 impl Instructions {
     /// Returns the current instructions for a caller.

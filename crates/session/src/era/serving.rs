@@ -466,7 +466,7 @@ pub(crate) fn wants_change(session: &Session, server: &ServerProfile, change: &S
             ServerChange::Resources => {
                 changes(offered.resources.as_ref().and_then(|resources| resources.list_changed))
             }
-            ServerChange::Resource(uri) => session.is_subscribed(uri),
+            ServerChange::Resource { uri, scope } => session.is_subscribed(uri, scope.as_deref()),
             // Legacy tasks belong to their connection: their handler sends the notification.
             ServerChange::Task(_) => false,
             ServerChange::Notification { owner, method, .. } => {

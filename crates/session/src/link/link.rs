@@ -181,6 +181,8 @@ pub enum ExchangeEvent {
     Notification(InboundNotification),
     /// A copy of a notification that the session gets too, such as a log message while this exchange is open.
     Observed(InboundNotification),
+    /// As [`Self::Observed`], while several exchanges are open: it may belong to any of them, and each gets a copy.
+    ObservedByAll(InboundNotification),
     /// A request of the peer on this exchange.
     Upcall(Upcall),
     /// The response. Comes once, last, after all notifications.

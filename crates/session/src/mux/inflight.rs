@@ -49,8 +49,18 @@ struct InflightRequest {
 /// A notification that waits for its exchange.
 struct QueuedNote {
     note: InboundNotification,
-    /// Whether the session gets it too.
-    is_copy: bool,
+    kind: QueuedKind,
+}
+
+/// Whose a queued notification is.
+#[derive(Clone, Copy)]
+enum QueuedKind {
+    /// Of its exchange.
+    Own,
+    /// The session gets it, too.
+    Observed,
+    /// The session gets it, too, and so does every other call in flight.
+    ObservedByAll,
 }
 
 impl InflightTable {
@@ -186,7 +196,7 @@ impl Inflight {
             request.notes.pop_front();
             self.counters.dropped_notes();
         }
-        request.notes.push_back(QueuedNote { note, is_copy: false });
+        request.notes.push_back(QueuedNote { note, kind: QueuedKind::Own });
         request.last_kind = kind;
         let waker = request.waker.take();
         drop(table);
@@ -194,20 +204,22 @@ impl Inflight {
         Ok(())
     }
 
-    /// Hands a copy of a notification to the only call in flight; to none if there are several.
+    /// Hands a copy of a notification to every call in flight, which learns whether it is the only one.
     pub(crate) fn observe(&self, note: &InboundNotification) {
         let mut table = self.table.lock();
-        let is_call = |(_, request): &(&RequestId, &mut InflightRequest)| request.kind == ExchangeKind::Call;
-        let mut calls = table.requests.iter_mut().filter(is_call);
-        let (Some((_, request)), None) = (calls.next(), calls.next()) else { return };
-        if request.outcome.is_some() || request.notes.len() >= self.max_notes {
-            return;
+        let is_call = |request: &&InflightRequest| request.kind == ExchangeKind::Call;
+        let is_alone = table.requests.values().filter(is_call).nth(1).is_none();
+        let kind = if is_alone { QueuedKind::Observed } else { QueuedKind::ObservedByAll };
+        let mut wakers = Vec::new();
+        for request in table.requests.values_mut().filter(|request| request.kind == ExchangeKind::Call) {
+            if request.outcome.is_none() && request.notes.len() < self.max_notes {
+                request.notes.push_back(QueuedNote { note: note.clone(), kind });
+                request.last_kind = NoteKind::Ordered;
+                wakers.extend(request.waker.take());
+            }
         }
-        request.notes.push_back(QueuedNote { note: note.clone(), is_copy: true });
-        request.last_kind = NoteKind::Ordered;
-        let waker = request.waker.take();
         drop(table);
-        waker.inspect(Waker::wake_by_ref);
+        wakers.into_iter().for_each(Waker::wake);
     }
 
     /// Returns whether the request with this id is a listener.
@@ -245,10 +257,12 @@ impl ExchangeTable for Inflight {
     fn poll_event(&self, id: &RequestId, cx: &mut Context<'_>) -> Poll<Result<ExchangeEvent, LinkError>> {
         let mut table = self.table.lock();
         let Some(request) = table.requests.get_mut(id) else { return Poll::Ready(Err(LinkError::Closed)) };
-        if let Some(QueuedNote { note, is_copy }) = request.notes.pop_front() {
-            let event =
-                if is_copy { ExchangeEvent::Observed(note) } else { ExchangeEvent::Notification(note) };
-            return Poll::Ready(Ok(event));
+        if let Some(QueuedNote { note, kind }) = request.notes.pop_front() {
+            return Poll::Ready(Ok(match kind {
+                QueuedKind::Own => ExchangeEvent::Notification(note),
+                QueuedKind::Observed => ExchangeEvent::Observed(note),
+                QueuedKind::ObservedByAll => ExchangeEvent::ObservedByAll(note),
+            }));
         }
         if request.outcome.is_none() {
             if !request.waker.as_ref().is_some_and(|waker| waker.will_wake(cx.waker())) {

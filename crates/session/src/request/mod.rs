@@ -17,6 +17,8 @@ mod limits;
 mod panic;
 #[cfg(feature = "server")]
 mod reply_channel;
+#[cfg(feature = "server")]
+mod subscription_grant;
 
 #[cfg(feature = "server")]
 pub use ask_error::AskError;
@@ -33,3 +35,5 @@ pub use limits::Limits;
 pub use panic::{CatchUnwind, CaughtPanic, catch_panic};
 #[cfg(feature = "server")]
 pub use reply_channel::{Reply, ReplyChannel};
+#[cfg(feature = "server")]
+pub use subscription_grant::SubscriptionGrant;

@@ -19,6 +19,7 @@ use crate::request::{Caller, Cancel, Reply, ReplyChannel};
 use crate::server::layer::{IncomingRequest, Next, call_guarded};
 use crate::server::listen::listen;
 use crate::server::request_context::ContextOptions;
+use crate::server::subscribe::subscribe;
 use crate::server::{HandlerOutcome, RequestContext, Server, ServerRequest};
 
 /// The response to a client: an encoded result, or an error.
@@ -170,7 +171,14 @@ fn built_in(
             Ok(params) => return Some(listen(server, era, request, params.notifications, (channel, cancel))),
             Err(error) => Err(error),
         },
-        "initialize" | "logging/setLevel" | "resources/subscribe" | "resources/unsubscribe" => {
+        "resources/subscribe" => {
+            era.session()?;
+            match decode_params::<SubscribeParams>(method, params) {
+                Ok(params) => return Some(subscribe(server, era, request, params, (channel, cancel))),
+                Err(error) => Err(error),
+            }
+        }
+        "initialize" | "logging/setLevel" | "resources/unsubscribe" => {
             // Only revisions with sessions have these methods.
             let session = era.session()?;
             if method == "initialize" {
@@ -179,8 +187,7 @@ fn built_in(
                     Err(error) => HandlerOutcome::Refused(error),
                 });
             }
-            update_session(server, session, (method, params), &**channel)
-                .map(|()| EmptyResult::default().into())
+            update_session(session, method, params).map(|()| EmptyResult::default().into())
         }
         _ => return None,
     };
@@ -188,24 +195,15 @@ fn built_in(
 }
 
 /// Applies a method that changes the state of a session: its log level, its subscriptions.
-fn update_session(
-    server: &Server,
-    session: &ServerSession,
-    (method, params): (&str, Option<&Raw>),
-    channel: &dyn ReplyChannel,
-) -> Result<(), RpcError> {
+fn update_session(session: &ServerSession, method: &str, params: Option<&Raw>) -> Result<(), RpcError> {
     if method == "logging/setLevel" {
         let SetLevelParams { level, .. } = decode_params(method, params)?;
         session.set_log_level(level);
         return Ok(());
     }
     let SubscribeParams { uri, .. } = decode_params(method, params)?;
-    if method == "resources/unsubscribe" {
-        session.unsubscribe(&uri);
-        return Ok(());
-    }
-    server.may_subscribe(&uri, channel)?;
-    session.subscribe(uri)
+    session.unsubscribe(&uri);
+    Ok(())
 }
 
 fn decode_params<T: FromRaw>(method: &str, params: Option<&Raw>) -> Result<T, RpcError> {
@@ -236,7 +234,13 @@ fn call_handler(
     };
     let logs = server.capabilities().logging.is_some();
     let of_extension = matches!(request, ServerRequest::Other { .. });
-    let options = ContextOptions { may_ask: asks, ask_within: server.limits().ask, logs, of_extension };
+    let options = ContextOptions {
+        may_ask: asks,
+        ask_within: server.limits().ask,
+        logs,
+        of_extension,
+        publisher: server.publisher.clone(),
+    };
     let cx = RequestContext::new(id, era.clone(), progress, (channel, cancel), options, questions);
     let context = cx.clone();
     match call_guarded(method, || server.handler().handle(request, cx)) {

@@ -13,7 +13,7 @@ use crate::era::{ClassifiedRequest, MessageEra, ServerChange, classify, is_moder
 use crate::request::{Caller, ReplyChannel, catch_panic};
 use crate::server::answer::{AnswerOutcome, answer};
 use crate::server::publish::{ChangeListener, ListenerGuard};
-use crate::server::{Handler, Server};
+use crate::server::{Handler, RequestContext, Server, SubscriptionOutcome};
 
 pub use crate::era::serving::ServerSession;
 
@@ -82,10 +82,11 @@ impl Server {
         }
     }
 
-    /// Checks whether a resource may be subscribed to.
-    pub(crate) fn may_subscribe(&self, uri: &str, channel: &dyn ReplyChannel) -> Result<(), RpcError> {
-        self.call_back("may_subscribe", |handler| handler.may_subscribe_as(uri, channel.caller()))
-            .unwrap_or_else(|| Err(RpcError::internal("Internal error: the request could not be handled")))
+    /// Asks the handler about a subscription to a resource.
+    pub(crate) fn open_subscription(&self, uri: &str, cx: &RequestContext) -> SubscriptionOutcome {
+        let failed = || Err(RpcError::internal("Internal error: the request could not be handled"));
+        self.call_back("open_subscription", |handler| handler.open_subscription(uri, cx))
+            .unwrap_or_else(|| SubscriptionOutcome::Now(failed()))
     }
 
     /// Returns whether a caller may follow a task.
@@ -155,7 +156,7 @@ impl ChangeListener for SessionListener {
             return;
         }
         let params = match change {
-            ServerChange::Resource(uri) => Raw::encode(&ResourceUpdated::new(uri.as_str())).ok(),
+            ServerChange::Resource { uri, .. } => Raw::encode(&ResourceUpdated::new(uri.as_str())).ok(),
             ServerChange::Notification { params, .. } => Some(params.clone()),
             _ => None,
         };

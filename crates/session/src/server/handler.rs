@@ -9,9 +9,9 @@ use switchboard_protocol::{
 };
 
 use crate::link::BoxFuture;
-use crate::request::{Caller, Reply};
+use crate::request::{Caller, Reply, SubscriptionGrant};
 use crate::server::layer::panic_error;
-use crate::server::{CachedResult, RequestContext};
+use crate::server::{CachedResult, RequestContext, SubscriptionOutcome};
 
 /// Answers requests. `initialize`, pings, subscriptions and log levels are answered without the handler.
 ///
@@ -60,6 +60,15 @@ pub trait Handler: Send + Sync + 'static {
     fn may_subscribe_as(&self, uri: &str, caller: Option<&Caller>) -> Result<(), RpcError> {
         let _ = caller;
         self.may_subscribe(uri)
+    }
+
+    /// Decides about a subscription before the client's request is answered: which updates it hears, and what is held until it
+    /// ends. By default it hears the updates for everyone, if [`Self::may_subscribe_as`] allows it.
+    ///
+    /// A listen request cannot ask its client a question.
+    fn open_subscription(&self, uri: &str, cx: &RequestContext) -> SubscriptionOutcome {
+        let allowed = self.may_subscribe_as(uri, cx.caller());
+        SubscriptionOutcome::Now(allowed.map(|()| SubscriptionGrant::new()))
     }
 
     /// Returns the input schema of a tool that marks arguments to be mirrored (`x-mcp-header`): over HTTP the headers are then
@@ -134,6 +143,10 @@ impl<H: Handler + ?Sized> Handler for Arc<H> {
 
     fn may_subscribe_as(&self, uri: &str, caller: Option<&Caller>) -> Result<(), RpcError> {
         (**self).may_subscribe_as(uri, caller)
+    }
+
+    fn open_subscription(&self, uri: &str, cx: &RequestContext) -> SubscriptionOutcome {
+        (**self).open_subscription(uri, cx)
     }
 
     fn input_schema(&self, tool: &str) -> Option<Raw> {

@@ -10,11 +10,15 @@ use switchboard_protocol::{
     RpcError, ServerCapabilities,
 };
 
+use tokio::task::JoinSet;
+
 use crate::era::serving::RequestEra;
 use crate::era::{ObservedSubscription, ObservedTask, ServerChange};
-use crate::request::{Cancel, ReplyChannel};
+use crate::request::{Cancel, ReplyChannel, SubscriptionGrant};
+use crate::server::layer::panic_error;
 use crate::server::publish::ChangeListener;
-use crate::server::{HandlerOutcome, Server};
+use crate::server::subscribe::{SubscriptionOutcome, subscription_context};
+use crate::server::{HandlerOutcome, RequestContext, Server};
 
 /// Serves a listen request until the client or the server ends it.
 pub(crate) fn listen(
@@ -24,7 +28,9 @@ pub(crate) fn listen(
     wanted: ListenFilter,
     (channel, cancel): (&Arc<dyn ReplyChannel>, &Arc<Cancel>),
 ) -> HandlerOutcome {
-    let accepted = match accept(server, era, wanted, &**channel) {
+    // The methods that may ask a question are others.
+    let cx = subscription_context(server, era, request, (channel, cancel), false);
+    let (accepted, subscriptions) = match accept(server, era, wanted, (&cx, &**channel)) {
         Ok(accepted) => accepted,
         Err(error) => return HandlerOutcome::later(ready(Err(error))),
     };
@@ -33,10 +39,12 @@ pub(crate) fn listen(
     let cancelled = Arc::clone(cancel);
     HandlerOutcome::later(async move {
         let mut ended = server.publisher.ended();
+        let grants = grant_all(subscriptions).await?;
         let (subscribed, followed) = (accepted.resource_subscriptions.clone(), accepted.task_ids.clone());
         let acknowledged = Acknowledged::new(accepted.clone()).with_meta(meta.clone());
         let stream = Arc::new(ListenStream {
             filter: accepted,
+            grants: grants.clone(),
             meta: meta.clone(),
             channel: Arc::clone(&channel),
             cancelled,
@@ -47,8 +55,11 @@ pub(crate) fn listen(
                 channel.note("notifications/subscriptions/acknowledged", Some(&params));
             }
         });
-        let _subscriptions: Vec<ObservedSubscription> =
-            subscribed.iter().map(|uri| ObservedSubscription::new(server.observer(), uri)).collect();
+        let _subscriptions: Vec<ObservedSubscription> = subscribed
+            .iter()
+            .zip(grants)
+            .map(|(uri, grant)| ObservedSubscription::new(server.observer(), uri, grant))
+            .collect();
         let _followed: Vec<ObservedTask> =
             followed.iter().map(|task| ObservedTask::new(server.observer(), task)).collect();
         // Ends when the server ends all subscriptions; a cancellation by the client drops this future.
@@ -65,15 +76,40 @@ pub(crate) fn listen(
 /// Resources, and tasks, per stream.
 const MAX_LISTENED: usize = 1_000;
 
-/// Returns the part of a filter that this server accepts.
+/// Waits until all subscriptions are granted, concurrently.
+///
+/// # Errors
+/// The first refusal.
+async fn grant_all(outcomes: Vec<SubscriptionOutcome>) -> Result<Vec<SubscriptionGrant>, RpcError> {
+    if outcomes.iter().all(|outcome| matches!(outcome, SubscriptionOutcome::Now(_))) {
+        let granted = outcomes.into_iter().filter_map(|outcome| match outcome {
+            SubscriptionOutcome::Now(granted) => Some(granted),
+            SubscriptionOutcome::Later(_) => None,
+        });
+        return granted.collect();
+    }
+    let mut grants = vec![SubscriptionGrant::new(); outcomes.len()];
+    let mut pending = JoinSet::new();
+    for (at, outcome) in outcomes.into_iter().enumerate() {
+        pending.spawn(async move { (at, outcome.into_grant().await) });
+    }
+    while let Some(granted) = pending.join_next().await {
+        let (at, granted) = granted.map_err(|_| panic_error("a subscription"))?;
+        grants[at] = granted?;
+    }
+    Ok(grants)
+}
+
+/// Returns the part of a filter that this server accepts, and what the handler says to each resource of it.
 fn accept(
     server: &Server,
     era: &RequestEra,
     wanted: ListenFilter,
-    channel: &dyn ReplyChannel,
-) -> Result<ListenFilter, RpcError> {
+    (cx, channel): (&RequestContext, &dyn ReplyChannel),
+) -> Result<(ListenFilter, Vec<SubscriptionOutcome>), RpcError> {
     let ServerCapabilities { tools, prompts, resources, .. } = server.capabilities();
     let mut accepted = ListenFilter::new();
+    let mut subscriptions = Vec::new();
     let changes = |flag: Option<bool>| flag == Some(true);
     accepted.tools_list_changed =
         wanted.tools_list_changed && tools.as_ref().is_some_and(|tools| changes(tools.list_changed));
@@ -89,7 +125,10 @@ fn accept(
     }
     if resources.as_ref().is_some_and(|resources| changes(resources.subscribe)) {
         for uri in &wanted.resource_subscriptions {
-            server.may_subscribe(uri, channel)?;
+            match server.open_subscription(uri, cx) {
+                SubscriptionOutcome::Now(Err(refused)) => return Err(refused),
+                outcome => subscriptions.push(outcome),
+            }
         }
         accepted.resource_subscriptions = wanted.resource_subscriptions;
     }
@@ -98,12 +137,14 @@ fn accept(
         accepted.task_ids = wanted.task_ids;
         accepted.task_ids.retain(|task| server.may_follow(task, channel));
     }
-    Ok(accepted)
+    Ok((accepted, subscriptions))
 }
 
 /// Sends the matching changes on a listen stream.
 struct ListenStream {
     filter: ListenFilter,
+    /// Of the resources of the filter, in order.
+    grants: Vec<SubscriptionGrant>,
     meta: Meta,
     channel: Arc<dyn ReplyChannel>,
     cancelled: Arc<Cancel>,
@@ -115,7 +156,10 @@ impl ChangeListener for ListenStream {
             ServerChange::Tools => self.filter.tools_list_changed,
             ServerChange::Prompts => self.filter.prompts_list_changed,
             ServerChange::Resources => self.filter.resources_list_changed,
-            ServerChange::Resource(uri) => self.filter.resource_subscriptions.contains(uri),
+            ServerChange::Resource { uri, scope } => {
+                let mut subscribed = self.filter.resource_subscriptions.iter().zip(&self.grants);
+                subscribed.any(|(asked, granted)| asked == uri && granted.covers(scope.as_deref()))
+            }
             ServerChange::Task(task) => self.filter.task_ids.contains(&task.task.task_id),
             // For a session.
             ServerChange::Notification { .. } => false,
@@ -125,7 +169,7 @@ impl ChangeListener for ListenStream {
             return;
         }
         let params = match change {
-            ServerChange::Resource(uri) => {
+            ServerChange::Resource { uri, .. } => {
                 Raw::encode(&ResourceUpdated::new(uri.as_str()).with_meta(self.meta.clone()))
             }
             ServerChange::Task(task) => Raw::encode(&DetailedTask::clone(task).with_meta(self.meta.clone())),

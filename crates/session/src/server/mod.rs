@@ -15,10 +15,12 @@ mod request_context;
 mod serve;
 #[expect(clippy::module_inception, reason = "the type this folder is named for")]
 mod server;
+mod subscribe;
 
 pub use crate::era::serving::TaskProtocol;
 pub use crate::request::{
-    AskError, Caller, CatchUnwind, CaughtPanic, Extensions, Reply, ReplyChannel, catch_panic,
+    AskError, Caller, CatchUnwind, CaughtPanic, Extensions, Reply, ReplyChannel, SubscriptionGrant,
+    catch_panic,
 };
 pub use answer::{AnswerOutcome, Outcome, ResponseFuture};
 pub use binding::{ChangeSubscription, MessageClass, ServerSession, is_self_contained};
@@ -32,3 +34,4 @@ pub use publish::Publisher;
 pub use relay::RelayedAnswers;
 pub use request_context::RequestContext;
 pub use server::{Server, ServerBuilder, ServerLimits};
+pub use subscribe::SubscriptionOutcome;

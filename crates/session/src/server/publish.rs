@@ -66,7 +66,13 @@ impl Publisher {
 
     /// Announces that a resource has changed.
     pub fn resource_updated(&self, uri: impl Into<String>) {
-        self.publish(&ServerChange::Resource(uri.into()));
+        self.publish(&ServerChange::Resource { uri: uri.into(), scope: None });
+    }
+
+    /// Announces that a resource has changed to those subscribers whose
+    /// [grant](crate::server::SubscriptionGrant::with_scope) has this scope.
+    pub fn resource_updated_in(&self, uri: impl Into<String>, scope: impl Into<String>) {
+        self.publish(&ServerChange::Resource { uri: uri.into(), scope: Some(scope.into()) });
     }
 
     /// Announces a task's new state to the listeners for its id (the tasks extension).

@@ -17,6 +17,7 @@ use switchboard_protocol::{
 use crate::era::serving::{RequestEra, TaskProtocol};
 use crate::era::{Questions, is_extension_note};
 use crate::request::{AskError, Caller, Cancel, ReplyChannel};
+use crate::server::Publisher;
 use crate::server::detach::Detachment;
 
 /// The context of one request, for its handler. Cheap to clone.
@@ -63,6 +64,7 @@ struct Inner {
     ask_within: Duration,
     logs: bool,
     of_extension: bool,
+    publisher: Publisher,
     detachment: Detachment,
 }
 
@@ -81,6 +83,8 @@ pub(crate) struct ContextOptions {
     pub(crate) logs: bool,
     /// Whether the method belongs to an extension.
     pub(crate) of_extension: bool,
+    /// The publisher of the server.
+    pub(crate) publisher: Publisher,
 }
 
 /// The minimum interval between progress notifications, except for the last.
@@ -95,7 +99,7 @@ impl RequestContext {
         options: ContextOptions,
         questions: Questions,
     ) -> Self {
-        let ContextOptions { may_ask, ask_within, logs, of_extension } = options;
+        let ContextOptions { may_ask, ask_within, logs, of_extension, publisher } = options;
         let progress = Mutex::new(ProgressState { last: f64::NEG_INFINITY, at: None, is_own: false });
         let inner = Inner {
             id,
@@ -109,6 +113,7 @@ impl RequestContext {
             ask_within,
             logs,
             of_extension,
+            publisher,
             detachment: Detachment::default(),
         };
         Self { inner: Arc::new(inner) }
@@ -163,6 +168,14 @@ impl RequestContext {
     /// the session. `None` for a modern client, which has no session.
     pub fn session_key(&self) -> Option<String> {
         self.inner.era.session_key()
+    }
+
+    /// Sends a notification to the session that the request belongs to, also after the response; where the request is
+    /// self-contained, or the revision has no such notification, nothing is sent.
+    pub fn notify_session(&self, method: &'static str, params: Raw) {
+        if let Some(session) = self.session_key() {
+            self.inner.publisher.notify_session(session, method, params);
+        }
     }
 
     /// Returns the protocol for tasks, where the revision has tasks.

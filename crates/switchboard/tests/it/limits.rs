@@ -506,6 +506,13 @@ fn many_servers() -> Vec<Row> {
                 ],
             ),
         ),
+        row(
+            "a list whose lifetime is over",
+            fixed(
+                "its lifetime, at least 10 s (*fixed*)",
+                &[(&refresh, "MIN_LIFETIME: Duration = Duration::from_secs(10);")],
+            ),
+        ),
         row("keyed sessions of a server, of a host (`SessionLimits`)", {
             let limits = switchboard::host::SessionLimits::default();
             format!("{}, {}", count(limits.per_server), count(limits.total))
@@ -629,12 +636,20 @@ fn gateway() -> Vec<Row> {
         ),
         row("a parked call", minutes(parked.lifetime)),
         row(
+            "kept results: bytes in all, of one principal",
+            format!("{}, {}", size(options.results.total), size(options.results.per_principal)),
+        ),
+        row("a kept result", minutes(options.results.lifetime)),
+        row(
             "questions of one call at once",
             fixed("64 (*fixed*)", &[(&source("questions"), "MAX_QUESTIONS: usize = 64;")]),
         ),
         row(
             "a question waits for others of its call",
-            fixed("25 ms (*fixed*)", &[(&source("relay"), "GATHER: Duration = Duration::from_millis(25);")]),
+            fixed(
+                "25 ms (*fixed*)",
+                &[(&source("held_exchange"), "GATHER: Duration = Duration::from_millis(25);")],
+            ),
         ),
         row(
             "instructions of one server, of all",
@@ -643,6 +658,47 @@ fn gateway() -> Vec<Row> {
                 &[
                     (&instructions, "MAX_OF_SERVER: usize = 4 * 1024;"),
                     (&instructions, "MAX_OF_ALL: usize = 16 * 1024;"),
+                ],
+            ),
+        ),
+        row(
+            "tasks that are listed and announced, of one caller, of all",
+            fixed(
+                "1,000, 10,000 (*fixed*), for a day",
+                &[
+                    (&source("owned_tasks"), "MAX_TASKS_PER_OWNER: usize = 1_000;"),
+                    (&source("owned_tasks"), "MAX_TASKS: usize = 10_000;"),
+                    (&source("tasks/create"), "LISTED: Duration = Duration::from_secs(24 * 60 * 60);"),
+                ],
+            ),
+        ),
+        row(
+            "an id that a server gives a task, the id of the gateway",
+            fixed(
+                "512 bytes, 4 KiB (*fixed*)",
+                &[
+                    (&source("tasks/task_handle"), "MAX_UPSTREAM_ID_BYTES: usize = 512;"),
+                    (&source("tasks/task_handle"), "MAX_BYTES: usize = 4 * 1024;"),
+                ],
+            ),
+        ),
+        row(
+            "the id of a task without a lifetime",
+            fixed(
+                "30 days (*fixed*)",
+                &[(
+                    &source("tasks/task_handle"),
+                    "DEFAULT_LIFETIME: Duration = Duration::from_secs(30 * 24 * 60 * 60);",
+                )],
+            ),
+        ),
+        row(
+            "clients asked to visit a URL, after their call",
+            fixed(
+                "1,000, 10 min (*fixed*)",
+                &[
+                    (&source("url_questions"), "MAX_QUESTIONS: usize = 1_000;"),
+                    (&source("url_questions"), "LIFETIME: Duration = Duration::from_secs(10 * 60);"),
                 ],
             ),
         ),
@@ -659,6 +715,99 @@ fn gateway() -> Vec<Row> {
                     (&source("uri_template"), "MAX_URI: usize = 8 * 1024;"),
                 ],
             ),
+        ),
+        row(
+            "a configuration file",
+            fixed(
+                "1 MiB (*fixed*)",
+                &[(&source("config/document"), "MAX_DOCUMENT_BYTES: usize = 1024 * 1024;")],
+            ),
+        ),
+        row(
+            "calls under way after a signal (`--drain`)",
+            fixed(
+                "30 s",
+                &[(
+                    "crates/cli/src/gateway/settings.rs",
+                    "DEFAULT_DRAIN: Duration = Duration::from_secs(30);",
+                )],
+            ),
+        ),
+        row(
+            "the path of a Unix socket",
+            fixed(
+                "100 bytes (*fixed*)",
+                &[("crates/transport/src/http/server/unix_socket.rs", "MAX_PATH: usize = 100;")],
+            ),
+        ),
+        row(
+            "decisions that `plan` compares",
+            fixed(
+                "1,000,000 (*fixed*)",
+                &[("crates/cli/src/plan/decision_change.rs", "MAX_DECISIONS: usize = 1_000_000;")],
+            ),
+        ),
+    ]
+}
+
+fn gateway_views() -> Vec<Row> {
+    let row = |what, figure, lines: &[(&str, &str)]| {
+        let lines: Vec<_> =
+            lines.iter().map(|(file, line)| (format!("crates/gateway/src/{file}.rs"), *line)).collect();
+        let lines: Vec<_> = lines.iter().map(|(file, line)| (file.as_str(), *line)).collect();
+        Row { section: "Views of a gateway", what, figure: fixed(figure, &lines) }
+    };
+    vec![
+        row(
+            "views; their document",
+            "100; 1 MiB",
+            &[("view/view", "MAX_VIEWS: usize = 100;"), ("view/view", "MAX_DOCUMENT: usize = 1024 * 1024;")],
+        ),
+        row(
+            "the name of a view, of a tool in it",
+            "64, 128 characters",
+            &[("view/check", "MAX_VIEW_NAME: usize = 64;"), ("view/check", "MAX_TOOL_NAME: usize = 128;")],
+        ),
+        row(
+            "names of one list; one name",
+            "1,000; 1 KiB",
+            &[("view/select", "MAX_NAMES: usize = 1_000;"), ("view/select", "MAX_NAME: usize = 1_024;")],
+        ),
+        row(
+            "servers of a view, tools of a server, arguments of a tool with a table",
+            "1,000 each",
+            &[("view/check", "MAX_TABLES: usize = 1_000;")],
+        ),
+        row(
+            "a description or instructions; a fixed value",
+            "16 KiB; 64 KiB",
+            &[
+                ("view/check", "MAX_TEXT: usize = 16 * 1024;"),
+                ("view/check", "MAX_FIXED: usize = 64 * 1024;"),
+            ],
+        ),
+        row(
+            "the least size above which results are kept; the longest head",
+            "256 bytes; 64 KiB",
+            &[("view/check", "MIN_ABOVE: usize = 256;"), ("view/check", "MAX_HEAD: usize = 64 * 1024;")],
+        ),
+        row(
+            "calls under way of a view that was removed, in legacy sessions over HTTP",
+            "60 s",
+            &[("view_server", "END_TIMEOUT: Duration = Duration::from_secs(60);")],
+        ),
+        row(
+            "one part that `read_result` reads: by default, at most",
+            "8 KiB, 64 KiB",
+            &[
+                ("results/read", "DEFAULT_LENGTH: usize = 8 * 1024;"),
+                ("results/read", "MAX_LENGTH: usize = 64 * 1024;"),
+            ],
+        ),
+        row(
+            "a search of `read_result`: its text, places it returns",
+            "1 KiB, 20",
+            &[("results/read", "MAX_SEARCH: usize = 1_024;"), ("results/read", "MAX_PLACES: usize = 20;")],
         ),
     ]
 }
@@ -732,6 +881,16 @@ fn gateway_policy() -> Vec<Row> {
             "a text in a record, such as a name or URI",
             "1 KiB",
             &[("audit/record", "MAX_TEXT_BYTES: usize = 1024;")],
+        ),
+        row("resources in the record of a stream", "32", &[("audit/record", "MAX_URIS: usize = 32;")]),
+        row(
+            "servers, tools, rules with metrics of their own",
+            "256, 1,000, 1,000",
+            &[
+                ("metrics/gateway_metrics", "MAX_SERVERS: usize = 256;"),
+                ("metrics/gateway_metrics", "MAX_TOOLS: usize = 1_000;"),
+                ("metrics/gateway_metrics", "MAX_RULES: usize = 1_000;"),
+            ],
         ),
         row(
             "an audit file; files in all (`AuditFileOptions`)",
@@ -892,6 +1051,7 @@ fn the_tables_of_limits_say_what_the_code_does() {
         servers(),
         many_servers(),
         gateway(),
+        gateway_views(),
         gateway_policy(),
     ];
     let mut expected: Vec<Row> = expected.into_iter().flatten().collect();

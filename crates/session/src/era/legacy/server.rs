@@ -11,7 +11,7 @@ use switchboard_protocol::{
 };
 
 use crate::era::{ObservedSubscription, ServerProfile, SubscriptionObserver};
-use crate::request::{Caller, Cancel};
+use crate::request::{Caller, Cancel, SubscriptionGrant};
 
 /// The state of a session of the legacy era. One per pipe.
 #[derive(Default)]
@@ -150,7 +150,7 @@ impl Session {
         let mut before = std::mem::take(&mut *self.subscriptions.lock());
         let now = subscriptions.into_iter().map(|uri| {
             let known = before.remove(&uri).flatten();
-            let subscribed = known.or_else(|| self.start_subscription(&uri));
+            let subscribed = known.or_else(|| self.start_subscription(&uri, SubscriptionGrant::new()));
             (uri, subscribed)
         });
         let now = now.collect();
@@ -164,13 +164,15 @@ impl Session {
         }
         let mut known = std::mem::take(&mut *self.subscriptions.lock());
         for (uri, subscribed) in &mut known {
-            *subscribed = subscribed.take().or_else(|| self.start_subscription(uri));
+            *subscribed =
+                subscribed.take().or_else(|| self.start_subscription(uri, SubscriptionGrant::new()));
         }
         self.subscriptions.lock().extend(known);
     }
 
-    fn start_subscription(&self, uri: &str) -> Option<ObservedSubscription> {
-        self.observer.get()?.upgrade().map(|observer| ObservedSubscription::new(&observer, uri))
+    fn start_subscription(&self, uri: &str, grant: SubscriptionGrant) -> Option<ObservedSubscription> {
+        let observer = self.observer.get()?.upgrade()?;
+        Some(ObservedSubscription::new(&observer, uri, grant))
     }
 
     /// Returns whether the revision has batches.
@@ -188,8 +190,8 @@ impl Session {
         self.log_level.store(u8::try_from(number).unwrap_or_default(), Ordering::Relaxed);
     }
 
-    pub(crate) fn subscribe(&self, uri: String) -> Result<(), RpcError> {
-        let subscribed = self.start_subscription(&uri);
+    pub(crate) fn subscribe(&self, uri: String, grant: SubscriptionGrant) -> Result<(), RpcError> {
+        let subscribed = self.start_subscription(&uri, grant);
         // Dropped outside the lock: the observer may be slow.
         let _before;
         let mut subscriptions = self.subscriptions.lock();
@@ -208,8 +210,12 @@ impl Session {
         drop(over);
     }
 
-    pub(crate) fn is_subscribed(&self, uri: &str) -> bool {
-        self.subscriptions.lock().contains_key(uri)
+    /// Returns whether it hears updates of a resource for this scope, or for everyone.
+    pub(crate) fn is_subscribed(&self, uri: &str, scope: Option<&str>) -> bool {
+        self.subscriptions.lock().get(uri).is_some_and(|subscribed| match subscribed {
+            Some(subscribed) => subscribed.covers(scope),
+            None => scope.is_none(),
+        })
     }
 }
 

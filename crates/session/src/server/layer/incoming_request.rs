@@ -41,6 +41,12 @@ impl IncomingRequest {
         self.params()?.fields().find(|(found, _)| *found == name).map(|(_, value)| value)
     }
 
+    /// Returns a text of the `_meta` object, such as `traceparent`.
+    pub fn meta_text(&self, key: &str) -> Option<String> {
+        let meta = self.param("_meta")?;
+        meta.fields().find(|(found, _)| *found == key)?.1.decode().ok()
+    }
+
     /// Returns the authenticated caller, where the binding knows it.
     pub fn caller(&self) -> Option<&Caller> {
         self.channel.caller()

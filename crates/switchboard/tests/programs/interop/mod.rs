@@ -6,6 +6,8 @@
 mod assistant;
 mod client;
 mod everything;
+mod gateway;
+mod gateway_bench;
 mod http_client;
 mod http_servers;
 mod listening;
@@ -29,6 +31,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         http_servers::TESTS,
         http_client::TESTS,
         assistant::TESTS,
+        gateway::TESTS,
         many::TESTS,
         &login::tests(),
     ]

@@ -1,7 +1,8 @@
 //! Accept loop: limits connections, closes idle and slow ones, and shuts down gracefully.
 
 use std::io;
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
 #[cfg(feature = "http-tls")]
 use std::sync::Arc;
 use std::task::Poll;
@@ -11,9 +12,7 @@ use hyper::body::Incoming;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto;
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::net::TcpListener;
-#[cfg(feature = "http-tls")]
-use tokio::net::TcpStream;
+use tokio::net::{TcpListener, TcpStream, UnixStream};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
@@ -23,6 +22,7 @@ use crate::http::server::endpoint::Endpoint;
 use crate::http::server::timed_io::{IoTimeouts, TimedIo};
 #[cfg(feature = "http-tls")]
 use crate::http::server::tls::{TlsHandshakes, TlsIdentity};
+use crate::http::server::unix_socket::{PrivateSocket, UnixSocketError};
 
 /// Limits of the accept loop.
 #[derive(Debug, Clone)]
@@ -81,7 +81,7 @@ impl Default for ListenerLimits {
 /// ```
 #[derive(Debug)]
 pub struct HttpListener {
-    listener: TcpListener,
+    socket: ListeningSocket,
     limits: ListenerLimits,
     #[cfg(feature = "http-tls")]
     tls: Option<Arc<TlsIdentity>>,
@@ -94,14 +94,25 @@ impl HttpListener {
     /// # Errors
     /// When binding fails.
     pub async fn bind(address: SocketAddr) -> io::Result<Self> {
-        let listener = TcpListener::bind(address).await?;
-        Ok(Self {
-            listener,
+        Ok(Self::new(ListeningSocket::Tcp(TcpListener::bind(address).await?)))
+    }
+
+    /// Listens on a Unix socket that only this user can connect to. The socket is removed when the listener ends.
+    ///
+    /// # Errors
+    /// When other users could replace the socket, another process listens on it, or the path cannot be used.
+    pub fn bind_unix(path: impl Into<PathBuf>) -> Result<Self, UnixSocketError> {
+        Ok(Self::new(ListeningSocket::Unix(PrivateSocket::bind(path.into())?)))
+    }
+
+    fn new(socket: ListeningSocket) -> Self {
+        Self {
+            socket,
             limits: ListenerLimits::default(),
             #[cfg(feature = "http-tls")]
             tls: None,
             stop: watch::Sender::new(false),
-        })
+        }
     }
 
     /// Sets the limits.
@@ -111,7 +122,8 @@ impl HttpListener {
         self
     }
 
-    /// Serves encrypted connections only, with this certificate. Negotiates HTTP/2 or HTTP/1.1.
+    /// Serves encrypted connections only, with this certificate. Negotiates HTTP/2 or HTTP/1.1. A Unix socket is never
+    /// encrypted.
     #[cfg(feature = "http-tls")]
     #[must_use]
     pub fn with_tls(mut self, identity: impl Into<Arc<TlsIdentity>>) -> Self {
@@ -122,9 +134,12 @@ impl HttpListener {
     /// Returns the local address.
     ///
     /// # Errors
-    /// When the system cannot tell it.
+    /// When the system cannot tell it, and for a Unix socket.
     pub fn address(&self) -> io::Result<SocketAddr> {
-        self.listener.local_addr()
+        match &self.socket {
+            ListeningSocket::Tcp(listener) => listener.local_addr(),
+            ListeningSocket::Unix(_) => Err(io::ErrorKind::Unsupported.into()),
+        }
     }
 
     /// Returns a handle that stops the listener.
@@ -146,20 +161,25 @@ impl HttpListener {
         let mut backoff = AcceptBackoff::default();
         loop {
             let accepted = tokio::select! {
-                accepted = self.listener.accept() => accepted,
+                accepted = self.socket.accept() => accepted,
                 _ = stopped.wait_for(|stopped| *stopped) => break,
                 Some(_) = connections.join_next(), if !connections.is_empty() => continue,
             };
             match accepted {
                 Ok((stream, peer)) => {
                     // The connection is closed at once if all others are busy.
-                    let per_address =
-                        if service.is_proxy(peer.ip()) { usize::MAX } else { admission.per_address };
+                    let per_address = if service.is_proxy(peer) { usize::MAX } else { admission.per_address };
                     let admission = AdmissionLimits { per_address, ..admission };
-                    let Some(permit) = open.admit(admission, network(peer.ip())) else { continue };
-                    let _ = stream.set_nodelay(true);
+                    let Some(permit) = open.admit(admission, network(peer)) else { continue };
                     let (service, limits) = (service.clone(), self.limits.clone());
-                    let client = AdmittedClient { peer: peer.ip(), permit };
+                    let client = AdmittedClient { peer, permit };
+                    let stream = match stream {
+                        AcceptedStream::Tcp(stream) => stream,
+                        AcceptedStream::Unix(stream) => {
+                            connections.spawn(serve_connection(stream, client, service, limits));
+                            continue;
+                        }
+                    };
                     #[cfg(feature = "http-tls")]
                     if let Some(tls) = &tls {
                         connections.spawn(serve_secure(stream, Arc::clone(tls), client, service, limits));
@@ -170,12 +190,43 @@ impl HttpListener {
                 Err(error) => backoff.wait(&error).await,
             }
         }
-        drop(self.listener);
+        drop(self.socket);
         service.shut_down();
         open.shut_down();
         let drained = async { while connections.join_next().await.is_some() {} };
         if tokio::time::timeout(self.limits.drain, drained).await.is_err() {
             connections.shutdown().await;
+        }
+    }
+}
+
+/// Where connections come from.
+#[derive(Debug)]
+enum ListeningSocket {
+    Tcp(TcpListener),
+    Unix(PrivateSocket),
+}
+
+enum AcceptedStream {
+    Tcp(TcpStream),
+    Unix(UnixStream),
+}
+
+impl ListeningSocket {
+    /// Accepts a connection and returns the address of its client; that of this machine for a Unix socket.
+    ///
+    /// # Cancellation
+    /// No connection is lost.
+    async fn accept(&self) -> io::Result<(AcceptedStream, IpAddr)> {
+        match self {
+            Self::Tcp(listener) => {
+                let (stream, peer) = listener.accept().await?;
+                let _ = stream.set_nodelay(true);
+                Ok((AcceptedStream::Tcp(stream), peer.ip()))
+            }
+            Self::Unix(socket) => {
+                Ok((AcceptedStream::Unix(socket.accept().await?), Ipv4Addr::LOCALHOST.into()))
+            }
         }
     }
 }

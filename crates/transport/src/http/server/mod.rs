@@ -37,6 +37,7 @@ mod stream_limit;
 mod timed_io;
 #[cfg(feature = "http-tls")]
 mod tls;
+mod unix_socket;
 
 pub use accept::{Accept, AcceptPolicy};
 pub use admission::{Admission, AdmittedRequest};
@@ -51,9 +52,11 @@ pub use options::{HttpServerOptions, LegacySse};
 pub use pending_request::RequestHead;
 pub use reply::{encode_message_event, malformed_error, message_response, status_response, stream_response};
 pub use service::HttpService;
+pub use sessions::SessionCounter;
 pub use store::{MemoryStore, SessionStore};
 pub use switchboard_http::{
     DpopSupport, PresentedToken, ProtectedResource, TokenScheme, VerifiedCaller, Verifier, VerifyError,
 };
 #[cfg(feature = "http-tls")]
 pub use tls::{TlsError, TlsIdentity};
+pub use unix_socket::UnixSocketError;

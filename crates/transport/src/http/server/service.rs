@@ -19,7 +19,7 @@ use crate::http::server::budget::Budget;
 use crate::http::server::pending_request::PendingRequest;
 use crate::http::server::reply::{self, Reply};
 use crate::http::server::request_checks::Rejection;
-use crate::http::server::sessions::Sessions;
+use crate::http::server::sessions::{SessionCounter, Sessions};
 use crate::http::server::sse_2024::Streams;
 use crate::http::server::stream_limit::{StreamLimit, StreamPermit};
 use crate::http::server::{
@@ -118,9 +118,9 @@ impl HttpService {
         &self.inner.options().path
     }
 
-    /// Returns the number of sessions of legacy clients. Modern clients have none.
-    pub fn session_count(&self) -> usize {
-        self.inner.sessions.count()
+    /// Returns a counter of the sessions, for metrics.
+    pub fn session_counter(&self) -> SessionCounter {
+        self.inner.sessions.counter()
     }
 
     /// Answers a request that was admitted, whatever its path.

@@ -5,8 +5,8 @@
 
 use std::collections::HashMap;
 use std::ops::Deref;
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 use foldhash::fast::RandomState;
@@ -39,6 +39,30 @@ struct SessionTable {
     // The ids are random and ours, so clients cannot force collisions.
     ids: HashMap<String, EntryKey, RandomState>,
     lru: WeightedLru<SessionEntry>,
+}
+
+/// Counts the sessions of a service, and does not keep them alive.
+#[derive(Clone)]
+pub struct SessionCounter {
+    table: Weak<Mutex<SessionTable>>,
+}
+
+impl SessionCounter {
+    /// Returns the number of sessions of legacy clients; 0 when the service has ended. Modern clients have none.
+    pub fn count(&self) -> usize {
+        self.table.upgrade().map_or(0, |table| table.lock().ids.len())
+    }
+
+    /// Returns whether the service exists.
+    pub fn is_alive(&self) -> bool {
+        self.table.strong_count() > 0
+    }
+}
+
+impl std::fmt::Debug for SessionCounter {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("SessionCounter").field("count", &self.count()).finish()
+    }
 }
 
 struct SessionEntry {
@@ -75,9 +99,9 @@ impl Sessions {
         }
     }
 
-    /// Returns the number of sessions in memory.
-    pub(crate) fn count(&self) -> usize {
-        self.table.lock().ids.len()
+    /// Returns a counter that does not keep the sessions alive.
+    pub(crate) fn counter(&self) -> SessionCounter {
+        SessionCounter { table: Arc::downgrade(&self.table) }
     }
 
     /// Begins a session. Clients cannot use it before it is [published](Self::publish_and_save); otherwise it is dropped after

@@ -1,0 +1,31 @@
+//! The gateway of the command: settings, listeners, reload and shutdown.
+//!
+//! ```text
+//!   flags + file ─▶ settings (valid as a whole) ─▶ host, gateway ─▶ listeners ─▶ serve until a signal ─▶ drain
+//!                        ▲                                            │
+//!                        └── reload: SIGHUP, a changed file ──────────┘
+//! ```
+
+mod applied_state;
+mod callers;
+mod gateway_host;
+mod listeners;
+mod metrics;
+mod pinned_definitions;
+mod policy_file;
+mod reload;
+mod restart_keys;
+mod run;
+mod serve;
+mod service_manager;
+mod settings;
+mod source_files;
+mod telemetry;
+
+pub(crate) use applied_state::{AppliedServer, AppliedState, AppliedView, tools_of_view};
+pub(crate) use gateway_host::{build_host, known_tools, server_specs};
+pub(crate) use pinned_definitions::PinnedDefinitions;
+pub(crate) use policy_file::load_policy;
+pub(crate) use restart_keys::needs_restart;
+pub(crate) use run::run;
+pub(crate) use settings::GatewaySettings;

@@ -1,0 +1,106 @@
+//! `switchboard plan`: what a changed configuration would change.
+
+use crate::commands::SWITCHBOARD;
+use crate::gateway_program::{ConfiguredGateway, base_config, demo_server, write_config};
+use crate::home::Home;
+
+fn policy(rules: &str) -> String {
+    format!("[policy]\ndefault = \"allow\"\n{rules}")
+}
+
+const DENY_ADD: &str = "[[policy.rule]]\nname = \"no-add\"\neffect = \"deny\"\ntool = \"add\"\n";
+const DENY_ADA: &str = "[[policy.rule]]\neffect = \"deny\"\nprincipal = \"ada\"\ntool = \"echo\"\n";
+
+#[test]
+fn it_compares_with_what_a_gateway_has_applied() {
+    let secret = "env = { TOKEN = \"s3cret-one\" }\n";
+    let before =
+        format!("{}{secret}{}{}", base_config(), demo_server("two"), "[callers]\nanonymous = true\n");
+    let mut gateway = ConfiguredGateway::start(&before);
+    let file = gateway.home.at("gateway.toml").display().to_string();
+    let plan = |home: &Home| home.run(&["plan", "--config", &file]);
+    // Until the tools of all servers are recorded.
+    while plan(&gateway.home).out.contains("not known yet") {
+        std::thread::yield_now();
+    }
+    let same = plan(&gateway.home);
+    assert_eq!((same.code, same.out.as_str()), (0, "no changes\n"), "{}", same.err);
+    gateway.running.terminate();
+    assert_eq!(gateway.running.wait().code(), Some(0));
+
+    let after = before
+        .replace("s3cret-one", "s3cret-two")
+        .replace("127.0.0.1:0", "127.0.0.1:9")
+        .replace(&demo_server("two"), &demo_server("three"));
+    write_config(&gateway.home, &format!("{after}{}", policy(&format!("{DENY_ADD}{DENY_ADA}"))));
+    let changed = plan(&gateway.home);
+    assert_eq!(changed.code, 2, "{} {}", changed.out, changed.err);
+    for expected in [
+        "~ listen.http: 127.0.0.1:0 -> 127.0.0.1:9  (at a restart)",
+        "~ server one\n    a secret has another value",
+        "- server two",
+        "+ server three",
+        "- tool two/add",
+        "tools not known yet: one, three",
+    ] {
+        assert!(changed.out.contains(expected), "{expected}: {}", changed.out);
+    }
+    assert!(!changed.out.contains("s3cret"), "{}", changed.out);
+
+    let connected = gateway.home.run(&["plan", "--config", &file, "--connect", "--json"]);
+    assert_eq!(connected.code, 2, "{}", connected.err);
+    let report = connected.json();
+    let decisions = report["decisions"].as_array().unwrap();
+    let has = |caller: &str, tool: &str| {
+        decisions.iter().any(|change| {
+            change["caller"] == caller
+                && change["tool"] == tool
+                && change["before"] == "allowed"
+                && change["after"] == "denied"
+        })
+    };
+    assert!(has("(anonymous)", "add") && has("ada", "add") && has("ada", "echo"), "{report:#}");
+    assert!(!has("(anonymous)", "echo"), "{report:#}");
+    let added =
+        report["tools"].as_array().unwrap().iter().find(|change| change["server"] == "three").unwrap();
+    assert!(added["added"].as_array().unwrap().iter().any(|tool| tool == "add"), "{report:#}");
+    assert_eq!(report["unknown_tools"].as_array().map(Vec::len), Some(0), "{report:#}");
+}
+
+#[test]
+fn it_compares_two_files_and_warns_about_rules_that_match_nothing() {
+    let home = Home::new();
+    let old = home.at("old.toml");
+    std::fs::write(&old, base_config()).unwrap();
+    write_config(
+        &home,
+        &format!("{}{}", base_config(), policy("[[policy.rule]]\neffect = \"deny\"\ntool = \"ad\"\n")),
+    );
+    let (new, old) = (home.at("gateway.toml").display().to_string(), old.display().to_string());
+    let ran = home.run(&["plan", "--config", &new, "--from", &old, "--connect"]);
+    assert_eq!((ran.code, ran.out.contains("no changes")), (0, true), "{} {}", ran.out, ran.err);
+    assert!(ran.out.contains("warning: policy: "), "{}", ran.out);
+
+    write_config(&home, &format!("{}{}", base_config(), policy(DENY_ADD)));
+    let ran = home.run(&["plan", "--config", &new, "--from", &old, "--connect"]);
+    assert_eq!(ran.code, 2, "{}", ran.err);
+    assert!(
+        ran.out.contains("(anonymous): one/add: allowed -> denied (denied by rule 1 (`no-add`))"),
+        "{}",
+        ran.out
+    );
+}
+
+#[test]
+fn a_file_that_is_not_valid_is_an_error_and_not_a_change() {
+    let home = Home::new();
+    write_config(&home, &format!("[servers.one]\ncommand = {SWITCHBOARD:?}\ncolour = 1\n"));
+    let file = home.at("gateway.toml").display().to_string();
+    let invalid = home.run(&["plan", "--config", &file]);
+    assert_eq!(invalid.code, 1, "{}", invalid.err);
+    assert!(invalid.err.contains("`colour` is not known"), "{}", invalid.err);
+    write_config(&home, &base_config());
+    let unknown = home.run(&["plan", "--config", &file]);
+    assert_eq!(unknown.code, 1);
+    assert!(unknown.err.contains("--from"), "{}", unknown.err);
+}

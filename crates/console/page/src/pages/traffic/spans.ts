@@ -1,0 +1,56 @@
+// Frames as spans of time: a request with its response, grouped by call, in one lane for each server.
+
+import type { Frame, FrameStatus } from "../../api/types";
+
+export interface Span {
+  /** The frame that starts it. */
+  frame: Frame;
+  /** The frame that ends it; null while it is open, and of notifications. */
+  response: Frame | null;
+  startMs: number;
+  endMs: number;
+  status: FrameStatus | "open" | "note";
+  /** The row inside its lane, so that spans at the same time do not overlap. */
+  row: number;
+}
+
+export interface Lane {
+  server: string;
+  spans: Span[];
+  rows: number;
+}
+
+/** Lanes in the order of their first frame. */
+export function lanesOf(frames: readonly Frame[], nowMs: number): Lane[] {
+  const responses = new Map<number, Frame>();
+  for (const frame of frames) if (frame.requestFrame !== null) responses.set(frame.requestFrame, frame);
+  const known = new Set(frames.map((frame) => frame.frame));
+  const lanes = new Map<string, Span[]>();
+  for (const frame of frames) {
+    if (frame.kind === "response" && frame.requestFrame !== null && known.has(frame.requestFrame)) continue;
+    const spans = lanes.get(frame.server) ?? [];
+    lanes.set(frame.server, spans);
+    spans.push(spanOf(frame, responses.get(frame.frame) ?? null, nowMs));
+  }
+  return [...lanes].map(([server, spans]) => ({ server, spans, rows: assignRows(spans) }));
+}
+
+function spanOf(frame: Frame, response: Frame | null, nowMs: number): Span {
+  const isRequest = frame.kind === "request";
+  const endMs = response !== null ? response.atMs : isRequest ? nowMs : frame.atMs;
+  const status = response !== null ? (response.status ?? "ok") : isRequest ? "open" : frame.kind === "response" ? (frame.status ?? "ok") : "note";
+  return { frame, response, startMs: frame.atMs, endMs, status, row: 0 };
+}
+
+const MAX_ROWS = 6;
+
+/** Puts each span into the first row that is free; spans of one call stay together where they can. */
+function assignRows(spans: Span[]): number {
+  const ends: number[] = [];
+  for (const span of spans) {
+    const free = ends.findIndex((end) => end <= span.startMs);
+    span.row = free >= 0 ? free : ends.length < MAX_ROWS ? ends.length : ends.indexOf(Math.min(...ends));
+    ends[span.row] = Math.max(span.endMs, span.startMs + 1);
+  }
+  return Math.max(1, ends.length);
+}

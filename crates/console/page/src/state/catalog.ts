@@ -1,0 +1,53 @@
+// The catalog: fetched when a page first needs it, and again when its revision has changed.
+
+import { useEffect, useMemo } from "preact/hooks";
+import { get } from "../api/client";
+import type { Catalog } from "../api/types";
+import type { CatalogRow } from "../filter/fields";
+import { consoleState } from "./session";
+import { Store, useStore } from "./store";
+
+interface CatalogState {
+  catalog: Catalog | null;
+  error: unknown;
+  fetching: boolean;
+}
+
+const store = new Store<CatalogState>({ catalog: null, error: null, fetching: false });
+
+async function refresh(revision: number): Promise<void> {
+  const { catalog, fetching } = store.get();
+  if (fetching || (catalog !== null && catalog.revision >= revision)) return;
+  store.update((state) => ({ ...state, fetching: true }));
+  try {
+    store.set({ catalog: await get<Catalog>("/api/catalog"), error: null, fetching: false });
+  } catch (error) {
+    store.update((state) => ({ ...state, error, fetching: false }));
+    return;
+  }
+  // It may have changed again meanwhile.
+  const now = consoleState.get()?.catalogRevision ?? 0;
+  if (now > revision && now > (store.get().catalog?.revision ?? 0)) void refresh(now);
+}
+
+export function useCatalog(): CatalogState {
+  const revision = useStore(consoleState, (state) => state?.catalogRevision ?? 0);
+  useEffect(() => void refresh(revision), [revision]);
+  return useStore(store, (state) => state);
+}
+
+/** All rows of the catalog, each with its type. */
+export function useCatalogRows(): { rows: CatalogRow[]; error: unknown; isLoading: boolean } {
+  const { catalog, error, fetching } = useCatalog();
+  const rows = useMemo(() => (catalog === null ? [] : rowsOf(catalog)), [catalog]);
+  return { rows, error, isLoading: fetching && catalog === null };
+}
+
+export function rowsOf(catalog: Catalog): CatalogRow[] {
+  return [
+    ...catalog.tools.map((row): CatalogRow => ({ type: "tool", ...row })),
+    ...catalog.resources.map((row): CatalogRow => ({ type: "resource", ...row })),
+    ...catalog.templates.map((row): CatalogRow => ({ type: "template", ...row })),
+    ...catalog.prompts.map((row): CatalogRow => ({ type: "prompt", ...row })),
+  ];
+}

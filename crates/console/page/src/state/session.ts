@@ -1,0 +1,100 @@
+// The session of the page: takes a snapshot, follows the event stream, and reconnects when it is lost.
+
+import { get, obtainKey, openEvents, RequestError, whenExpired } from "../api/client";
+import { EventParser } from "../api/sse";
+import type { ConsoleEvent, Snapshot, TrafficPage } from "../api/types";
+import { apply, type ConsoleState, fromSnapshot } from "./console_state";
+import { Store } from "./store";
+import { Traffic } from "./traffic";
+
+export type Connection =
+  | { type: "connecting" }
+  | { type: "live" }
+  | { type: "lost"; retryAtMs: number }
+  /** There is no key: the console has to be opened again. */
+  | { type: "locked"; reason: "none" | "expired" | "refused" };
+
+const DELAYS = [500, 1000, 2000, 4000, 8000];
+const PAGE_OF_FRAMES = 2000;
+
+export const connection = new Store<Connection>({ type: "connecting" });
+export const consoleState = new Store<ConsoleState | null>(null);
+export const traffic = new Traffic(10_000, (run) => requestAnimationFrame(run));
+
+let lastEvent = 0;
+
+/** Runs until the key is no longer valid. */
+export async function run(): Promise<void> {
+  whenExpired(() => connection.set({ type: "locked", reason: "expired" }));
+  try {
+    if (!(await obtainKey())) return connection.set({ type: "locked", reason: "none" });
+  } catch (error) {
+    const refused = error instanceof RequestError && error.status === 401;
+    return connection.set({ type: "locked", reason: refused ? "refused" : "none" });
+  }
+  for (let failures = 0; !isLocked(); failures++) {
+    try {
+      await takeSnapshot();
+      await follow(() => (failures = 0));
+    } catch (error) {
+      if (!(error instanceof RequestError)) console.error(error);
+    }
+    if (isLocked()) return;
+    await pause(DELAYS[Math.min(failures, DELAYS.length - 1)]!);
+  }
+}
+
+function isLocked(): boolean {
+  return connection.get().type === "locked";
+}
+
+async function pause(delay: number): Promise<void> {
+  connection.set({ type: "lost", retryAtMs: Date.now() + delay });
+  await new Promise((resolve) => setTimeout(resolve, delay));
+}
+
+async function takeSnapshot(): Promise<void> {
+  const snapshot = await get<Snapshot>("/api/snapshot");
+  lastEvent = snapshot.sequence;
+  traffic.setLimit(snapshot.console.limits.maxFrames);
+  consoleState.update((before) => fromSnapshot(snapshot, before));
+  void fetchFrames();
+}
+
+/** Fetches the frames that the page lacks. */
+async function fetchFrames(): Promise<void> {
+  for (;;) {
+    const page = await get<TrafficPage>("/api/traffic", { after: traffic.lastFrame, limit: PAGE_OF_FRAMES });
+    traffic.add(page.frames, page.totals);
+    if (!page.hasMore || page.frames.length === 0) return;
+  }
+}
+
+async function follow(onOpen: () => void): Promise<void> {
+  const abort = new AbortController();
+  const body = await openEvents(lastEvent, abort.signal);
+  onOpen();
+  connection.set({ type: "live" });
+  const reader = body.pipeThrough(new TextDecoderStream() as ReadableWritablePair<string, Uint8Array>).getReader();
+  const parser = new EventParser();
+  try {
+    for (;;) {
+      const { value, done } = await reader.read();
+      if (done) return;
+      for (const event of parser.push(value)) {
+        if (event.id !== null && event.id <= lastEvent) continue;
+        if (event.id !== null) lastEvent = event.id;
+        await receive(JSON.parse(event.data) as ConsoleEvent);
+      }
+    }
+  } finally {
+    abort.abort();
+  }
+}
+
+async function receive(event: ConsoleEvent): Promise<void> {
+  if (event.type === "gap") return takeSnapshot();
+  if (event.type === "frames") return traffic.add(event.frames, event.totals);
+  if (event.type === "trafficCleared") return traffic.clear(event.totals);
+  consoleState.update((state) => (state === null ? state : apply(state, event)));
+}
