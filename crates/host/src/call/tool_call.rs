@@ -228,8 +228,8 @@ impl ToolCall {
         let _permit =
             slot.limiter.acquire().await.map_err(|_| HostError::Busy { server: Arc::clone(&slot.name) })?;
         let session = match slot.ready_session() {
-            Some(session) => session,
-            None => slot.session().await.map_err(|status| not_ready(&slot.name, status))?,
+            Some(session) if main.session_count() > 0 => session,
+            _ => Box::pin(self.start_session(listed, main, slot)).await?,
         };
         let opened = slot.session_count();
         *sent = true;
@@ -255,6 +255,22 @@ impl ToolCall {
             }
             None => Err(call_failed(listed, *error)),
         }
+    }
+
+    /// Waits for the session of a server that is starting. Its tool may have been listed from memory: it must still be the
+    /// same when the server lists it anew, which the main session does, before anything is sent.
+    async fn start_session(
+        &self,
+        listed: &CatalogTool,
+        main: &Slot,
+        slot: &Slot,
+    ) -> Result<ClientSession, HostError> {
+        let session = slot.session().await.map_err(|status| not_ready(&slot.name, status))?;
+        if main.session_count() == 0 {
+            main.session().await.map_err(|status| not_ready(&main.name, status))?;
+        }
+        check_unchanged(&self.host, listed)?;
+        Ok(session)
     }
 
     async fn send_once(
