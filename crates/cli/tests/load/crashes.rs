@@ -71,12 +71,12 @@ async fn crashing_upstreams_lose_and_double_no_call_silently() {
             let spec = json!({
                 "command": program,
                 "args": [mark],
-                "share": if number % 3 == 0 { "per-principal" } else { "always" },
+                "share": if number.is_multiple_of(3) { "per-principal" } else { "always" },
                 "restart": 1000,
                 "env": {
                     PART: "ledger",
                     ledger_server::LEDGER: home.join(format!("ledger-{number}")),
-                    ledger_server::ERA: if number % 2 == 0 { "legacy" } else { "modern" },
+                    ledger_server::ERA: if number.is_multiple_of(2) { "legacy" } else { "modern" },
                 },
             });
             (format!("up{number}"), spec)

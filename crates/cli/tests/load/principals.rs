@@ -121,7 +121,7 @@ impl Load {
     }
 
     async fn work(&self, worker: usize, principal: &Arc<Principal>) {
-        let is_legacy = worker / 2 % 2 == 0;
+        let is_legacy = (worker / 2).is_multiple_of(2);
         let revisions = if is_legacy { RevisionPolicy::LegacyOnly } else { RevisionPolicy::ModernOnly };
         let session = self.session(principal, revisions).await;
         let mut random = Seeded::new(self.seed ^ (worker as u64) << 32);

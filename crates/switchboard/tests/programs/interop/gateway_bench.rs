@@ -55,7 +55,7 @@ impl GatewayBench {
             std::fs::create_dir_all(home.path().join(folder)).unwrap();
         }
         let mark = Mark::new();
-        let config = json!({ "mcpServers": servers(&at, &mark) });
+        let config = json!({ "mcpServers": servers(at, &mark) });
         std::fs::write(at("config/switchboard/mcp.json"), config.to_string()).unwrap();
         let environment =
             vec![("HOME", at("")), ("XDG_CONFIG_HOME", at("config")), ("XDG_STATE_HOME", at("state"))];
