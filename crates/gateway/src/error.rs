@@ -3,10 +3,12 @@
 use switchboard_host::HostError;
 use switchboard_protocol::{ErrorCode, Raw, RpcError};
 use switchboard_session::CallError;
+use switchboard_session::link::ServerExit;
 
-/// Converts an error of the host. An error that the server itself answered with passes unchanged.
+/// Converts an error of the host. An error that the server itself answered with passes unchanged. What a process wrote to
+/// stderr is not for clients, because it may hold data of others; the status of the gateway has it.
 pub(crate) fn from_host(error: HostError) -> RpcError {
-    let text = error.to_string();
+    let text = client_text(&error);
     match error {
         HostError::Call { error, server, .. } | HostError::Session { error, server } => match *error {
             CallError::Remote(error) => error,
@@ -44,6 +46,31 @@ pub(crate) fn from_host(error: HostError) -> RpcError {
         HostError::Refused { .. } => with_reason(ErrorCode::INVALID_REQUEST, "not_permitted", text),
         HostError::Arguments { .. } => with_reason(ErrorCode::INVALID_PARAMS, "invalid_arguments", text),
         _ => RpcError::internal(text),
+    }
+}
+
+/// Returns the text of an error without what only the operator may read: stderr output, and the names of all servers.
+fn client_text(error: &HostError) -> String {
+    let without_output = |exit: &ServerExit| ServerExit::new(exit.code, exit.signal, "").to_string();
+    match error {
+        HostError::Call { server, error, .. } | HostError::Session { server, error } => match &**error {
+            CallError::Link(link) => match link.exit() {
+                Some(exit) => format!("{server:?}: {}", without_output(exit)),
+                None => format!("{server:?}: {link}"),
+            },
+            other => format!("{server:?}: {other}"),
+        },
+        HostError::NotReady { server, status } => match status.failure() {
+            Some(failure) if failure.stderr_tail().is_some() => {
+                format!("{server:?} is not ready: it did not start, or it ended unexpectedly")
+            }
+            _ => error.to_string(),
+        },
+        HostError::Connect { server, failure } if failure.stderr_tail().is_some() => {
+            format!("{server:?} did not connect: it did not start, or it ended unexpectedly")
+        }
+        HostError::NotConnected { server, .. } => format!("{server:?} is not connected"),
+        _ => error.to_string(),
     }
 }
 

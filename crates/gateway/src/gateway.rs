@@ -126,20 +126,26 @@ impl Gateway {
         self.state.access.metrics()
     }
 
-    /// Replaces the policy, and announces that all lists have changed. Calls under way go on.
+    /// Replaces the policy, and announces that all lists have changed. Streams of `subscriptions/listen` end, so that the new
+    /// policy decides about them; calls under way go on.
     pub fn set_policy(&self, policy: Policy) {
         self.state.access.set_policy(policy);
-        self.default_view.state.announce_all();
-        self.named.all().iter().for_each(|view| view.state.announce_all());
+        self.announce_access();
     }
 
     /// Replaces policy, limits and audit log by those of these options, in one step, and announces that all lists have
-    /// changed. Calls under way go on. Limits and an audit log are added only to a gateway that was built
+    /// changed. Streams of `subscriptions/listen` end; calls under way go on. Limits and an audit log are added only to a gateway that was built
     /// [for it](GatewayOptions::with_replaceable_access).
     pub fn set_access(&self, options: &GatewayOptions) {
         self.state.access.replace(options);
-        self.default_view.state.announce_all();
-        self.named.all().iter().for_each(|view| view.state.announce_all());
+        self.announce_access();
+    }
+
+    fn announce_access(&self) {
+        for view in self.named.all().iter().chain([&self.default_view]) {
+            view.state.announce_all();
+            view.server.publisher().end_subscriptions();
+        }
     }
 
     /// Refuses new calls with the reason `shutting_down`, and waits until those under way have ended. Calls that wait for

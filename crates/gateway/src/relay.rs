@@ -167,7 +167,8 @@ fn start(
     (info, interim): (Arc<SessionInfo>, InterimPolicy),
 ) -> Exchange {
     let (handler, questions) = QuestionHandler::new();
-    let active = state.active_calls.register(&request.server, CallOwner::of(cx));
+    let session = (Arc::clone(&request.server), request.scope.as_ref().map(|scope| scope.key));
+    let active = state.active_calls.register(session, CallOwner::of(cx));
     let notices = Arc::new(NoticeSink::new(Some(active)));
     let run = Run::with_handler(handler);
     let options = call_options(cx, &request, interim, &notices);
