@@ -4,7 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use parking_lot::Mutex;
-use switchboard_protocol::{DetailedTask, ErrorCode, FromRaw, LegacyTaskState, ListenFilter, Raw, Task, TaskStatus};
+use switchboard_protocol::{
+    DetailedTask, ErrorCode, FromRaw, LegacyTaskState, ListenFilter, Raw, Task, TaskStatus,
+};
 use switchboard_session::TaskProtocol;
 use switchboard_session::client::Change;
 use switchboard_session::server::{Caller, Publisher};
@@ -156,7 +158,8 @@ impl Follower {
 /// Tells the session that created a task of its new state (2025-11-25).
 pub(crate) fn notify_owner(state: &ViewState, (server, session): (&str, u64), raw: &Raw) {
     let Ok(mut status) = LegacyTaskState::from_raw(raw) else { return };
-    let owned = state.gateway.owned_tasks.find((server, session), &status.task.task_id, state.name.as_deref());
+    let owned =
+        state.gateway.owned_tasks.find((server, session), &status.task.task_id, state.name.as_deref());
     for task in owned {
         if status.task.status.is_terminal() {
             state.gateway.owned_tasks.finished(&task.exposed);

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use switchboard_protocol::{
     DetailedTask, EmptyResult, ErrorCode, FromRaw, InputRequests, LegacyTask, LegacyTaskState,
-    ListTasksResult, Meta, OrderedMap, PageParams, Raw, RpcError, ServerResult, TaskIdParams,
-    TaskStatus, ToolAnnotations, UpdateTaskParams,
+    ListTasksResult, Meta, OrderedMap, PageParams, Raw, RpcError, ServerResult, TaskIdParams, TaskStatus,
+    ToolAnnotations, UpdateTaskParams,
 };
 use switchboard_session::TaskProtocol;
 use switchboard_session::client::HandlerError;
@@ -106,7 +106,10 @@ pub(super) fn open_task(state: &ViewState, owner: Option<&str>, exposed: &str) -
 }
 
 /// Returns the target of a request for a task.
-pub(super) fn task_target<'a>(handle: &'a TaskHandle, annotations: Option<&'a ToolAnnotations>) -> Target<'a> {
+pub(super) fn task_target<'a>(
+    handle: &'a TaskHandle,
+    annotations: Option<&'a ToolAnnotations>,
+) -> Target<'a> {
     Target { annotations, ..Target::new(&handle.server, TargetKind::Task, &handle.tool) }
 }
 

@@ -37,7 +37,8 @@ pub(crate) fn play() {
             ),
             (Some("tools/list"), _) => {
                 let tool = |name, support| json!({ "name": name, "inputSchema": { "type": "object" }, "execution": { "taskSupport": support } });
-                let tools = [("ask", "optional"), ("job", "optional"), ("pid", "forbidden"), ("finish", "forbidden")];
+                let tools =
+                    [("ask", "optional"), ("job", "optional"), ("pid", "forbidden"), ("finish", "forbidden")];
                 send_result(&id, &json!({ "tools": tools.map(|(name, support)| tool(name, support)) }));
             }
             (Some("tools/call"), _) => call(&mut tasks, &id, params["name"].as_str().unwrap_or_default()),
@@ -56,9 +57,8 @@ pub(crate) fn play() {
             },
             // The answer to a question.
             (None, _) => {
-                let Some(task) = id.as_u64().and_then(|number| tasks.get_mut(number as usize - 1)) else {
-                    continue;
-                };
+                let index = id.as_u64().and_then(|number| usize::try_from(number).ok()?.checked_sub(1));
+                let Some(task) = index.and_then(|index| tasks.get_mut(index)) else { continue };
                 task.status = "completed";
                 let answer = message["result"]["content"]["color"].as_str().unwrap_or("none").to_owned();
                 task.waiting.take().inspect(|waiting| send_text(waiting, &answer));

@@ -33,7 +33,16 @@ pub struct HostRequest {
 
 impl HostRequest {
     pub(crate) fn new(host: Arc<HostState>, server: String, method: String, params: Raw) -> Self {
-        Self { host, server, method, params, run: None, scope: None, lease: None, options: CallOptions::new() }
+        Self {
+            host,
+            server,
+            method,
+            params,
+            run: None,
+            scope: None,
+            lease: None,
+            options: CallOptions::new(),
+        }
     }
 
     /// Makes the request part of a run, which cancels it and answers requests of the server.

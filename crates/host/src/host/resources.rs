@@ -160,12 +160,7 @@ impl Host {
 
     /// Returns the open session with this key, or the main one, and keeps it from being stopped as idle. Opens none: returns
     /// `None` if there is none, or if it does not have this [number](ClientSession::number).
-    pub fn lease(
-        &self,
-        server: &str,
-        key: Option<SessionKey>,
-        number: Option<u64>,
-    ) -> Option<SessionLease> {
+    pub fn lease(&self, server: &str, key: Option<SessionKey>, number: Option<u64>) -> Option<SessionLease> {
         let main = self.inner.slot(server).ok()?;
         if main.switch() == Switch::Off {
             return None;
