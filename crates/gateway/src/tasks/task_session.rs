@@ -83,9 +83,9 @@ struct StatusOnly {
     status: TaskStatus,
 }
 
-/// The last state that a follower publishes: the session of the task has ended.
+/// Returns the last state that a follower publishes of a task that was lost.
 pub(super) fn lost(mut task: Task) -> switchboard_protocol::DetailedTask {
-    const TEXT: &str = "the session with the server of this task has ended";
+    const TEXT: &str = "the server of this task does not know it any more, or the session with it has ended";
     task.status = TaskStatus::Failed;
     task.status_message = Some(TEXT.to_owned());
     let mut lost = switchboard_protocol::DetailedTask::new(task);
