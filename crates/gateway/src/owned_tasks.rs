@@ -37,20 +37,20 @@ pub(crate) struct OwnedTask {
 /// Keeps a session from being stopped as idle, until the last clone is dropped.
 #[derive(Clone, Debug)]
 pub(crate) struct KeptSession {
-    _task: Arc<AbortOnDrop>,
+    _task: Arc<SessionKeeper>,
 }
 
 #[derive(Debug)]
-struct AbortOnDrop(AbortHandle);
+struct SessionKeeper(AbortHandle);
 
 impl KeptSession {
     /// Takes over the task that holds the session.
     pub(crate) fn new(task: AbortHandle) -> Self {
-        Self { _task: Arc::new(AbortOnDrop(task)) }
+        Self { _task: Arc::new(SessionKeeper(task)) }
     }
 }
 
-impl Drop for AbortOnDrop {
+impl Drop for SessionKeeper {
     fn drop(&mut self) {
         self.0.abort();
     }
