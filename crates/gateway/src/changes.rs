@@ -47,11 +47,11 @@ async fn follow(mut events: HostEvents, state: Weak<ViewState>) {
                 publisher.prompts_changed();
                 publisher.resources_changed();
             }
-            HostEvent::ServerChange { server, change: Change::ElicitationDone { id } } => {
-                state.gateway.url_questions.complete(&server, &id);
+            HostEvent::ServerChange { server, session, change: Change::ElicitationDone { id } } => {
+                state.gateway.url_questions.complete((&server, session, &id));
             }
-            HostEvent::ServerChange { server, change: Change::Task(raw) } => {
-                tasks::notify_owner(&state, &server, &raw);
+            HostEvent::ServerChange { server, session, change: Change::Task(raw) } => {
+                tasks::notify_owner(&state, (&server, session), &raw);
             }
             _ => {}
         }

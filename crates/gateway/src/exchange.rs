@@ -8,6 +8,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use parking_lot::Mutex;
+use switchboard_host::Run;
 use switchboard_protocol::{InputRequest, LogMessage, ProgressParams, Raw, Revision, RpcError};
 use switchboard_session::client::HandlerError;
 use switchboard_session::link::BoxFuture;
@@ -23,6 +24,8 @@ pub(crate) struct UpstreamResult {
     pub(crate) raw: Raw,
     /// The revision it was encoded in.
     pub(crate) revision: Revision,
+    /// The number of the session that it was received in.
+    pub(crate) session: Option<u64>,
 }
 
 /// The future of an upstream call.
@@ -33,6 +36,8 @@ pub(crate) struct Exchange {
     /// By which a retry finds it while it is parked; empty if it cannot be parked.
     pub(crate) id: String,
     pub(crate) server: Arc<str>,
+    /// The run of the call; it knows the session.
+    pub(crate) run: Run,
     call: UpstreamCall,
     questions: mpsc::Receiver<Box<Question>>,
     /// Questions without an answer.
@@ -52,13 +57,13 @@ pub(crate) struct OutstandingQuestion {
 impl Exchange {
     /// Creates the exchange of an upstream call, which cannot be parked.
     pub(crate) fn new(
-        server: Arc<str>,
+        (server, run): (Arc<str>, Run),
         call: UpstreamCall,
         questions: mpsc::Receiver<Box<Question>>,
         notices: Arc<NoticeSink>,
     ) -> Self {
         let (id, outstanding, used_keys) = (String::new(), Vec::new(), HashSet::new());
-        Self { id, server, call, questions, outstanding, used_keys, notices }
+        Self { id, server, run, call, questions, outstanding, used_keys, notices }
     }
 
     /// Gives it an id, so that it can be parked. The id is random and names the replica that holds the exchange.

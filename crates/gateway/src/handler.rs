@@ -256,7 +256,7 @@ async fn call_tool(state: Arc<ViewState>, cx: RequestContext, params: CallToolPa
         let plan = tasks::plan(&state, &cx, (&server, task_support), task).await?;
         let request = UpstreamRequest { task: plan.task.clone(), offer: plan.offer, ..request };
         let result = relay(Arc::clone(&state.gateway), cx.clone(), request).await?;
-        if let Some(created) = tasks::created(&state, &cx, (&server, &tool), &plan, &result.raw)? {
+        if let Some(created) = tasks::created(&state, &cx, (&server, &tool), &plan, &result)? {
             return Ok(created);
         }
         let keep = |text| keep_result(&state, &cx, (&server, &tool, &arguments), text);

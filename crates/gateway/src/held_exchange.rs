@@ -132,7 +132,7 @@ impl HeldExchange {
     fn ask_new_questions(&mut self) -> Result<(), RpcError> {
         let Some(exchange) = &mut self.exchange else { return Ok(()) };
         self.asks.retain(|ask| exchange.outstanding.iter().any(|question| question.key == ask.key));
-        let server = Arc::clone(&exchange.server);
+        let (server, session) = (Arc::clone(&exchange.server), exchange.run.last_session());
         let is_new = |key: &str| self.asks.iter().all(|ask| ask.key != key);
         let new = exchange.outstanding.iter().filter(|question| is_new(&question.key));
         let new: Vec<_> = new.map(|question| (question.key.clone(), question.request.clone())).collect();
@@ -146,7 +146,7 @@ impl HeldExchange {
                     if self.may_park && self.permit.is_none() {
                         self.permit = Some(self.state.parked.reserve(self.principal.as_deref(), &server)?);
                     }
-                    self.ask(key, &server, request);
+                    self.ask(key, (&server, session), request);
                 }
                 // The request fails with the capability that its client lacks; the call has no use then.
                 // Roots are no question to a user: servers that ask for them, as some do before their first call, go on
@@ -155,7 +155,7 @@ impl HeldExchange {
                     if self.cx.replays_handler() && !matches!(request, InputRequest::Roots(_)) =>
                 {
                     self.may_park = false;
-                    self.ask(key, &server, request);
+                    self.ask(key, (&server, session), request);
                 }
                 Err(error) => {
                     if let Some(exchange) = &mut self.exchange {
@@ -167,9 +167,9 @@ impl HeldExchange {
         Ok(())
     }
 
-    fn ask(&mut self, key: String, server: &Arc<str>, request: InputRequest) {
+    fn ask(&mut self, key: String, asker: (&Arc<str>, Option<u64>), request: InputRequest) {
         let question = (request, self.related_task.as_deref());
-        self.asks.push(Ask::new((&self.state, server), &self.cx, key, question));
+        self.asks.push(Ask::new((&self.state, asker), &self.cx, key, question));
     }
 
     /// Passes answers of the client to the server.
@@ -187,7 +187,7 @@ impl HeldExchange {
 
 impl Ask {
     fn new(
-        (state, server): (&GatewayState, &Arc<str>),
+        (state, (server, session)): (&GatewayState, (&Arc<str>, Option<u64>)),
         cx: &RequestContext,
         key: String,
         (request, related_task): (InputRequest, Option<&str>),
@@ -199,7 +199,8 @@ impl Ask {
             },
             _ => None,
         };
-        let url = url.map(|id| state.url_questions.register((server, id), cx));
+        let url = url.zip(session);
+        let url = url.map(|(id, session)| state.url_questions.register((server, session, id), cx));
         let (cx, name) = (cx.clone(), key.clone());
         let answer: BoxFuture<'static, Result<Raw, AskError>> = match related_task {
             None => Box::pin(async move { cx.ask_raw(&name, request).await }),

@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use parking_lot::Mutex;
+use tokio::task::AbortHandle;
 use tokio::time::Instant;
 
 /// Tasks in all.
@@ -20,6 +21,8 @@ pub(crate) struct OwnedTask {
     /// The id that its owner knows.
     pub(crate) exposed: Arc<str>,
     pub(crate) server: Arc<str>,
+    /// The number of the session with the server.
+    pub(crate) upstream_session: u64,
     /// The id that the server knows.
     pub(crate) upstream: Arc<str>,
     pub(crate) owner: Option<String>,
@@ -27,6 +30,30 @@ pub(crate) struct OwnedTask {
     pub(crate) session: Option<String>,
     pub(crate) view: Option<Arc<str>>,
     pub(crate) expires: Instant,
+    /// Until the task is over.
+    pub(crate) kept: Option<KeptSession>,
+}
+
+/// Keeps a session from being stopped as idle, until the last clone is dropped.
+#[derive(Clone, Debug)]
+pub(crate) struct KeptSession {
+    _task: Arc<SessionKeeper>,
+}
+
+#[derive(Debug)]
+struct SessionKeeper(AbortHandle);
+
+impl KeptSession {
+    /// Takes over the task that holds the session.
+    pub(crate) fn new(task: AbortHandle) -> Self {
+        Self { _task: Arc::new(SessionKeeper(task)) }
+    }
+}
+
+impl Drop for SessionKeeper {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
 }
 
 /// The table of tasks.
@@ -80,13 +107,28 @@ impl OwnedTasks {
         own.take(count).map(|(number, task)| (*number, task.clone())).collect()
     }
 
-    /// Returns the tasks that a server knows by this id, as created in this view.
-    pub(crate) fn find(&self, server: &str, upstream: &str, view: Option<&str>) -> Vec<OwnedTask> {
+    /// Returns the tasks that a server knows by this id in the session with this number, as created in this view.
+    pub(crate) fn find(
+        &self,
+        (server, session): (&str, u64),
+        upstream: &str,
+        view: Option<&str>,
+    ) -> Vec<OwnedTask> {
         let state = self.state.lock();
         let is_meant = |task: &&OwnedTask| {
-            &*task.server == server && &*task.upstream == upstream && task.view.as_deref() == view
+            &*task.server == server
+                && task.upstream_session == session
+                && &*task.upstream == upstream
+                && task.view.as_deref() == view
         };
         state.tasks.values().filter(is_meant).cloned().collect()
+    }
+
+    /// Lets go of the session of a task that is over.
+    pub(crate) fn finished(&self, exposed: &str) {
+        let mut state = self.state.lock();
+        let meant = state.tasks.values_mut().filter(|task| &*task.exposed == exposed);
+        meant.for_each(|task| task.kept = None);
     }
 
     /// Forgets a task that its server no longer knows.
@@ -124,11 +166,13 @@ mod tests {
         OwnedTask {
             exposed: format!("exposed-{upstream}").into(),
             server: "server".into(),
+            upstream_session: 1,
             upstream: upstream.to_string().into(),
             owner: Some(owner.to_owned()),
             session: None,
             view: None,
             expires: Instant::now() + Duration::from_secs(5),
+            kept: None,
         }
     }
 
@@ -145,7 +189,7 @@ mod tests {
             tasks.list((Some("ada"), Some("view")), None, 9).is_empty()
                 && tasks.list((None, None), None, 9).is_empty()
         );
-        assert_eq!(tasks.find("server", "7", None).len(), 1);
+        assert_eq!(tasks.find(("server", 1), "7", None).len(), 1);
         tasks.forget(second[0].0);
         assert_eq!(tasks.list((Some("ada"), None), None, 9).len(), 2);
         tokio::time::sleep(Duration::from_secs(6)).await;

@@ -167,7 +167,8 @@ mod tests {
     fn exchange() -> Exchange {
         let (_, questions) = QuestionHandler::new();
         let notices = Arc::new(NoticeSink::new(None));
-        Exchange::new(server(), Box::pin(std::future::pending()), questions, notices).with_id("here").unwrap()
+        let (asker, call) = ((server(), switchboard_host::Run::new()), Box::pin(std::future::pending()));
+        Exchange::new(asker, call, questions, notices).with_id("here").unwrap()
     }
 
     fn server() -> Arc<str> {

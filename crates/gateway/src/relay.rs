@@ -8,11 +8,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use switchboard_host::{Host, HostError, Run, SessionScope};
+use switchboard_host::{Host, HostError, Run, SessionLease, SessionScope};
 use switchboard_protocol::{FromRaw, InputRequired, Meta, Raw, ResultType, RpcError, TaskParams};
-use switchboard_session::SessionInfo;
 use switchboard_session::client::CallOptions;
 use switchboard_session::server::{Caller, RelayedAnswers, RequestContext};
+use switchboard_session::{ClientSession, SessionInfo};
 
 use crate::active_calls::CallOwner;
 use crate::capabilities::{TaskOffer, relayed_capabilities};
@@ -31,6 +31,8 @@ pub(crate) struct UpstreamRequest {
     pub(crate) target: UpstreamTarget,
     /// The session with the server; `None` for its main one.
     pub(crate) scope: Option<SessionScope>,
+    /// The open session with the server that the request is for, and for which none is opened.
+    pub(crate) lease: Option<SessionLease>,
     /// What passes of the client's `_meta`.
     pub(crate) meta: Option<Meta>,
     /// Asks the server to run the tool as a task (2025-11-25); the task is returned, not waited for.
@@ -57,6 +59,7 @@ impl UpstreamRequest {
             server: Arc::clone(server),
             target,
             scope: None,
+            lease: None,
             meta,
             task: None,
             offer: TaskOffer::None,
@@ -92,11 +95,14 @@ pub(crate) async fn relay(
         return HeldExchange::new(state, cx, exchange, Some(permit)).result().await;
     }
     // A task is in the session in which it was created.
-    if request.related_task.is_none() {
+    if request.lease.is_none() {
         request.scope = state.sharing.scope(&state.host, &cx, &request.server).await?;
     }
-    let info =
-        upstream_info(&state.host, &request.server, request.scope.as_ref()).await.map_err(from_host)?;
+    let info = match &request.lease {
+        Some(lease) => info_of(&request.server, lease.session()),
+        None => upstream_info(&state.host, &request.server, request.scope.as_ref()).await,
+    };
+    let info = info.map_err(from_host)?;
     let answers = cx.relayed_answers();
     if info.is_self_contained() && cx.replays_handler() {
         return relay_self_contained(state, cx, request, (info, answers)).await;
@@ -152,7 +158,10 @@ pub(crate) async fn upstream_info(
     if let Some(info) = host.session_info(server, scope) {
         return Ok(info);
     }
-    let session = host.session_in(server, scope).await?;
+    info_of(server, &host.session_in(server, scope).await?)
+}
+
+fn info_of(server: &str, session: &ClientSession) -> Result<Arc<SessionInfo>, HostError> {
     match session.info() {
         Ok(info) => Ok(Arc::new(info.clone())),
         Err(error) => Err(HostError::Session { server: server.into(), error: Box::new(error) }),
@@ -174,13 +183,18 @@ fn start(
     let options = call_options(cx, &request, interim, &notices);
     let (level, server) = (cx.log_level(), Arc::clone(&request.server));
     // Not the state itself: it owns the parked calls.
-    let host = state.host.clone();
+    let (host, run_there) = (state.host.clone(), run.clone());
     let call: UpstreamCall = Box::pin(async move {
-        if let Some(level) = level {
+        let run = run_there;
+        match (level, &request.lease) {
+            (Some(level), Some(lease)) => lease.ensure_log_level(level).await,
             // The failure is that of the call, too.
-            let _ = host.ensure_log_level(&request.server, request.scope.as_ref(), level).await;
+            (Some(level), None) => {
+                _ = host.ensure_log_level(&request.server, request.scope.as_ref(), level).await;
+            }
+            (None, _) => {}
         }
-        let UpstreamRequest { server, target, scope, .. } = request;
+        let UpstreamRequest { server, target, scope, lease, .. } = request;
         let sent = match target {
             UpstreamTarget::Tool { name, arguments } => {
                 let call = host.call_tool(&*server, name, arguments).options(options).within(&run);
@@ -191,15 +205,17 @@ fn start(
             }
             UpstreamTarget::Method { method, params } => {
                 let call = host.request(&server, method, params).options(options).within(&run);
-                match &scope {
-                    Some(scope) => call.in_session(scope).await,
-                    None => call.await,
+                match (&lease, &scope) {
+                    (Some(lease), _) => call.in_open_session(lease).await,
+                    (None, Some(scope)) => call.in_session(scope).await,
+                    (None, None) => call.await,
                 }
             }
         };
-        Ok(UpstreamResult { raw: sent.map_err(from_host)?, revision: info.revision })
+        let raw = sent.map_err(from_host)?;
+        Ok(UpstreamResult { raw, revision: info.revision, session: run.last_session() })
     });
-    Exchange::new(server, call, questions, notices)
+    Exchange::new((server, run), call, questions, notices)
 }
 
 /// Returns the options of an upstream call.

@@ -23,8 +23,8 @@ use crate::questions::MAX_QUESTIONS;
 /// How long a state of a task waits for the first question.
 const FIRST_QUESTION_WAIT: Duration = Duration::from_millis(250);
 
-/// The server of a task, and its id there.
-pub(crate) type TaskKey = (Arc<str>, String);
+/// The server of a task, the number of the session with it, and its id there.
+pub(crate) type TaskKey = (Arc<str>, u64, String);
 
 /// The answer to a question, by its key.
 type KeyedAnswer = (String, Result<Raw, HandlerError>);

@@ -15,8 +15,8 @@ const LIFETIME: Duration = Duration::from_secs(10 * 60);
 /// Questions that are remembered.
 const MAX_QUESTIONS: usize = 1_000;
 
-/// The server that asked, and its id of the elicitation.
-type QuestionKey = (Arc<str>, String);
+/// The server that asked, the number of the session with it, and its id of the elicitation.
+type QuestionKey = (Arc<str>, u64, String);
 
 /// Clients by the question that they were asked.
 #[derive(Default)]
@@ -35,10 +35,10 @@ impl UrlQuestions {
     /// Remembers which client was asked. Its call ends when the guard is dropped.
     pub(crate) fn register(
         self: &Arc<Self>,
-        (server, id): (&Arc<str>, &str),
+        (server, session, id): (&Arc<str>, u64, &str),
         client: &RequestContext,
     ) -> UrlQuestionGuard {
-        let key = (Arc::clone(server), id.to_owned());
+        let key = (Arc::clone(server), session, id.to_owned());
         let mut asked = self.asked.lock();
         let now = Instant::now();
         asked.retain(|_, question| question.ended.is_none_or(|ended| ended + LIFETIME > now));
@@ -53,8 +53,8 @@ impl UrlQuestions {
     }
 
     /// Tells the client that was asked, once, that the server has what it needs.
-    pub(crate) fn complete(&self, server: &Arc<str>, id: &str) {
-        let question = self.asked.lock().remove(&(Arc::clone(server), id.to_owned()));
+    pub(crate) fn complete(&self, (server, session, id): (&Arc<str>, u64, &str)) {
+        let question = self.asked.lock().remove(&(Arc::clone(server), session, id.to_owned()));
         let Some(UrlQuestion { client, ended }) = question else { return };
         if ended.is_some_and(|ended| ended + LIFETIME <= Instant::now()) {
             return;

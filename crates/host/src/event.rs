@@ -73,6 +73,8 @@ pub enum HostEvent {
     ServerChange {
         /// The server.
         server: Arc<str>,
+        /// The [number](switchboard_session::ClientSession::number) of the session in which it was sent.
+        session: u64,
         /// The change.
         change: Change,
     },

@@ -62,6 +62,7 @@ mod report;
 mod resources;
 mod run;
 mod server_spec;
+mod session_lease;
 mod session_scope;
 mod set;
 mod slot;
@@ -91,6 +92,7 @@ pub use report::{LoginReport, MaskedConfig, ServerInfo, ServerStatus, SetServers
 pub use resources::{FromServer, MergedList};
 pub use run::Run;
 pub use server_spec::ServerSpec;
+pub use session_lease::SessionLease;
 pub use session_scope::{SessionKey, SessionLimit, SessionLimits, SessionScope};
 pub use status::{ConnectionError, Status, StatusKind};
 pub use telemetry::CallMetrics;

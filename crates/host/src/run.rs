@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use parking_lot::Mutex;
 use switchboard_session::client::ClientHandler;
 use tokio::sync::watch;
 
@@ -33,6 +34,8 @@ struct Inner {
     id: u64,
     is_cancelled: watch::Sender<bool>,
     handler: Option<Arc<dyn ClientHandler>>,
+    /// Held for a read or a write, never across an await.
+    last_session: Mutex<Option<u64>>,
 }
 
 impl Run {
@@ -47,7 +50,8 @@ impl Run {
     }
 
     fn new_inner(handler: Option<Arc<dyn ClientHandler>>) -> Self {
-        let inner = Inner { id: next_id(), is_cancelled: watch::Sender::new(false), handler };
+        let is_cancelled = watch::Sender::new(false);
+        let inner = Inner { id: next_id(), is_cancelled, handler, last_session: Mutex::new(None) };
         Self { inner: Arc::new(inner) }
     }
 
@@ -66,6 +70,17 @@ impl Run {
         let mut is_cancelled = self.inner.is_cancelled.subscribe();
         // The sender lives as long as `self`.
         let _ = is_cancelled.wait_for(|is_cancelled| *is_cancelled).await;
+    }
+
+    /// Returns the [number](switchboard_session::ClientSession::number) of the session in which the last call of this run
+    /// was sent; `None` if none was.
+    pub fn last_session(&self) -> Option<u64> {
+        *self.inner.last_session.lock()
+    }
+
+    /// Notes the session in which a call is sent.
+    pub(crate) fn note_session(&self, number: u64) {
+        *self.inner.last_session.lock() = Some(number);
     }
 
     pub(crate) fn id(&self) -> u64 {

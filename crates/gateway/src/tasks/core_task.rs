@@ -2,15 +2,16 @@
 
 use std::sync::Arc;
 
-use switchboard_host::{Host, HostError, Run};
+use switchboard_host::{Host, HostError, Run, SessionLease};
 use switchboard_protocol::{
     DetailedTask, FromRaw, LegacyTaskState, Raw, RpcError, Task, TaskIdParams, TaskStatus,
 };
 use switchboard_session::client::CallOptions;
 
 use super::task_handle::TaskHandle;
+use super::task_session::task_session;
 use crate::capabilities::{TaskOffer, relayed_capabilities};
-use crate::error::from_host;
+use crate::error::{from_host, unknown_task};
 use crate::exchange::{Exchange, NoticeSink, UpstreamCall, UpstreamResult};
 use crate::meta::clean_result;
 use crate::questions::QuestionHandler;
@@ -23,7 +24,7 @@ pub(crate) const RESULT_TIMEOUT: std::time::Duration = std::time::Duration::from
 /// Sends a request about a task to its server.
 ///
 /// # Errors
-/// The server's own error, with the exposed id in place of its own.
+/// When the session of the task has ended; the server's own error, with the exposed id in place of its own.
 pub(crate) async fn ask_upstream(
     host: &Host,
     (handle, exposed): (&TaskHandle, &str),
@@ -32,7 +33,8 @@ pub(crate) async fn ask_upstream(
 ) -> Result<Raw, RpcError> {
     let capabilities = relayed_capabilities(&Default::default(), TaskOffer::Accepted);
     let options = CallOptions::new().capabilities(capabilities);
-    let sent = send(host, handle, (method, params), (options, &Run::new())).await;
+    let Some(lease) = task_session(host, handle).await? else { return Err(unknown_task(exposed)) };
+    let sent = send(host, &lease, (handle, method, params), (options, &Run::new())).await;
     sent.map_err(|error| {
         let mut error = from_host(error);
         error.message = error.message.replace(&handle.id, exposed);
@@ -43,15 +45,12 @@ pub(crate) async fn ask_upstream(
 /// Sends a request in the session that a task is in.
 async fn send(
     host: &Host,
-    handle: &TaskHandle,
-    (method, params): (&'static str, Raw),
+    lease: &SessionLease,
+    (handle, method, params): (&TaskHandle, &'static str, Raw),
     (options, run): (CallOptions, &Run),
 ) -> Result<Raw, HostError> {
     let request = host.request(&handle.server, method, params).options(options).within(run);
-    match handle.scope() {
-        Some(scope) => request.in_session(&scope).await,
-        None => request.await,
-    }
+    request.in_open_session(lease).await
 }
 
 /// Returns the parameters that name a task.
@@ -98,7 +97,7 @@ pub(crate) async fn detailed(
 
 /// Returns the key under which the questions of a task are held.
 pub(crate) fn question_key(handle: &TaskHandle) -> TaskKey {
-    (handle.server(), handle.id.clone())
+    (handle.server(), handle.session, handle.id.clone())
 }
 
 /// Returns the open questions of a task; asks its server for them if that is not under way.
@@ -111,24 +110,27 @@ async fn questions(
     if let Some(questions) = gateway.task_questions.get(&key).await {
         return Ok(questions);
     }
+    let Some(lease) = task_session(&gateway.host, handle).await? else { return Err(unknown_task(exposed)) };
     let permit = gateway.parked.reserve(handle.owner.as_deref(), &key.0)?;
     let (handler, received) = QuestionHandler::new();
     let run = Run::with_handler(handler);
+    let run_there = run.clone();
     let (host, handle_there, params) = (gateway.host.clone(), handle.clone(), id_params(handle)?);
     let exposed = exposed.to_owned();
     let call: UpstreamCall = Box::pin(async move {
         let options = CallOptions::new().timeout(RESULT_TIMEOUT);
-        let sent = send(&host, &handle_there, ("tasks/result", params), (options, &run)).await;
+        let request = (&handle_there, "tasks/result", params);
+        let sent = send(&host, &lease, request, (options, &run_there)).await;
         if let Err(error) = &sent {
             let server = &handle_there.server;
             tracing::debug!(%server, task = %exposed, %error, "the result of a task was not delivered");
         }
         let revision = switchboard_protocol::Revision::LATEST;
-        Ok(UpstreamResult { raw: sent.map_err(from_host)?, revision })
+        Ok(UpstreamResult { raw: sent.map_err(from_host)?, revision, session: run_there.last_session() })
     });
     let replica = &gateway.options.replica;
-    let exchange =
-        Exchange::new(handle.server(), call, received, Arc::new(NoticeSink::new(None))).with_id(replica)?;
+    let notices = Arc::new(NoticeSink::new(None));
+    let exchange = Exchange::new((handle.server(), run), call, received, notices).with_id(replica)?;
     gateway.task_questions.hold(key.clone(), exchange, (permit, gateway.options.parked.lifetime));
     Ok(gateway.task_questions.get(&key).await.unwrap_or_default())
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use switchboard_host::SessionScope;
 use switchboard_protocol::surface::TASKS_EXTENSION;
 use switchboard_protocol::{
-    CreateTaskResult, FromRaw, LegacyCreateTaskResult, Meta, Raw, ResultType, RpcError, ServerResult, Task,
+    CreateTaskResult, FromRaw, LegacyCreateTaskResult, Meta, ResultType, RpcError, ServerResult, Task,
     TaskParams, TaskSupport,
 };
 use switchboard_session::TaskProtocol;
@@ -14,8 +14,10 @@ use switchboard_session::server::RequestContext;
 use tokio::time::Instant;
 
 use super::task_handle::{TaskHandle, TaskOrigin};
+use super::task_session::keep_session;
 use crate::capabilities::TaskOffer;
 use crate::error::from_host;
+use crate::exchange::UpstreamResult;
 use crate::meta::relayed;
 use crate::owned_tasks::OwnedTask;
 use crate::relay::upstream_info;
@@ -89,8 +91,9 @@ pub(crate) fn created(
     cx: &RequestContext,
     (server, tool): (&Arc<str>, &str),
     plan: &TaskPlan,
-    raw: &Raw,
+    result: &UpstreamResult,
 ) -> Result<Option<ServerResult>, RpcError> {
+    let UpstreamResult { raw, session, .. } = result;
     let invalid = |error| RpcError::internal(format!("the server's task is not valid: {error}"));
     let (mut task, meta, protocol) = if ResultType::of(raw) == ResultType::Task {
         if plan.offer == TaskOffer::None {
@@ -105,8 +108,9 @@ pub(crate) fn created(
     } else {
         return Ok(None);
     };
-    let session = plan.scope.as_ref().map(|scope| scope.key);
-    let origin = TaskOrigin { server, tool, protocol, session, replica: &state.gateway.options.replica };
+    let key = plan.scope.as_ref().map(|scope| scope.key);
+    let session = session.ok_or_else(|| RpcError::internal("the session of the task is not known"))?;
+    let origin = TaskOrigin { server, tool, protocol, key, session, replica: &state.gateway.options.replica };
     task.task_id = expose(state, cx, &origin, &task)?;
     let mut result = CreateTaskResult::new(task);
     // For the model of the client, not for this hop.
@@ -129,14 +133,17 @@ fn expose(
     let lifetime = task.ttl_ms.map(Duration::from_millis);
     let handle = TaskHandle::new(origin, &task.task_id, owner.clone(), lifetime);
     let exposed = handle.sign(&state.gateway.options.state_keys, state.name.as_deref())?;
+    let expires = Instant::now() + lifetime.unwrap_or(LISTED).min(LISTED);
     state.gateway.owned_tasks.add(OwnedTask {
         exposed: exposed.as_str().into(),
         server: handle.server(),
+        upstream_session: handle.session,
         upstream: task.task_id.as_str().into(),
         owner,
         session: cx.session_key(),
         view: state.name.clone(),
-        expires: Instant::now() + lifetime.unwrap_or(LISTED).min(LISTED),
+        expires,
+        kept: keep_session(&state.gateway.host, &handle, expires),
     });
     Ok(exposed)
 }

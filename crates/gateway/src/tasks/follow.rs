@@ -3,15 +3,19 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use switchboard_protocol::{DetailedTask, FromRaw, LegacyTaskState, ListenFilter, Raw, TaskStatus};
+use parking_lot::Mutex;
+use switchboard_protocol::{
+    DetailedTask, ErrorCode, FromRaw, LegacyTaskState, ListenFilter, Raw, Task, TaskStatus,
+};
 use switchboard_session::TaskProtocol;
 use switchboard_session::client::Change;
 use switchboard_session::server::{Caller, Publisher};
 
 use super::core_task::{ask_upstream, detailed, id_params};
-use super::requests::{exposed_task, trusted_annotations};
+use super::requests::{exposed_task, open_task, task_target, trusted_annotations};
 use super::task_handle::TaskHandle;
-use crate::policy::{Decision, Target, TargetKind};
+use super::task_session::{is_gone, lost, open_session, task_session};
+use crate::policy::Decision;
 use crate::state::GatewayState;
 use crate::view_state::ViewState;
 
@@ -23,13 +27,9 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(30);
 /// Returns whether a caller may follow a task.
 pub(crate) fn may_follow(state: &ViewState, task: &str, caller: Option<&Caller>) -> bool {
     let owner = caller.map(Caller::principal);
-    let keys = &state.gateway.options.state_keys;
-    let Some(handle) = TaskHandle::open(keys, state.name.as_deref(), owner.as_deref(), task) else {
-        return false;
-    };
+    let Some(handle) = open_task(state, owner.as_deref(), task) else { return false };
     let annotations = trusted_annotations(state, &handle);
-    let target = Target::new(&handle.server, TargetKind::Task, &handle.tool);
-    let target = Target { annotations: annotations.as_ref(), ..target };
+    let target = task_target(&handle, annotations.as_ref());
     let decision = state.gateway.access.decide(&state.subject(caller), &target);
     matches!(decision, Decision::Allow { .. }) && !handle.is_elsewhere(&state.gateway.options.replica)
 }
@@ -44,6 +44,7 @@ pub(crate) fn follow(state: &ViewState, task: &str) {
             publisher: state.publisher.clone(),
             handle,
             exposed: task.to_owned(),
+            last: Mutex::new(None),
         };
         // Aborted with its last stream.
         tokio::spawn(follower.run()).abort_handle()
@@ -56,19 +57,31 @@ struct Follower {
     publisher: Publisher,
     handle: TaskHandle,
     exposed: String,
+    /// The state that was published last. Held for a read or a write, never across an await.
+    last: Mutex<Option<Task>>,
 }
 
 impl Follower {
     async fn run(self) {
+        // The session is not stopped as idle while its task is followed.
+        let _lease = open_session(&self.gateway.host, &self.handle);
         match self.handle.protocol() {
             TaskProtocol::Extension => self.listen().await,
             TaskProtocol::Core => self.poll().await,
+        }
+        let last = self.last.lock().take();
+        if let Some(task) = last.filter(|task| !task.status.is_terminal()) {
+            self.publish(lost(task));
         }
     }
 
     /// Publishes a state. Returns whether the task is over.
     fn publish(&self, task: DetailedTask) -> bool {
         let is_over = task.task.status.is_terminal();
+        if is_over {
+            self.gateway.owned_tasks.finished(&self.exposed);
+        }
+        *self.last.lock() = Some(task.task.clone());
         self.publisher.task_changed(task);
         is_over
     }
@@ -82,15 +95,13 @@ impl Follower {
     async fn listen(&self) {
         let mut pause = PAUSE;
         loop {
-            let (host, scope) = (&self.gateway.host, self.handle.scope());
-            // A session that has ended took its tasks along.
-            if scope.as_ref().is_some_and(|scope| !host.has_session(&self.handle.server, scope.key)) {
+            let host = &self.gateway.host;
+            if is_gone(host, &self.handle) {
                 return;
             }
-            let session = host.session_in(&self.handle.server, scope.as_ref()).await;
-            if let Ok(session) = session {
+            if let Ok(Some(lease)) = task_session(host, &self.handle).await {
                 let filter = ListenFilter::new().with_task_ids([self.handle.id.clone()]);
-                if let Ok(mut stream) = session.listen(filter).await {
+                if let Ok(mut stream) = lease.session().listen(filter).await {
                     // What changed before the stream was open was missed.
                     if self.publish_current().await {
                         return;
@@ -115,7 +126,7 @@ impl Follower {
         let asked = (&self.handle, self.exposed.as_str());
         match ask_upstream(&self.gateway.host, asked, "tasks/get", params).await {
             Ok(raw) => self.publish_raw(&raw),
-            Err(_) => false,
+            Err(error) => error.code == ErrorCode::INVALID_PARAMS,
         }
     }
 
@@ -124,7 +135,12 @@ impl Follower {
         let mut last: Option<(TaskStatus, Option<String>, usize)> = None;
         loop {
             let mut pause = PAUSE;
-            if let Ok(task) = detailed(&self.gateway, (&self.handle, &self.exposed)).await {
+            let asked = detailed(&self.gateway, (&self.handle, &self.exposed)).await;
+            // The server, or the session, does not know it any more.
+            if asked.as_ref().is_err_and(|error| error.code == ErrorCode::INVALID_PARAMS) {
+                return;
+            }
+            if let Ok(task) = asked {
                 let questions = task.input_requests.as_ref().map_or(0, |questions| questions.len());
                 let seen = (task.task.status, task.task.status_message.clone(), questions);
                 let interval = task.task.poll_interval_ms.map(Duration::from_millis);
@@ -140,10 +156,14 @@ impl Follower {
 }
 
 /// Tells the session that created a task of its new state (2025-11-25).
-pub(crate) fn notify_owner(state: &ViewState, server: &str, raw: &Raw) {
+pub(crate) fn notify_owner(state: &ViewState, (server, session): (&str, u64), raw: &Raw) {
     let Ok(mut status) = LegacyTaskState::from_raw(raw) else { return };
-    let owned = state.gateway.owned_tasks.find(server, &status.task.task_id, state.name.as_deref());
+    let owned =
+        state.gateway.owned_tasks.find((server, session), &status.task.task_id, state.name.as_deref());
     for task in owned {
+        if status.task.status.is_terminal() {
+            state.gateway.owned_tasks.finished(&task.exposed);
+        }
         let Some(session) = task.session else { continue };
         task.exposed.as_ref().clone_into(&mut status.task.task_id);
         status.meta = None;

@@ -9,13 +9,14 @@
 //!
 //! **Invariants.** A server is told of the extension only for a call whose client can take a task. A task id is of use only to
 //! the owner it was given to, and only in the same view; to everyone else, and when it is forged or expired, the task is
-//! unknown. Rules of the tool apply to each request for its task.
+//! unknown. A task is in one session with its server, which is never opened for it. Rules of the tool apply to each request for its task.
 
 mod core_task;
 mod create;
 mod follow;
 mod requests;
 mod task_handle;
+mod task_session;
 
 pub(crate) use create::{created, plan};
 pub(crate) use follow::{follow, may_follow, notify_owner};

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use switchboard_protocol::{
     DetailedTask, EmptyResult, ErrorCode, FromRaw, InputRequests, LegacyTask, LegacyTaskState,
-    ListTasksResult, Meta, OrderedMap, PageParams, Raw, RpcError, ServerResult, TaskIdParams,
-    UpdateTaskParams,
+    ListTasksResult, Meta, OrderedMap, PageParams, Raw, RpcError, ServerResult, TaskIdParams, TaskStatus,
+    ToolAnnotations, UpdateTaskParams,
 };
 use switchboard_session::TaskProtocol;
 use switchboard_session::client::HandlerError;
@@ -13,6 +13,7 @@ use switchboard_session::server::{HandlerOutcome, Reply, RequestContext, ServerR
 
 use super::core_task::{RESULT_TIMEOUT, ask_upstream, detailed, id_params, question_key};
 use super::task_handle::TaskHandle;
+use super::task_session::{is_gone, task_session};
 use crate::access::AccessRequest;
 use crate::error::{task_elsewhere, unknown_task};
 use crate::meta::{clean_result, relayed};
@@ -63,19 +64,17 @@ async fn with_task<F: Future<Output = Reply>>(
     (method, exposed, meta): (&'static str, String, Option<Meta>),
     run: impl FnOnce(TaskRequest) -> F,
 ) -> Reply {
-    let (keys, owner) = (&state.gateway.options.state_keys, cx.owner());
-    let Some(handle) = TaskHandle::open(keys, state.name.as_deref(), owner.as_deref(), &exposed) else {
+    let Some(handle) = open_task(&state, cx.owner().as_deref(), &exposed) else {
         let error = unknown_task(&exposed);
         let subject = state.subject(cx.caller());
         state.gateway.access.record_unknown(&cx, &subject, (method, &exposed), &error).await?;
         return Err(error);
     };
     let annotations = trusted_annotations(&state, &handle);
-    let target = Target::new(&handle.server, TargetKind::Task, &handle.tool);
     let access = AccessRequest {
         subject: state.subject(cx.caller()),
         method,
-        target: Target { annotations: annotations.as_ref(), ..target },
+        target: task_target(&handle, annotations.as_ref()),
         arguments: None,
         meta: meta.as_ref(),
         unknown: unknown_task(&exposed),
@@ -87,14 +86,11 @@ async fn with_task<F: Future<Output = Reply>>(
         exposed: exposed.clone(),
     };
     let is_elsewhere = handle.is_elsewhere(&state.gateway.options.replica);
-    let host = &state.gateway.host;
-    // A session that has ended took its tasks along; it is not opened again for them.
-    let is_gone = handle.scope().is_some_and(|scope| !host.has_session(&handle.server, scope.key));
     let call = async {
         if is_elsewhere {
             return Err(task_elsewhere());
         }
-        if is_gone {
+        if is_gone(&state.gateway.host, &handle) {
             return Err(unknown_task(&exposed));
         }
         run(request).await
@@ -102,11 +98,23 @@ async fn with_task<F: Future<Output = Reply>>(
     state.gateway.access.run(&cx, access, call).await
 }
 
+/// Reads the id of a task; `None` if it is not of this owner, or its tool is not in the view.
+pub(super) fn open_task(state: &ViewState, owner: Option<&str>, exposed: &str) -> Option<TaskHandle> {
+    let keys = &state.gateway.options.state_keys;
+    let handle = TaskHandle::open(keys, state.name.as_deref(), owner, exposed)?;
+    state.rules().has_tool(&handle.server, &handle.tool).then_some(handle)
+}
+
+/// Returns the target of a request for a task.
+pub(super) fn task_target<'a>(
+    handle: &'a TaskHandle,
+    annotations: Option<&'a ToolAnnotations>,
+) -> Target<'a> {
+    Target { annotations, ..Target::new(&handle.server, TargetKind::Task, &handle.tool) }
+}
+
 /// Returns the annotations of the tool of a task that rules may rely on.
-pub(super) fn trusted_annotations(
-    state: &ViewState,
-    handle: &TaskHandle,
-) -> Option<switchboard_protocol::ToolAnnotations> {
+pub(super) fn trusted_annotations(state: &ViewState, handle: &TaskHandle) -> Option<ToolAnnotations> {
     let trusted = state.gateway.access.trusts_annotations(&handle.server);
     state.exposed().annotations(&handle.server, &handle.tool, trusted)
 }
@@ -123,10 +131,13 @@ impl TaskRequest {
                 self.ask("tasks/get").await.and_then(|raw| self.core_state(&raw))
             }
             (Some(TaskProtocol::Extension), TaskProtocol::Extension) => {
-                exposed_task(&self.ask("tasks/get").await?, &self.exposed).map(ServerResult::from)
+                let task = exposed_task(&self.ask("tasks/get").await?, &self.exposed)?;
+                self.note_status(task.task.status);
+                Ok(task.into())
             }
             (Some(TaskProtocol::Extension), TaskProtocol::Core) => {
                 let mut task = detailed(&self.state.gateway, (&self.handle, &self.exposed)).await?;
+                self.note_status(task.task.status);
                 task.input_requests = match task.input_requests {
                     Some(questions) => Some(self.answerable(questions).await),
                     None => None,
@@ -153,8 +164,16 @@ impl TaskRequest {
         kept
     }
 
+    /// Lets go of the session of a task that is over.
+    fn note_status(&self, status: TaskStatus) {
+        if status.is_terminal() {
+            self.state.gateway.owned_tasks.finished(&self.exposed);
+        }
+    }
+
     fn core_state(&self, raw: &Raw) -> Reply {
         let mut state = LegacyTaskState::from_raw(raw).map_err(not_a_task)?;
+        self.note_status(state.task.status);
         self.exposed.clone_into(&mut state.task.task_id);
         state.meta = relayed(state.meta.take());
         Ok(state.into())
@@ -168,7 +187,10 @@ impl TaskRequest {
         let target = UpstreamTarget::Method { method: "tasks/result", params: id_params(&self.handle)? };
         let mut request = UpstreamRequest::new(&self.handle.server(), target, None);
         request.related_task = Some(self.exposed.clone());
-        request.scope = self.handle.scope();
+        request.lease = task_session(&self.state.gateway.host, &self.handle).await?;
+        if request.lease.is_none() {
+            return Err(unknown_task(&self.exposed));
+        }
         request.timeout = Some(RESULT_TIMEOUT);
         let result = relay(Arc::clone(&self.state.gateway), self.cx.clone(), request).await;
         let result = result.map_err(|mut error| {
@@ -248,9 +270,9 @@ async fn list(state: &Arc<ViewState>, cx: &RequestContext, page: PageParams) -> 
     let filter = state.gateway.access.list_filter(state.subject(cx.caller()));
     let mut tasks = Vec::new();
     for (number, owned) in found {
-        let keys = &state.gateway.options.state_keys;
-        let Some(handle) = TaskHandle::open(keys, view, owner.as_deref(), &owned.exposed) else { continue };
-        let target = Target::new(&handle.server, TargetKind::Task, &handle.tool);
+        let Some(handle) = open_task(state, owner.as_deref(), &owned.exposed) else { continue };
+        let annotations = trusted_annotations(state, &handle);
+        let target = task_target(&handle, annotations.as_ref());
         let is_shown = filter.as_ref().is_none_or(|filter| filter.shows(&target));
         if !is_shown || handle.protocol() != TaskProtocol::Core {
             continue;
@@ -270,6 +292,9 @@ async fn current(state: &ViewState, handle: &TaskHandle, owned: &OwnedTask) -> R
     let params = id_params(handle)?;
     let raw = ask_upstream(&state.gateway.host, (handle, &owned.exposed), "tasks/get", params).await?;
     let mut task = LegacyTaskState::from_raw(&raw).map_err(not_a_task)?.task;
+    if task.status.is_terminal() {
+        state.gateway.owned_tasks.finished(&owned.exposed);
+    }
     owned.exposed.as_ref().clone_into(&mut task.task_id);
     Ok(task)
 }

@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde::{Deserialize, Serialize};
-use switchboard_host::{SessionKey, SessionScope};
+use switchboard_host::SessionKey;
 use switchboard_protocol::RpcError;
 use switchboard_session::{StateKeys, TaskProtocol};
 
@@ -37,7 +37,10 @@ pub(crate) struct TaskHandle {
     pub(crate) owner: Option<String>,
     /// The key of the session with the server, as text; `None` for the main one.
     #[serde(rename = "k", default, skip_serializing_if = "Option::is_none")]
-    session: Option<String>,
+    key: Option<String>,
+    /// The number of that session.
+    #[serde(rename = "n")]
+    pub(crate) session: u64,
     /// The replica in whose session with the server the task is.
     #[serde(rename = "r")]
     replica: String,
@@ -51,7 +54,9 @@ pub(crate) struct TaskOrigin<'a> {
     pub(crate) server: &'a str,
     pub(crate) tool: &'a str,
     pub(crate) protocol: TaskProtocol,
-    pub(crate) session: Option<SessionKey>,
+    pub(crate) key: Option<SessionKey>,
+    /// The number of the session.
+    pub(crate) session: u64,
     pub(crate) replica: &'a str,
 }
 
@@ -69,7 +74,8 @@ impl TaskHandle {
             id: id.to_owned(),
             is_core: origin.protocol == TaskProtocol::Core,
             owner,
-            session: origin.session.map(|key| URL_SAFE_NO_PAD.encode(key.as_bytes())),
+            key: origin.key.map(|key| URL_SAFE_NO_PAD.encode(key.as_bytes())),
+            session: origin.session,
             replica: origin.replica.to_owned(),
             expires,
         }
@@ -85,10 +91,10 @@ impl TaskHandle {
         self.is_core && self.replica != replica
     }
 
-    /// Returns the session that the task is in; `None` for the main one.
-    pub(crate) fn scope(&self) -> Option<SessionScope> {
-        let bytes = URL_SAFE_NO_PAD.decode(self.session.as_ref()?).ok()?;
-        Some(SessionScope::new(SessionKey::from_bytes(bytes.try_into().ok()?)))
+    /// Returns the key of the session that the task is in; `None` for the main one.
+    pub(crate) fn key(&self) -> Option<SessionKey> {
+        let bytes = URL_SAFE_NO_PAD.decode(self.key.as_ref()?).ok()?;
+        Some(SessionKey::from_bytes(bytes.try_into().ok()?))
     }
 
     pub(crate) fn server(&self) -> Arc<str> {
@@ -150,7 +156,8 @@ mod tests {
             server: "files",
             tool: "index",
             protocol: TaskProtocol::Core,
-            session: Some(SessionKey::new(["ada"])),
+            key: Some(SessionKey::new(["ada"])),
+            session: u64::MAX,
             replica: "here",
         };
         TaskHandle::new(&origin, "7", owner.map(str::to_owned), lifetime)
@@ -168,7 +175,7 @@ mod tests {
         assert_eq!(open(&keys, None, Some("ada"), &id), None);
         assert_eq!(open(&StateKeys::random(), Some("docs"), Some("ada"), &id), None);
         assert_eq!(open(&keys, Some("docs"), Some("ada"), &format!("{id}A")), None);
-        assert_eq!(own.scope().map(|scope| scope.key), Some(SessionKey::new(["ada"])));
+        assert_eq!(own.key(), Some(SessionKey::new(["ada"])));
         assert!(own.is_elsewhere("there") && !own.is_elsewhere("here"));
         for junk in ["", "7", "é", &"A".repeat(MAX_BYTES + 1)] {
             assert_eq!(TaskHandle::read(&keys, None, junk), None, "{junk:.9}");

@@ -8,6 +8,7 @@
 )]
 
 mod cells;
+mod counting_upstream;
 mod hostile_upstream;
 mod person;
 mod raw_client;
@@ -32,6 +33,7 @@ mod quarantine;
 mod questions;
 mod self_contained;
 mod sharing;
+mod task_sessions;
 mod tasks;
 mod telemetry;
 mod view_endpoints;
@@ -46,6 +48,7 @@ fn main() -> ExitCode {
     switchboard_transport::stdio::run_supervisor_if_requested();
     if let Some(part) = std::env::var_os(upstream::PART) {
         match part.to_str().unwrap_or_default() {
+            counting_upstream::PART => counting_upstream::play(),
             hostile_upstream::PART => hostile_upstream::play(),
             part => upstream::play(part),
         }
@@ -67,6 +70,7 @@ fn main() -> ExitCode {
         questions::trials(),
         sharing::trials(),
         self_contained::trials(),
+        task_sessions::trials(),
         tasks::trials(),
         view_endpoints::trials(),
         view_results::trials(),

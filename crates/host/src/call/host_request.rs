@@ -12,6 +12,7 @@ use crate::call::span::{add_trace, record_error, request_span};
 use crate::error::{HostError, not_ready};
 use crate::question_router::RejectingHandler;
 use crate::run::{self, Run};
+use crate::session_lease::SessionLease;
 use crate::session_scope::SessionScope;
 use crate::set::HostState;
 
@@ -26,12 +27,22 @@ pub struct HostRequest {
     params: Raw,
     run: Option<Run>,
     scope: Option<SessionScope>,
+    lease: Option<SessionLease>,
     options: CallOptions,
 }
 
 impl HostRequest {
     pub(crate) fn new(host: Arc<HostState>, server: String, method: String, params: Raw) -> Self {
-        Self { host, server, method, params, run: None, scope: None, options: CallOptions::new() }
+        Self {
+            host,
+            server,
+            method,
+            params,
+            run: None,
+            scope: None,
+            lease: None,
+            options: CallOptions::new(),
+        }
     }
 
     /// Makes the request part of a run, which cancels it and answers requests of the server.
@@ -46,6 +57,12 @@ impl HostRequest {
         self
     }
 
+    /// Sends the request in this session. No session is opened for it: it fails if this one has ended.
+    pub fn in_open_session(mut self, lease: &SessionLease) -> Self {
+        self.lease = Some(lease.clone());
+        self
+    }
+
     switchboard_session::call_option_setters!(
         options,
         timeout,
@@ -57,8 +74,11 @@ impl HostRequest {
     );
 
     async fn run(self) -> Result<Raw, HostError> {
-        let Self { host, server, method, params, run, scope, mut options } = self;
-        let slot = host.use_slot(&host.slot(&server)?, scope.as_ref())?;
+        let Self { host, server, method, params, run, scope, lease, mut options } = self;
+        let slot = match &lease {
+            Some(lease) => lease.slot.clone(),
+            None => host.use_slot(&host.slot(&server)?, scope.as_ref())?,
+        };
         let span = request_span(&slot, &method, &params);
         let sending = async {
             add_trace(host.settings.trace.as_ref(), &mut options);
@@ -67,7 +87,11 @@ impl HostRequest {
                 .acquire()
                 .await
                 .map_err(|_| HostError::Busy { server: Arc::clone(&slot.name) })?;
-            let session = slot.session().await.map_err(|status| not_ready(&slot.name, status))?;
+            let session = match &lease {
+                Some(lease) => lease.session.clone(),
+                None => slot.session().await.map_err(|status| not_ready(&slot.name, status))?,
+            };
+            run.iter().for_each(|run| run.note_session(session.number()));
             let (id, handler) = match &run {
                 Some(run) => (run.id(), run.handler()),
                 None => (run::next_id(), None),

@@ -290,6 +290,7 @@ impl ToolCall {
         if active_call.is_some() {
             options.handler = Some(answers.cloned().unwrap_or_else(|| Arc::new(RejectingHandler)));
         }
+        self.run.iter().for_each(|run| run.note_session(session.number()));
         let call = session.call_tool_raw(listed.wire_name.clone(), arguments.clone()).options(options);
         // Boxed: two small allocations are cheaper than a large one.
         let raw = Box::pin(call.raw()).await.map_err(|error| call_failed(listed, error))?;

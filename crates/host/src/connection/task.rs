@@ -255,7 +255,7 @@ impl ConnectionTask {
                         if !slot.is_keyed() {
                             kept.note_change(&change);
                         }
-                        self.handle_change(change, &mut health.refresh);
+                        self.handle_change(session.number(), change, &mut health.refresh);
                     }
                     None => is_stream_open = false,
                 },
@@ -342,7 +342,7 @@ impl ConnectionTask {
         self.publish_status(health.round, health.status());
     }
 
-    fn handle_change(&self, change: Change, refresh: &mut Refresh) {
+    fn handle_change(&self, session: u64, change: Change, refresh: &mut Refresh) {
         // The lists of the catalog are those of the main session.
         if self.slot.is_keyed() && !matches!(change, Change::ElicitationDone { .. } | Change::Task(_)) {
             return;
@@ -354,9 +354,8 @@ impl ConnectionTask {
                     // The missed changes may include a change of the tools.
                     refresh.note_change(Instant::now());
                 }
-                self.shared
-                    .events
-                    .send(HostEvent::ServerChange { server: Arc::clone(&self.slot.name), change });
+                let server = Arc::clone(&self.slot.name);
+                self.shared.events.send(HostEvent::ServerChange { server, session, change });
             }
         }
     }

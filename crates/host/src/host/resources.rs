@@ -14,9 +14,11 @@ use crate::config::SharePolicy;
 use crate::error::HostError;
 use crate::host::Host;
 use crate::resources::{FromServer, MergedList, report_error};
+use crate::session_lease::SessionLease;
 use crate::session_scope::{SessionKey, SessionScope};
-use crate::slot::{Slot, SlotUse};
+use crate::slot::{Slot, SlotUse, Switch};
 use crate::status::Status;
+use crate::transport::Transport;
 
 impl Host {
     /// Lists the resources of one server, or of all connected servers.
@@ -156,10 +158,37 @@ impl Host {
         Ok(self.inner.open_session_in(server, scope).await?.1)
     }
 
-    /// Returns whether a session with this key is open.
-    pub fn has_session(&self, server: &str, key: SessionKey) -> bool {
-        let keyed = self.inner.slot(server).ok().and_then(|slot| slot.keyed.get(key));
-        keyed.is_some_and(|slot| slot.current().is_some())
+    /// Returns the open session with this key, or the main one, and keeps it from being stopped as idle. Opens none: returns
+    /// `None` if there is none, or if it does not have this [number](ClientSession::number).
+    pub fn lease(&self, server: &str, key: Option<SessionKey>, number: Option<u64>) -> Option<SessionLease> {
+        let main = self.inner.slot(server).ok()?;
+        if main.switch() == Switch::Off {
+            return None;
+        }
+        let slot = match key {
+            Some(key) => main.keyed.use_existing(key)?,
+            None => SlotUse::new(main),
+        };
+        let session = slot.current()?;
+        number.is_none_or(|number| number == session.number()).then_some(SessionLease { slot, session })
+    }
+
+    /// As [`Self::lease`], for the session of a scope, which is opened if it is not open.
+    ///
+    /// # Errors
+    /// When the server does not exist or is not ready.
+    pub async fn open_lease(
+        &self,
+        server: &str,
+        scope: Option<&SessionScope>,
+    ) -> Result<SessionLease, HostError> {
+        let (slot, session) = self.inner.open_session_in(server, scope).await?;
+        Ok(SessionLease { slot, session })
+    }
+
+    /// Returns whether a server is a child process, which ends with its session.
+    pub fn is_child_process(&self, server: &str) -> bool {
+        self.inner.slot(server).is_ok_and(|slot| matches!(slot.spec.transport, Transport::Stdio(_)))
     }
 
     /// Returns which callers of a gateway share a session with a server; `None` if there is no such server.
@@ -186,14 +215,7 @@ impl Host {
         scope: Option<&SessionScope>,
         level: Level,
     ) -> Result<(), HostError> {
-        let (slot, session) = self.inner.open_session_in(server, scope).await?;
-        let offers = session.info().is_ok_and(|info| info.capabilities.logging.is_some());
-        if offers
-            && slot.lower_log_level(level)
-            && let Err(error) = session.set_log_level(level).await
-        {
-            tracing::debug!(server, %error, "the log level was not set");
-        }
+        self.open_lease(server, scope).await?.ensure_log_level(level).await;
         Ok(())
     }
 }

@@ -74,6 +74,13 @@ impl KeyedSessions {
         self.table.lock().by_key.get(&key).map(|entry| Arc::clone(&entry.connection.slot))
     }
 
+    /// Returns the slot of a key, in use, if there is one.
+    pub(crate) fn use_existing(&self, key: SessionKey) -> Option<SlotUse> {
+        // Under the lock: a slot without users may be removed at any time.
+        let table = self.table.lock();
+        table.by_key.get(&key).map(|entry| SlotUse::new(Arc::clone(&entry.connection.slot)))
+    }
+
     /// Returns all slots.
     pub(crate) fn slots(&self) -> Vec<Arc<Slot>> {
         self.table.lock().by_key.values().map(|entry| Arc::clone(&entry.connection.slot)).collect()

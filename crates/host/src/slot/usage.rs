@@ -56,6 +56,12 @@ impl SlotUse {
     }
 }
 
+impl Clone for SlotUse {
+    fn clone(&self) -> Self {
+        Self::new(Arc::clone(&self.0))
+    }
+}
+
 impl Deref for SlotUse {
     type Target = Slot;
 

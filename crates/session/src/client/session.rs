@@ -1,7 +1,8 @@
 //! One session with one server: the typed requests of the protocol, independent of the era.
 
-use std::sync::atomic::AtomicI64;
-use std::sync::{Arc, OnceLock, Weak};
+use std::hash::{BuildHasher as _, RandomState};
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::sync::{Arc, LazyLock, OnceLock, Weak};
 use std::time::Duration;
 
 use bytestring::ByteString;
@@ -54,6 +55,8 @@ pub struct ClientSession {
 }
 
 struct Inner {
+    /// Unique among all sessions; see [`ClientSession::number`].
+    number: u64,
     dial: Arc<dyn Dial>,
     config: Arc<SessionConfig>,
     handler: Arc<dyn ClientHandler>,
@@ -78,6 +81,7 @@ impl ClientSession {
         handler: Arc<dyn ClientHandler>,
     ) -> Self {
         let inner = Inner {
+            number: next_number(),
             dial,
             config,
             handler,
@@ -87,6 +91,12 @@ impl ClientSession {
             inbound_task: Mutex::new(None),
         };
         Self { inner: Arc::new(inner) }
+    }
+
+    /// Returns the number of the session: no other session of this process has it, and hardly one of another process, as the
+    /// first number is random.
+    pub fn number(&self) -> u64 {
+        self.inner.number
     }
 
     /// Opens the session: starts the server, detects its era, negotiates a revision. Does nothing when it is open.
@@ -602,6 +612,12 @@ impl Inner {
             live.upcall_tasks.abort_all();
         }
     }
+}
+
+/// Returns the number of a new session.
+fn next_number() -> u64 {
+    static NEXT: LazyLock<AtomicU64> = LazyLock::new(|| AtomicU64::new(RandomState::new().hash_one(0)));
+    NEXT.fetch_add(1, Ordering::Relaxed)
 }
 
 impl Drop for Inner {
