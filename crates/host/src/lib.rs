@@ -63,6 +63,7 @@ mod resources;
 mod run;
 mod server_spec;
 mod session_scope;
+mod session_use;
 mod set;
 mod slot;
 mod status;

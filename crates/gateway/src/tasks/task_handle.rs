@@ -10,6 +10,8 @@ use switchboard_host::{SessionKey, SessionScope};
 use switchboard_protocol::RpcError;
 use switchboard_session::{StateKeys, TaskProtocol};
 
+use crate::sharing::owned;
+
 /// The longest id that a server may give a task.
 const MAX_UPSTREAM_ID_BYTES: usize = 512;
 /// The longest id of the gateway.
@@ -88,7 +90,8 @@ impl TaskHandle {
     /// Returns the session that the task is in; `None` for the main one.
     pub(crate) fn scope(&self) -> Option<SessionScope> {
         let bytes = URL_SAFE_NO_PAD.decode(self.session.as_ref()?).ok()?;
-        Some(SessionScope::new(SessionKey::from_bytes(bytes.try_into().ok()?)))
+        let scope = SessionScope::new(SessionKey::from_bytes(bytes.try_into().ok()?));
+        Some(owned(scope, self.owner.as_deref()))
     }
 
     pub(crate) fn server(&self) -> Arc<str> {

@@ -58,7 +58,7 @@ impl HostRequest {
 
     async fn run(self) -> Result<Raw, HostError> {
         let Self { host, server, method, params, run, scope, mut options } = self;
-        let slot = host.use_slot(&host.slot(&server)?, scope.as_ref())?;
+        let slot = host.use_slot(&host.slot(&server)?, scope.as_ref()).await?;
         let span = request_span(&slot, &method, &params);
         let sending = async {
             add_trace(host.settings.trace.as_ref(), &mut options);
