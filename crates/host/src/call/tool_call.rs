@@ -301,6 +301,10 @@ impl ToolCall {
 
     async fn check_listed(&self, listed: &CatalogTool, main: &Slot) -> Result<(), HostError> {
         if !main.has_listed() {
+            // If it has failed, it is tried again, as the keyed session was.
+            if let Some(round) = main.restart_after_pause() {
+                main.wait_until_settled(round).await;
+            }
             main.session().await.map_err(|status| not_ready(&main.name, status))?;
         }
         check_unchanged(&self.host, listed)

@@ -344,9 +344,9 @@ impl Slot {
         self.session_count() > 0 && !self.is_listing_due.load(Ordering::Acquire)
     }
 
-    /// Starts a keyed slot again that has failed, once for all its callers. Returns the round to wait for; `None` while the pause
-    /// after a failed start lasts.
-    fn restart_keyed(&self) -> Option<u64> {
+    /// Starts a slot again that has failed, once for all its callers. Returns the round to wait for; `None` while the pause after a
+    /// failed start lasts.
+    pub(crate) fn restart_after_pause(&self) -> Option<u64> {
         if !self.start_pause.is_over(Instant::now()) {
             return None;
         }
@@ -431,10 +431,12 @@ impl Slot {
                         Ok(Err(_)) | Err(_) => self.status(),
                     }
                 }
-                Status::Failed(_) | Status::NeedsAuth(_) if self.is_keyed() => match self.restart_keyed() {
-                    Some(round) => self.wait_until_settled(round).await,
-                    None => return Err(status),
-                },
+                Status::Failed(_) | Status::NeedsAuth(_) if self.is_keyed() => {
+                    match self.restart_after_pause() {
+                        Some(round) => self.wait_until_settled(round).await,
+                        None => return Err(status),
+                    }
+                }
                 other => other,
             };
             if let Some(session) = self.current() {
