@@ -84,24 +84,32 @@ fn caller_scope(
     let principal = caller.map(Caller::principal);
     let key = match policy {
         SharePolicy::Always | SharePolicy::PerRoot => return None,
-        SharePolicy::PerPrincipal => SessionKey::new(["principal", &principal?]),
+        SharePolicy::PerPrincipal => SessionKey::new(["principal", principal.as_deref()?]),
         SharePolicy::PerSession => match client() {
             Some(client) => SessionKey::new(["session", &client, principal.as_deref().unwrap_or_default()]),
             // A modern client over HTTP has neither.
-            None => SessionKey::new(["principal", &principal?]),
+            None => SessionKey::new(["principal", principal.as_deref()?]),
         },
     };
-    Some(SessionScope::new(key))
+    Some(owned(SessionScope::new(key), principal.as_deref()))
+}
+
+/// Makes a principal the owner of a session; those of callers without one have no owner.
+pub(crate) fn owned(scope: SessionScope, principal: Option<&str>) -> SessionScope {
+    match principal {
+        Some(principal) => scope.with_owner(SessionKey::new(["owner", principal])),
+        None => scope,
+    }
 }
 
 /// Returns the scope of a principal with these roots, in any order.
 fn root_scope(caller: Option<&Caller>, roots: Arc<[Root]>) -> SessionScope {
-    let principal = caller.map(Caller::principal).unwrap_or_default();
+    let principal = caller.map(Caller::principal);
     let mut uris: Vec<&str> = roots.iter().map(|root| root.uri.as_str()).collect();
     uris.sort_unstable();
     uris.dedup();
-    let key = SessionKey::new(["roots", &principal].into_iter().chain(uris));
-    SessionScope::new(key).with_roots(roots)
+    let key = SessionKey::new(["roots", principal.as_deref().unwrap_or_default()].into_iter().chain(uris));
+    owned(SessionScope::new(key), principal.as_deref()).with_roots(roots)
 }
 
 #[cfg(test)]
@@ -132,6 +140,19 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn the_sessions_of_a_principal_have_one_owner() {
+        let (ada, bob) = (Caller::new("ada"), Caller::new("bob"));
+        let client = |policy, caller, name: &str| caller_scope(policy, caller, || Some(name.to_owned()));
+        let owner = |scope: Option<SessionScope>| scope.unwrap().owner;
+        let expected = owner(client(SharePolicy::PerPrincipal, Some(&ada), "1"));
+        assert!(expected.is_some());
+        assert_eq!(owner(client(SharePolicy::PerSession, Some(&ada), "2")), expected);
+        assert_eq!(root_scope(Some(&ada), [Root::new("file:///a")].into()).owner, expected);
+        assert_ne!(owner(client(SharePolicy::PerSession, Some(&bob), "2")), expected);
+        assert_eq!(owner(client(SharePolicy::PerSession, None, "2")), None);
     }
 
     #[test]

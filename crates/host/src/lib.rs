@@ -64,6 +64,7 @@ mod run;
 mod server_spec;
 mod session_lease;
 mod session_scope;
+mod session_use;
 mod set;
 mod slot;
 mod status;

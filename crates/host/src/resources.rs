@@ -116,7 +116,7 @@ impl HostState {
         server: &str,
         scope: Option<&SessionScope>,
     ) -> Result<(SlotUse, ClientSession), HostError> {
-        let slot = self.use_slot(&self.slot(server)?, scope)?;
+        let slot = self.use_slot(&self.slot(server)?, scope).await?;
         match slot.session().await {
             Ok(session) => Ok((slot, session)),
             Err(status) => Err(not_ready(&slot.name, status)),

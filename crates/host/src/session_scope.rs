@@ -73,6 +73,8 @@ impl fmt::Debug for SessionKey {
 pub struct SessionScope {
     /// The key.
     pub key: SessionKey,
+    /// Whose session it is: sessions of one owner are [limited](SessionLimits::per_owner), and make room for each other.
+    pub owner: Option<SessionKey>,
     /// The questions of the server that callers of this session may answer; by default those of the host.
     pub capabilities: Option<HandlerCapabilities>,
     /// The roots that the server receives; by default those of the host.
@@ -84,7 +86,14 @@ pub struct SessionScope {
 impl SessionScope {
     /// Creates a scope with the capabilities, roots and credentials of the host.
     pub fn new(key: SessionKey) -> Self {
-        Self { key, capabilities: None, roots: None, authorizer: None }
+        Self { key, owner: None, capabilities: None, roots: None, authorizer: None }
+    }
+
+    /// Sets whose session it is.
+    #[must_use]
+    pub fn with_owner(mut self, owner: SessionKey) -> Self {
+        self.owner = Some(owner);
+        self
     }
 
     /// Sets the questions that callers of this session may answer.
@@ -115,19 +124,21 @@ impl fmt::Debug for SessionScope {
     }
 }
 
-/// How many sessions with keys a host holds at once.
+/// How many sessions with keys a host holds at once. For a further one, the least recently used one that is not in use is closed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SessionLimits {
     /// With one server.
     pub per_server: usize,
+    /// With one server, of one [owner](SessionScope::owner).
+    pub per_owner: usize,
     /// With all servers.
     pub total: usize,
 }
 
 impl Default for SessionLimits {
     fn default() -> Self {
-        Self { per_server: 128, total: 1_024 }
+        Self { per_server: 128, per_owner: 16, total: 1_024 }
     }
 }
 
@@ -136,6 +147,13 @@ impl SessionLimits {
     #[must_use]
     pub fn with_per_server(mut self, sessions: usize) -> Self {
         self.per_server = sessions;
+        self
+    }
+
+    /// Sets the number of sessions of one owner with one server.
+    #[must_use]
+    pub fn with_per_owner(mut self, sessions: usize) -> Self {
+        self.per_owner = sessions;
         self
     }
 
@@ -153,6 +171,8 @@ impl SessionLimits {
 pub enum SessionLimit {
     /// That of one server.
     Server(usize),
+    /// That of one owner with one server.
+    Owner(usize),
     /// That of the host.
     Host(usize),
 }
@@ -160,9 +180,11 @@ pub enum SessionLimit {
 impl fmt::Display for SessionLimit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Server(max) => write!(f, "one server has at most {max} sessions at once"),
-            Self::Host(max) => write!(f, "all servers have at most {max} sessions at once"),
+            Self::Server(max) => write!(f, "one server has at most {max} sessions at once")?,
+            Self::Owner(max) => write!(f, "one caller has at most {max} sessions with one server at once")?,
+            Self::Host(max) => write!(f, "all servers have at most {max} sessions at once")?,
         }
+        f.write_str(", and all are in use; end a call or a subscription, or try again later")
     }
 }
 

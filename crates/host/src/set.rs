@@ -11,15 +11,14 @@ use switchboard_session::client::{HandlerCapabilities, List};
 use tokio::task::JoinSet;
 
 use crate::connection::{self, SharedState, SleepWatcher};
-use crate::error::{HostError, not_ready};
+use crate::error::HostError;
 use crate::permission::{Gate, KnownServer};
 use crate::policy::CallSettings;
 use crate::question_router::QuestionRouter;
 use crate::registry::{Catalog, LOCAL_SERVER_NAME, ListDefects, MAX_SERVERS, ServerLists};
 use crate::report::{LoginReport, MaskedConfig, ServerInfo, ServerStatus, SetServersOutcome, ToolInfoList};
 use crate::server_spec::ServerSpec;
-use crate::session_scope::{SessionLimit, SessionScope};
-use crate::slot::{ConnectionHandle, InitialTools, NoSession, Slot, SlotUse, Switch, close_all};
+use crate::slot::{ConnectionHandle, InitialTools, Slot};
 use crate::status::Status;
 
 /// The shared state of all handles of a host.
@@ -238,53 +237,6 @@ impl HostState {
         let questions = QuestionRouter::new(Arc::clone(&name), self.abilities);
         let slot = Arc::new(Slot::new(name, desired.clone(), questions));
         ManagedServer { connection: connection::spawn(slot, Arc::clone(&self.shared)), desired }
-    }
-
-    /// Returns the slot for a request to the server of `main`, in use: that of its main session, or that of a scope, whose
-    /// session is opened by the request if it is not open.
-    pub(crate) fn use_slot(
-        &self,
-        main: &Arc<Slot>,
-        scope: Option<&SessionScope>,
-    ) -> Result<SlotUse, HostError> {
-        let Some(scope) = scope else { return Ok(SlotUse::new(Arc::clone(main))) };
-        if main.switch() == Switch::Off || main.is_unstarted() {
-            return Err(not_ready(&main.name, main.status()));
-        }
-        let error = match self.use_keyed(main, scope) {
-            // Sessions with other servers that have ended count until they are removed.
-            Err(NoSession::Limit(SessionLimit::Host(_))) => {
-                self.slots().iter().for_each(|slot| slot.keyed.remove_ended());
-                self.use_keyed(main, scope)
-            }
-            used => used,
-        };
-        error.map_err(|error| match error {
-            NoSession::Closed => not_ready(&main.name, Status::Stopped),
-            NoSession::Limit(limit) => HostError::TooManySessions { server: Arc::clone(&main.name), limit },
-        })
-    }
-
-    fn use_keyed(&self, main: &Arc<Slot>, scope: &SessionScope) -> Result<SlotUse, NoSession> {
-        main.keyed.get_or_open(scope.key, &self.shared.session_budget, || {
-            if main.last_info().is_none() {
-                // The catalog has remembered lists: the main session lists the server anew.
-                main.wake();
-            }
-            let abilities = scope.capabilities.unwrap_or(self.abilities);
-            let questions = QuestionRouter::new(Arc::clone(&main.name), abilities);
-            let slot = Arc::new(Slot::keyed(main, scope.clone(), questions));
-            slot.start();
-            connection::spawn(slot, Arc::clone(&self.shared))
-        })
-    }
-
-    /// Closes the keyed sessions of a server, in the background.
-    pub(crate) fn close_keyed_sessions(&self, slot: &Slot) {
-        let keyed = slot.keyed.take_all();
-        if !keyed.is_empty() {
-            self.table.lock().closing_tasks.spawn(close_all(keyed));
-        }
     }
 
     /// Publishes the set to the catalog, with the manifests of new servers or the list of one of them.

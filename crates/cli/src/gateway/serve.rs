@@ -67,7 +67,7 @@ pub(crate) async fn serve(
     drain(serving, reloader, &handles, signals).await
 }
 
-/// Refuses new calls, waits for those under way, and stops. A second signal stops at once.
+/// Refuses new calls, waits for those under way, and stops. A second signal stops at once, except for SIGHUP, which is ignored.
 async fn drain(
     mut serving: Serving<'_>,
     reloader: &Reloader<'_>,
@@ -85,7 +85,7 @@ async fn drain(
     }
     tokio::select! {
         served = &mut serving => return served,
-        signal = signals.next() => return Err(CommandError::Interrupted { signal }),
+        signal = next_end(&mut signals) => return Err(CommandError::Interrupted { signal }),
         drained = tokio::time::timeout(time, gateway.drain()) => if drained.is_err() {
             let left = gateway.running_calls();
             reloader.screen().warn(&format!("{left} call(s) did not end within {} s, and are cancelled", time.as_secs()));
@@ -103,6 +103,16 @@ async fn drain(
     };
     tokio::select! {
         stopped = stopped => stopped,
-        signal = signals.next() => Err(CommandError::Interrupted { signal }),
+        signal = next_end(&mut signals) => Err(CommandError::Interrupted { signal }),
+    }
+}
+
+/// Waits for a signal that ends the gateway; there is nothing to reload any more.
+async fn next_end(signals: &mut Signals) -> u8 {
+    loop {
+        match signals.next().await {
+            HANGUP => {}
+            signal => return signal,
+        }
     }
 }

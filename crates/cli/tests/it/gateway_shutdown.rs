@@ -32,6 +32,8 @@ fn calls_under_way_finish_and_new_ones_are_refused() {
 
     gateway.running.terminate();
     gateway.running.err.wait_for("1 call(s) under way", 0);
+    // Not a second signal to end: there is nothing to reload any more.
+    kill_process(Pid::from_child(&gateway.running.child), Signal::HUP).unwrap();
     assert_eq!(gateway.get("/readyz"), ("503".into(), "shutting down\n".into()));
     assert_eq!(gateway.get("/healthz").0, "200");
     let refused = gateway.run(&["call", "one__add", "a=1", "b=2"]);

@@ -250,12 +250,22 @@ async fn sessions_are_limited_with_a_typed_error() {
         client(&gateway, Side::Modern, Some("ada")).await,
         client(&gateway, Side::Legacy, Some("bob")).await,
     );
-    ada.call_tool("up__echo", json!({})).await.unwrap();
+    let waiting = tokio::spawn(ada.call_tool("up__wait", json!({})).into_future());
+    wait_until("the session of Ada", || gateway.status().servers[0].sessions == 1).await;
     let Err(CallError::Remote(error)) = bob.call_tool("up__echo", json!({})).await else {
         panic!("too many")
     };
     assert!(error.data.unwrap().as_str().contains("too_many_sessions"), "{}", error.message);
     assert!(error.message.contains("at most 1 sessions"), "{}", error.message);
+    // A session that nobody uses makes room.
+    waiting.abort();
+    let mut called = bob.call_tool("up__echo", json!({})).await;
+    while let Err(CallError::Remote(error)) = &called {
+        assert!(error.message.contains("at most 1 sessions"), "{}", error.message);
+        called = bob.call_tool("up__echo", json!({})).await;
+    }
+    called.unwrap();
+    assert_eq!(gateway.status().servers[0].sessions, 1);
     gateway.host().close().await;
 }
 

@@ -77,7 +77,7 @@ impl HostRequest {
         let Self { host, server, method, params, run, scope, lease, mut options } = self;
         let slot = match &lease {
             Some(lease) => lease.slot.clone(),
-            None => host.use_slot(&host.slot(&server)?, scope.as_ref())?,
+            None => host.use_slot(&host.slot(&server)?, scope.as_ref()).await?,
         };
         let span = request_span(&slot, &method, &params);
         let sending = async {

@@ -53,6 +53,8 @@ pub struct ToolCall {
     arguments: Result<Raw, EncodeError>,
     run: Option<Run>,
     scope: Option<SessionScope>,
+    /// The revision of the catalog before the tool was resolved.
+    resolved_at: u64,
     options: CallOptions,
     /// Whether a result is decoded; one that is only passed on need not be.
     decodes: bool,
@@ -65,7 +67,7 @@ impl ToolCall {
         arguments: Result<Raw, EncodeError>,
     ) -> Self {
         let options = CallOptions::new();
-        Self { host, which, arguments, run: None, scope: None, options, decodes: true }
+        Self { host, which, arguments, run: None, scope: None, resolved_at: 0, options, decodes: true }
     }
 
     /// Makes the call part of a run, which cancels it and answers requests of the server.
@@ -147,6 +149,7 @@ impl ToolCall {
     }
 
     async fn run_uncancelled(&mut self, progress: &mut CallProgress) -> Result<CallOutput, HostError> {
+        self.resolved_at = self.host.shared.registry.revision();
         let listed = resolve(&self.host, &self.which).await?;
         progress.tool = Some(Arc::clone(&listed));
         let arguments = match std::mem::replace(&mut self.arguments, Ok(Raw::null())) {
@@ -223,12 +226,18 @@ impl ToolCall {
         arguments: &Raw,
         sent: &mut bool,
     ) -> Result<CallOutput, HostError> {
-        let in_use = self.host.use_slot(main, self.scope.as_ref())?;
+        let in_use = self.host.use_slot(main, self.scope.as_ref()).await?;
         let slot: &Slot = &in_use;
         let _permit =
             slot.limiter.acquire().await.map_err(|_| HostError::Busy { server: Arc::clone(&slot.name) })?;
         let session = match slot.ready_session() {
-            Some(session) if main.session_count() > 0 => session,
+            Some(session) if main.has_listed() => {
+                // The wait for its turn may have taken minutes.
+                if self.host.shared.registry.revision() != self.resolved_at {
+                    check_unchanged(&self.host, listed)?;
+                }
+                session
+            }
             _ => Box::pin(self.start_session(listed, main, slot)).await?,
         };
         let opened = slot.session_count();
@@ -248,7 +257,7 @@ impl ToolCall {
         }
         *sent = error.outcome_unknown();
         // Boxed: a rare path must not enlarge the future of every call.
-        match Box::pin(slot.session_after(opened)).await {
+        match Box::pin(self.session_after(listed, main, slot, opened)).await {
             Some(session) => {
                 *sent = true;
                 Box::pin(self.send_once(listed, slot, &session, arguments)).await
@@ -265,12 +274,40 @@ impl ToolCall {
         main: &Slot,
         slot: &Slot,
     ) -> Result<ClientSession, HostError> {
+        if slot.is_keyed() {
+            self.host.list_anew(main);
+        }
         let session = slot.session().await.map_err(|status| not_ready(&slot.name, status))?;
-        if main.session_count() == 0 {
+        self.check_listed(listed, main).await?;
+        Ok(session)
+    }
+
+    /// Waits for a session that was opened later, of which the same holds.
+    async fn session_after(
+        &self,
+        listed: &CatalogTool,
+        main: &Slot,
+        slot: &Slot,
+        opened: u64,
+    ) -> Option<ClientSession> {
+        if !slot.is_keyed() {
+            return slot.session_after(opened).await;
+        }
+        self.host.list_anew(main);
+        let session = slot.session_after(opened).await?;
+        self.check_listed(listed, main).await.ok()?;
+        Some(session)
+    }
+
+    async fn check_listed(&self, listed: &CatalogTool, main: &Slot) -> Result<(), HostError> {
+        if !main.has_listed() {
+            // If it has failed, it is tried again, as the keyed session was.
+            if let Some(round) = main.restart_after_pause() {
+                main.wait_until_settled(round).await;
+            }
             main.session().await.map_err(|status| not_ready(&main.name, status))?;
         }
-        check_unchanged(&self.host, listed)?;
-        Ok(session)
+        check_unchanged(&self.host, listed)
     }
 
     async fn send_once(

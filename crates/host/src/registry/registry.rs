@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use parking_lot::{Mutex, RwLock};
 use switchboard_protocol::Tool;
@@ -35,6 +36,8 @@ pub(crate) struct Registry {
     // Held while a catalog is built, never across an await; readers do not take it.
     state: Mutex<RegistryState>,
     current: RwLock<Arc<Catalog>>,
+    /// The revision of the current catalog, or the one before while it is being published.
+    revision: AtomicU64,
     events: EventSender,
     hasher: NameHasher,
     name_limit: NameLimit,
@@ -76,7 +79,19 @@ impl Registry {
         let parts = vec![Arc::new(own)];
         let current = RwLock::new(Arc::new(Catalog::new(0, parts.clone(), hasher.clone())));
         let state = RegistryState { revision: 0, parts, pins, denied: HashMap::new() };
-        Self { state: Mutex::new(state), current, events, hasher, name_limit, drift_policy }
+        let revision = AtomicU64::new(0);
+        Self { state: Mutex::new(state), current, revision, events, hasher, name_limit, drift_policy }
+    }
+
+    /// Returns a revision that is not newer than the catalog.
+    #[inline]
+    pub(crate) fn revision(&self) -> u64 {
+        self.revision.load(Ordering::Acquire)
+    }
+
+    /// Returns whether tools whose definitions have changed are withheld.
+    pub(crate) fn withholds_changed(&self) -> bool {
+        self.drift_policy == DriftPolicy::Withhold
     }
 
     /// Returns the current catalog.
@@ -155,7 +170,7 @@ impl Registry {
                 known.iter().for_each(|known| pins.store_text(&old.server, &known.tool, known.digest));
                 drifts.push(Drift { server: Arc::clone(&old.server), tool: tool.name.clone() });
             }
-            self.drift_policy == DriftPolicy::Withhold
+            self.withholds_changed()
         });
         if is_unchanged(&old.list, &list) {
             return ListChange::Unchanged;
@@ -329,7 +344,7 @@ impl Registry {
     fn rebuild_list(&self, state: &RegistryState, part: &CatalogPart) -> ToolList {
         let list_builder = self.list_builder(&state.parts, part);
         list_builder.rebuild(&part.list, |listed: &CatalogTool| {
-            self.drift_policy == DriftPolicy::Withhold
+            self.withholds_changed()
                 && !matches!(listed.target, CallTarget::Local(_))
                 && state.pins.differs(&part.server, &listed.tool.name, listed.digest)
         })
@@ -346,6 +361,7 @@ impl Registry {
         state.revision += 1;
         let catalog = Arc::new(Catalog::new(state.revision, state.parts.clone(), self.hasher.clone()));
         let old = std::mem::replace(&mut *self.current.write(), Arc::clone(&catalog));
+        self.revision.store(state.revision, Ordering::Release);
         for mut change in changes {
             change.revision = state.revision;
             self.events.send(HostEvent::Tools(Arc::new(change)));

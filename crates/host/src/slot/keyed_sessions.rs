@@ -1,6 +1,6 @@
 //! The keyed sessions of one server: further slots beside its own, by key.
 //!
-//! Invariants: one slot per key, so concurrent first requests share one start; a session that is in use is never removed;
+//! Invariants: one slot per key, so concurrent first requests share one start; a session that is in use makes room for no other;
 //! after [`KeyedSessions::close`] none is opened.
 
 use std::collections::HashMap;
@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use parking_lot::Mutex;
 use tokio::time::Instant;
 
-use crate::session_scope::{SessionKey, SessionLimit, SessionLimits};
+use crate::session_scope::{SessionKey, SessionLimit, SessionLimits, SessionScope};
 use crate::slot::{ConnectionHandle, Slot, SlotUse};
 
 /// The keyed sessions of one server.
@@ -29,6 +29,7 @@ struct KeyedTable {
 #[derive(Debug)]
 struct KeyedEntry {
     connection: ConnectionHandle,
+    owner: Option<SessionKey>,
     /// Counts it in the host's total.
     _permit: SessionPermit,
 }
@@ -43,29 +44,39 @@ pub(crate) enum NoSession {
 }
 
 impl KeyedSessions {
-    /// Returns the slot of a key, in use; `open` creates it if there is none.
+    /// Returns the slot of a scope, in use; `open` creates it if there is none. Sessions that made room for it, also if there is
+    /// none in the end, are added to `removed`: the caller closes them.
     pub(crate) fn get_or_open(
         &self,
-        key: SessionKey,
+        scope: &SessionScope,
         budget: &Arc<SessionBudget>,
+        removed: &mut Vec<ConnectionHandle>,
         open: impl FnOnce() -> ConnectionHandle,
     ) -> Result<SlotUse, NoSession> {
         let mut table = self.table.lock();
         if table.is_closed {
             return Err(NoSession::Closed);
         }
-        if let Some(entry) = table.by_key.get(&key) {
+        if let Some(entry) = table.by_key.get(&scope.key) {
             return Ok(SlotUse::new(Arc::clone(&entry.connection.slot)));
         }
         table.remove_ended();
-        let max = budget.limits.per_server;
-        if table.by_key.len() >= max {
-            return Err(NoSession::Limit(SessionLimit::Server(max)));
+        let limits = &budget.limits;
+        if let Some(owner) = scope.owner {
+            let is_theirs = |entry: &KeyedEntry| entry.owner == Some(owner);
+            if table.by_key.values().filter(|entry| is_theirs(entry)).count() >= limits.per_owner {
+                let limit = NoSession::Limit(SessionLimit::Owner(limits.per_owner));
+                removed.push(table.remove_unused(is_theirs).ok_or(limit)?);
+            }
+        }
+        if table.by_key.len() >= limits.per_server {
+            let limit = NoSession::Limit(SessionLimit::Server(limits.per_server));
+            removed.push(table.remove_unused(|_| true).ok_or(limit)?);
         }
         let permit = SessionPermit::acquire(budget).map_err(NoSession::Limit)?;
         let connection = open();
         let user = SlotUse::new(Arc::clone(&connection.slot));
-        table.by_key.insert(key, KeyedEntry { connection, _permit: permit });
+        table.by_key.insert(scope.key, KeyedEntry { connection, owner: scope.owner, _permit: permit });
         Ok(user)
     }
 
@@ -92,9 +103,14 @@ impl KeyedSessions {
         table.by_key.values().filter(|entry| !entry.connection.slot.has_ended()).count()
     }
 
-    /// Removes the slots whose sessions have ended.
-    pub(crate) fn remove_ended(&self) {
-        self.table.lock().remove_ended();
+    /// Returns when the session was last used that [`Self::remove_unused`] would remove; `None` if all are in use.
+    pub(crate) fn oldest_unused(&self) -> Option<LastUse> {
+        self.table.lock().oldest_unused(|_| true).map(|(last_use, _)| last_use)
+    }
+
+    /// Removes the least recently used session that is not in use.
+    pub(crate) fn remove_unused(&self) -> Option<ConnectionHandle> {
+        self.table.lock().remove_unused(|_| true)
     }
 
     /// Removes all sessions. Further ones can be opened.
@@ -113,6 +129,32 @@ impl KeyedTable {
     fn remove_ended(&mut self) {
         let now = Instant::now();
         self.by_key.retain(|_, entry| !entry.connection.slot.is_removable(now));
+    }
+
+    fn oldest_unused(&self, is_eligible: impl Fn(&KeyedEntry) -> bool) -> Option<(LastUse, SessionKey)> {
+        let unused = self.by_key.iter().filter(|(_, entry)| {
+            // Users are counted under the lock of the table, so none can appear meanwhile.
+            entry.connection.slot.usage.is_unused() && is_eligible(entry)
+        });
+        unused.map(|(key, entry)| (LastUse::of(&entry.connection.slot), *key)).min_by_key(|(last, _)| *last)
+    }
+
+    fn remove_unused(&mut self, is_eligible: impl Fn(&KeyedEntry) -> bool) -> Option<ConnectionHandle> {
+        let (_, key) = self.oldest_unused(is_eligible)?;
+        self.by_key.remove(&key).map(|entry| entry.connection)
+    }
+}
+
+/// When a session was last used; one that has ended is less than one that is open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct LastUse {
+    is_open: bool,
+    at: Instant,
+}
+
+impl LastUse {
+    fn of(slot: &Slot) -> Self {
+        Self { is_open: !slot.has_ended(), at: slot.usage.last_used_at() }
     }
 }
 

@@ -55,6 +55,8 @@ pub(crate) struct Slot {
     pub(crate) keyed: KeyedSessions,
     pub(crate) usage: Usage,
     pub(crate) start_pause: StartPause,
+    /// Whether it has to list its tools anew, because a keyed session was started while it was asleep.
+    is_listing_due: AtomicBool,
     /// The most detailed log level that was requested in the current session.
     log_level: Mutex<Option<Level>>,
     /// The info of the last session, also after it has ended.
@@ -186,6 +188,7 @@ impl Slot {
             keyed: KeyedSessions::default(),
             usage: Usage::default(),
             start_pause: StartPause::default(),
+            is_listing_due: AtomicBool::new(false),
             log_level: Mutex::default(),
             last_info: Mutex::default(),
             is_off: AtomicBool::new(is_off),
@@ -323,9 +326,27 @@ impl Slot {
         self.desired.borrow().round
     }
 
-    /// Starts a keyed slot again that has failed, once for all its callers. Returns the round to wait for; `None` while the pause
-    /// after a failed start lasts.
-    fn restart_keyed(&self) -> Option<u64> {
+    /// Starts a sleeping server, so that it lists its tools anew.
+    pub(crate) fn list_if_asleep(&self) {
+        self.desired.send_if_modified(|desired| {
+            let sleeps = desired.run == RunState::Asleep;
+            if sleeps {
+                self.is_listing_due.store(true, Ordering::Release);
+                *desired = DesiredState { round: desired.round + 1, run: RunState::Running };
+            }
+            sleeps
+        });
+    }
+
+    /// Returns whether the server itself has listed its tools, and need not do so again before a call.
+    #[inline]
+    pub(crate) fn has_listed(&self) -> bool {
+        self.session_count() > 0 && !self.is_listing_due.load(Ordering::Acquire)
+    }
+
+    /// Starts a slot again that has failed, once for all its callers. Returns the round to wait for; `None` while the pause after a
+    /// failed start lasts.
+    pub(crate) fn restart_after_pause(&self) -> Option<u64> {
         if !self.start_pause.is_over(Instant::now()) {
             return None;
         }
@@ -345,6 +366,14 @@ impl Slot {
     /// Returns whether it was never started, because of its start policy.
     pub(crate) fn is_unstarted(&self) -> bool {
         matches!(self.desired.borrow().run, RunState::Off(_) | RunState::Undecided)
+    }
+
+    /// Waits until it is decided whether the server should run, at most as long as a start may take.
+    pub(crate) async fn wait_until_decided(&self) {
+        let mut desired = self.desired.subscribe();
+        let decided = desired.wait_for(|desired| desired.run != RunState::Undecided);
+        // Whoever waits looks at the decision.
+        let _ = tokio::time::timeout(self.spec.startup_timeout, decided).await;
     }
 
     /// Sets the desired state, unless the server was removed. Returns the round.
@@ -402,10 +431,12 @@ impl Slot {
                         Ok(Err(_)) | Err(_) => self.status(),
                     }
                 }
-                Status::Failed(_) | Status::NeedsAuth(_) if self.is_keyed() => match self.restart_keyed() {
-                    Some(round) => self.wait_until_settled(round).await,
-                    None => return Err(status),
-                },
+                Status::Failed(_) | Status::NeedsAuth(_) if self.is_keyed() => {
+                    match self.restart_after_pause() {
+                        Some(round) => self.wait_until_settled(round).await,
+                        None => return Err(status),
+                    }
+                }
                 other => other,
             };
             if let Some(session) = self.current() {
@@ -473,6 +504,7 @@ impl Slot {
             *self.log_level.lock() = None;
             *self.last_info.lock() = session.info().ok().map(|info| Arc::new(info.clone()));
             self.usage.touch();
+            self.is_listing_due.store(false, Ordering::Release);
         }
         *self.session.write() = session;
     }

@@ -34,7 +34,12 @@ impl Usage {
         if !self.is_unused() {
             return now + timeout;
         }
-        self.created + Duration::from_millis(self.last_used.load(Ordering::SeqCst)) + timeout
+        self.last_used_at() + timeout
+    }
+
+    /// Returns when the last user left.
+    pub(crate) fn last_used_at(&self) -> Instant {
+        self.created + Duration::from_millis(self.last_used.load(Ordering::SeqCst))
     }
 
     /// Counts the time up to now as used.

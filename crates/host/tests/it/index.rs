@@ -56,7 +56,7 @@ const ELSEWHERE: &[(&str, &str, &str)] = &[
 /// F152: deadlines are by the clock that nobody can set. The other one is read in these files only: the age of a file,
 /// sleep of the machine, how long a sealed state holds, and whether a certificate was replaced.
 const WALL_CLOCK: &[&str] = &[
-    "crates/host/src/config/watch.rs",
+    "crates/host/src/config/file_watcher.rs",
     "crates/host/src/connection/sleep_watcher.rs",
     "crates/session/src/era/modern/seal.rs",
     "crates/transport/src/http/server/tls.rs",

@@ -25,6 +25,7 @@ mod lists;
 mod logins;
 mod oauth_logins;
 mod operations;
+mod session_starts;
 mod sessions;
 mod slots;
 mod strain;
@@ -50,6 +51,7 @@ fn main() -> ExitCode {
         checklist::trials(),
         oauth_logins::trials(),
         operations::trials(),
+        session_starts::trials(),
         sessions::trials(),
         slots::trials(),
         catalog::trials(),

@@ -25,7 +25,9 @@ switchboard_testkit::trials![
         a_lazy_server_goes_back_to_sleep_and_keeps_its_catalog,
         sessions_end_with_their_server,
         dropping_the_host_leaves_no_session_behind,
+        a_session_that_nobody_uses_makes_room,
         sessions_are_bounded_per_server_and_in_all,
+        one_owner_does_not_take_all_sessions,
         questions_of_a_session_reach_only_its_callers,
         a_session_has_its_own_roots;
     paused_trial:
@@ -228,29 +230,84 @@ async fn dropping_the_host_leaves_no_session_behind() {
     }
 }
 
+async fn a_session_that_nobody_uses_makes_room() {
+    let host = Host::builder().with_session_limits(SessionLimits::default().with_per_server(2)).build();
+    host.connect("toy", child("counting")).await.unwrap();
+    let (ada, bob, eve) = (scope("ada"), scope("bob"), scope("eve"));
+    let (first, second) = (pid(&host, &ada).await, pid(&host, &bob).await);
+    assert_eq!(pid(&host, &ada).await, first);
+    let third = pid(&host, &eve).await;
+    assert!(!is_running(second), "the least recently used one has ended before");
+    assert_eq!((pid(&host, &ada).await, pid(&host, &eve).await), (first, third));
+    assert_eq!(sessions(&host), 2);
+    assert_ne!(pid(&host, &bob).await, second, "opened again");
+    host.close().await;
+    assert!(!is_running(first) && !is_running(third));
+}
+
 async fn sessions_are_bounded_per_server_and_in_all() {
     let limits = SessionLimits::default().with_per_server(2).with_total(3);
     let (one, two) = (Toy::full(), Toy::full());
     let builder = Host::builder().with_session_limits(limits);
     let host = host_with(builder, &[("one", &one.server("one")), ("two", &two.server("two"))]).await;
-    let call = async |server: &str, name: &str| {
-        host.call_tool(server, "echo", ()).in_session(&scope(name)).await.map(drop)
-    };
-    let limit = |outcome: Result<(), HostError>| match outcome {
+    let [ada, bob, eve] = ["ada", "bob", "eve"].map(scope);
+    let run = Run::new();
+    occupy(&host, &run, "one", (&one, &ada)).await;
+    occupy(&host, &run, "one", (&one, &bob)).await;
+    assert_eq!(limit(&host, "one", &eve).await, SessionLimit::Server(2));
+    occupy(&host, &run, "two", (&two, &ada)).await;
+    assert_eq!(limit(&host, "two", &bob).await, SessionLimit::Host(3));
+    assert_eq!((one.called(), two.called()), (2, 1), "nothing was sent");
+    // In the total, a session with another server makes room, too.
+    host.call_tool("one", "echo", ()).in_session(&ada).await.unwrap();
+    run.cancel();
+    let call = async || host.call_tool("two", "echo", ()).in_session(&bob).await;
+    let mut called = call().await;
+    while matches!(called, Err(HostError::TooManySessions { .. })) {
+        tokio::task::yield_now().await;
+        called = call().await;
+    }
+    called.unwrap();
+    let count = |server| host.server_status(server).unwrap().sessions;
+    assert_eq!(count("one") + count("two"), 3);
+    host.close().await;
+}
+
+async fn one_owner_does_not_take_all_sessions() {
+    let limits = SessionLimits::default().with_per_server(3).with_per_owner(2);
+    let toy = Toy::full();
+    let host = host_with(Host::builder().with_session_limits(limits), &[("toy", &toy.server("toy"))]).await;
+    let of = |owner: &str, name: &str| scope(name).with_owner(SessionKey::new([owner]));
+    // Any number in turn: the owner's own make room.
+    for at in 0..10 {
+        text(&host, "echo", &of("ada", &format!("{at}"))).await;
+        assert_eq!(sessions(&host), if at == 0 { 1 } else { 2 });
+    }
+    let run = Run::new();
+    for name in ["1", "2"] {
+        occupy(&host, &run, "toy", (&toy, &of("ada", name))).await;
+    }
+    assert_eq!(limit(&host, "toy", &of("ada", "3")).await, SessionLimit::Owner(2));
+    let refused = host.call_tool("toy", "echo", ()).in_session(&of("ada", "3")).await.unwrap_err();
+    assert!(refused.to_string().contains("one caller has at most 2 sessions"), "{refused}");
+    text(&host, "echo", &of("bob", "1")).await;
+    run.cancel();
+    host.close().await;
+}
+
+/// Uses a session until the run is cancelled.
+async fn occupy(host: &Host, run: &Run, server: &str, (toy, scope): (&Toy, &SessionScope)) {
+    let before = toy.called();
+    tokio::spawn(host.call_tool(server, "forever", ()).within(run).in_session(scope).into_future());
+    wait_until("the call", || toy.called() > before).await;
+}
+
+/// The limit that a call reaches.
+async fn limit(host: &Host, server: &str, scope: &SessionScope) -> SessionLimit {
+    match host.call_tool(server, "echo", ()).in_session(scope).await {
         Err(HostError::TooManySessions { limit, .. }) => limit,
         other => panic!("{other:?}"),
-    };
-    call("one", "ada").await.unwrap();
-    call("one", "bob").await.unwrap();
-    assert_eq!(limit(call("one", "eve").await), SessionLimit::Server(2));
-    call("two", "ada").await.unwrap();
-    assert_eq!(limit(call("two", "bob").await), SessionLimit::Host(3));
-    call("one", "ada").await.unwrap();
-    assert_eq!((one.called(), two.called()), (3, 1), "nothing was sent");
-    // The sessions of a server that ended make room.
-    host.disconnect("one").await.unwrap();
-    call("two", "bob").await.unwrap();
-    host.close().await;
+    }
 }
 
 async fn questions_of_a_session_reach_only_its_callers() {

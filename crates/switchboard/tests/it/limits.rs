@@ -513,9 +513,10 @@ fn many_servers() -> Vec<Row> {
                 &[(&refresh, "MIN_LIFETIME: Duration = Duration::from_secs(10);")],
             ),
         ),
-        row("keyed sessions of a server, of a host (`SessionLimits`)", {
+        row("keyed sessions of a server, of one caller with it, of a host (`SessionLimits`)", {
             let limits = switchboard::host::SessionLimits::default();
-            format!("{}, {}", count(limits.per_server), count(limits.total))
+            let (server, owner, total) = (limits.per_server, limits.per_owner, limits.total);
+            format!("{}, {}, {}", count(server), count(owner), count(total))
         }),
         one(
             "a keyed session that nobody uses (`idle_timeout`)",
