@@ -86,7 +86,8 @@ pub(super) fn groups(setups: &[Setup]) -> Vec<Vec<Setup>> {
 
 /// A process connects only once, which is too short to measure once.
 fn passes(group: &Setup) -> u32 {
-    if group.work == Work::Connect { 5 } else { 1 }
+    // Before a proxy it is the memory of many sessions that is measured.
+    if group.work == Work::Connect && group.upstream.is_none() { 5 } else { 1 }
 }
 
 fn first_calls(setup: &Setup) -> Calls {

@@ -61,5 +61,5 @@ impl Session for Decisions {
 }
 
 fn main() -> ExitCode {
-    bench_kit::inside(&[], |_| async { Decisions::new() })
+    bench_kit::inside(&["policy"], |_| async { Decisions::new() })
 }
