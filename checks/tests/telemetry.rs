@@ -4,7 +4,7 @@
 use opentelemetry::trace::{SpanKind, Status, TracerProvider as _};
 use opentelemetry_sdk::trace::{InMemorySpanExporter, SdkTracerProvider, SpanData};
 use serde_json::json;
-use switchboard_host::Host;
+use switchboard_host::{Host, SpanNames};
 use switchboard_protocol::{
     CallToolResult, Content, Implementation, ListCapability, ListToolsResult, RpcError, ServerCapabilities,
     Tool,
@@ -45,7 +45,7 @@ async fn a_call_is_exported_by_the_name_of_its_server_and_tool() {
 
     let offers = ServerCapabilities::new().with_tools(ListCapability::new());
     let server = Server::builder(Implementation::new("files", "1.0.0"), offers).build(Files);
-    let host = Host::new();
+    let host = Host::builder().with_span_names(SpanNames::ServerAndTool).build();
     host.connect("filesystem", InProcess::new(&server)).await.unwrap();
     host.call_tool("filesystem", "read_file", json!({"path": "/a/secret/place"})).await.unwrap();
     host.call_tool("filesystem", "lost_file", json!({})).await.unwrap_err();
@@ -61,7 +61,7 @@ async fn a_call_is_exported_by_the_name_of_its_server_and_tool() {
     assert_eq!(attribute(read, "mcp.method.name").as_deref(), Some("tools/call"));
     assert_eq!(attribute(read, "gen_ai.tool.name").as_deref(), Some("read_file"));
     let lost = named("mcp.filesystem.lost_file");
-    assert_eq!(attribute(lost, "error.type").as_deref(), Some("rpc_error"));
+    assert_eq!(attribute(lost, "error.type").as_deref(), Some("-32602"));
     assert_eq!(read.status, Status::Unset);
     let everything = format!("{spans:?}");
     assert!(!everything.contains("secret") && !everything.contains("what the file says"), "{everything}");

@@ -81,8 +81,8 @@ pub use local_tool::LocalTool;
 pub use manifest::Manifest;
 pub use manifest_store::ManifestStore;
 pub use policy::{
-    AmbiguousNamePolicy, CallDecision, CallPolicy, ProposedCall, ReplayPolicy, SpillPolicy, TraceContext,
-    TraceHeaders,
+    AmbiguousNamePolicy, CallDecision, CallPolicy, ProposedCall, ReplayPolicy, SpanNames, SpillPolicy,
+    TraceContext, TraceHeaders,
 };
 pub use registry::{
     Catalog, CatalogTool, DefinitionChange, DriftPolicy, ListLifetimes, ModelTool, ModelTools, PinFile, Pins,

@@ -9,7 +9,7 @@ use switchboard_session::client::CallOptions;
 use switchboard_session::link::LinkError;
 
 use crate::error::HostError;
-use crate::policy::TraceContext;
+use crate::policy::{SpanNames, TraceContext};
 use crate::registry::{CallTarget, CatalogTool};
 use crate::slot::Slot;
 use crate::transport::Transport;
@@ -25,7 +25,7 @@ struct ServerAttributes {
 }
 
 /// Creates the span of a tool call.
-pub(crate) fn call_span(listed: &CatalogTool) -> tracing::Span {
+pub(crate) fn call_span(listed: &CatalogTool, names: SpanNames) -> tracing::Span {
     let span = tracing::info_span!(
         "mcp.call",
         otel.name = %listed.span,
@@ -43,6 +43,9 @@ pub(crate) fn call_span(listed: &CatalogTool) -> tracing::Span {
         rpc.response.status_code = tracing::field::Empty,
         "error.type" = tracing::field::Empty,
     );
+    if names == SpanNames::ServerAndTool && !span.is_disabled() {
+        span.record("otel.name", format!("mcp.{}.{}", listed.server, listed.tool.name));
+    }
     if let CallTarget::Server(slot) = &listed.target {
         record_server(&span, slot);
     }

@@ -160,7 +160,7 @@ impl ToolCall {
             }
             Err(error) => return Err(invalid_arguments(&listed, error.to_string())),
         };
-        progress.span = call_span(&listed);
+        progress.span = call_span(&listed, self.host.settings.span_names);
         if progress.span.is_disabled() {
             return self.run_resolved(&listed, &arguments, progress).await;
         }

@@ -16,7 +16,9 @@ use crate::event::EventSender;
 use crate::host::Host;
 use crate::local_tool::LocalTool;
 use crate::permission::Gate;
-use crate::policy::{AmbiguousNamePolicy, CallPolicy, CallSettings, ReplayPolicy, SpillPolicy, TraceContext};
+use crate::policy::{
+    AmbiguousNamePolicy, CallPolicy, CallSettings, ReplayPolicy, SpanNames, SpillPolicy, TraceContext,
+};
 use crate::registry::name::NameLimit;
 use crate::registry::profile::Profile;
 use crate::registry::{DriftPolicy, Pins, Registry};
@@ -221,6 +223,12 @@ impl HostBuilder {
     /// it announces a change, and [`Catalog::lists`](crate::Catalog::lists) returns them without a request.
     pub fn with_all_lists(mut self) -> Self {
         self.keeps_all_lists = true;
+        self
+    }
+
+    /// Sets how the spans of tool calls are named.
+    pub fn with_span_names(mut self, names: SpanNames) -> Self {
+        self.settings.span_names = names;
         self
     }
 

@@ -6,5 +6,5 @@ mod spill;
 
 pub use call_policy::{CallDecision, CallPolicy, ProposedCall};
 pub(crate) use settings::CallSettings;
-pub use settings::{AmbiguousNamePolicy, ReplayPolicy, TraceContext, TraceHeaders};
+pub use settings::{AmbiguousNamePolicy, ReplayPolicy, SpanNames, TraceContext, TraceHeaders};
 pub use spill::SpillPolicy;

@@ -26,6 +26,16 @@ pub enum AmbiguousNamePolicy {
     FirstServer,
 }
 
+/// How the spans of tool calls are named.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SpanNames {
+    /// `tools/call read_file`, as the OpenTelemetry conventions say.
+    #[default]
+    Method,
+    /// `mcp.filesystem.read_file`: the server and the tool.
+    ServerAndTool,
+}
+
 /// Provides the trace context of calls.
 pub trait TraceContext: Send + Sync + 'static {
     /// Returns the current trace context. Called inside the span of the call.
@@ -50,4 +60,5 @@ pub(crate) struct CallSettings {
     pub(crate) validation: Validation,
     pub(crate) spill: Option<SpillPolicy>,
     pub(crate) trace: Option<Arc<dyn TraceContext>>,
+    pub(crate) span_names: SpanNames,
 }
