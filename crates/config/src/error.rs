@@ -133,7 +133,7 @@ pub enum ConfigErrorKind {
         /// The requirement that the value violates.
         what: &'static str,
     },
-    /// A value is none of the allowed ones.
+    /// A value is not one of the allowed ones.
     #[error("must be {range}")]
     Range {
         /// The valid range.

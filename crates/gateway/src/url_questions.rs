@@ -1,4 +1,4 @@
-//! Clients that were asked to visit a URL: each is told when its server has what it needs, also when the call has ended
+//! Clients that were asked to visit a URL: each is notified when its server has what it needs, also after the call has ended
 //! meanwhile, within a bounded time.
 
 use std::collections::HashMap;

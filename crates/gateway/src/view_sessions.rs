@@ -1,4 +1,4 @@
-//! The legacy sessions of one view in the store of all: a session of one view is none of another, and none of a later view of
+//! The legacy sessions of one view in the store of all: a session of one view is not valid in another, nor in a later view of
 //! the same name.
 
 use std::sync::Arc;

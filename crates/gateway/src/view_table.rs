@@ -53,7 +53,7 @@ impl ViewTable {
         }
         drop(served);
         ended.extend(known.into_values());
-        // Outside the lock: clients are told.
+        // Outside the lock: this notifies clients.
         changed.iter().for_each(|(view, rules)| view.state.set_rules(rules));
         for view in ended {
             view.end();

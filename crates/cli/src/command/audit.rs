@@ -58,7 +58,7 @@ pub(crate) fn run(args: &AuditArgs) -> Result<(), CommandError> {
     Ok(())
 }
 
-/// Prints the matching records of a file, and returns the number of lines that are none.
+/// Prints the matching records of a file, and returns the number of lines that are not records.
 fn print_file(args: &AuditArgs, path: &Path, out: &OutputStream) -> Result<usize, CommandError> {
     let name = one_line(&path.to_string_lossy());
     let cannot_read =

@@ -20,7 +20,7 @@ const STDOUT_TIMEOUT: Duration = Duration::from_millis(500);
 
 type Serving<'a> = Pin<&'a mut (dyn Future<Output = Result<(), CommandError>> + 'a)>;
 
-/// Serves on the listeners, or on stdin and stdout if there are none: a view, or everything.
+/// Serves on the listeners, or without any on stdin and stdout: a view, or everything.
 ///
 /// # Errors
 /// Returns an error if the view does not exist, stdin and stdout cannot be used, or a second signal arrived.

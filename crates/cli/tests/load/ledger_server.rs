@@ -1,4 +1,4 @@
-//! An upstream server that writes the id of every call to its ledger before it answers, and crashes when it is told to:
+//! An upstream server that writes the id of every call to its ledger before it answers, and crashes on request:
 //! before it executes a call, after that, and in the middle of its answer.
 
 use std::fs::OpenOptions;

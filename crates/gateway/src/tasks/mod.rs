@@ -7,7 +7,7 @@
 //!   listen     ──▶ follow ──▶ notifications/tasks
 //! ```
 //!
-//! **Invariants.** A server is told of the extension only for a call whose client can take a task. A task id is of use only to
+//! **Invariants.** A server learns of the extension only in a call whose client can take a task. A task id is of use only to
 //! the owner it was given to, and only in the same view; to everyone else, and when it is forged or expired, the task is
 //! unknown. A task is in one session with its server, which is never opened for it. Rules of the tool apply to each request for its task.
 
