@@ -10,6 +10,7 @@ mod program;
 mod protected_server;
 mod pseudo_terminal;
 mod reserved_port;
+mod subscriber;
 mod trial;
 mod wait;
 
@@ -26,6 +27,7 @@ pub use program::{CommandOutput, RunningCommand, run_command, wait_for_child};
 pub use protected_server::ProtectedServer;
 pub use pseudo_terminal::PseudoTerminal;
 pub use reserved_port::ReservedPort;
+pub use subscriber::record_with;
 pub use trial::{
     TEST_TIMEOUT, block_on, current_thread, task_count, trial, trial_leaving_tasks, trial_on, wait_for_tasks,
 };

@@ -13,7 +13,7 @@ use switchboard::protocol::{
 };
 use switchboard::server::{Handler, HandlerOutcome, RequestContext, ServerRequest};
 use switchboard::{InProcess, Server, json};
-use switchboard_testkit::{trial_leaving_tasks, trials};
+use switchboard_testkit::{record_with, trial_leaving_tasks, trials};
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Metadata, Subscriber};
@@ -171,7 +171,7 @@ async fn open(spans: &Spans, parents: &Parents) -> (Gateway, RawClient) {
 
 async fn spans_have_the_names_and_attributes_of_the_conventions() {
     let (spans, parents) = (Spans::default(), Parents::default());
-    let guard = tracing::subscriber::set_default(spans.clone());
+    let guard = record_with(spans.clone());
     let (gateway, client) = open(&spans, &parents).await;
     client.request("tools/list", "").await.unwrap();
     client.request("tools/call", r#""name":"up__trace","arguments":{"a":"s3cret"}"#).await.unwrap();
@@ -241,7 +241,7 @@ async fn spans_have_the_names_and_attributes_of_the_conventions() {
 
 async fn the_trace_goes_from_the_client_over_both_spans_to_the_server() {
     let (spans, parents) = (Spans::default(), Parents::default());
-    let guard = tracing::subscriber::set_default(spans.clone());
+    let guard = record_with(spans.clone());
     let (gateway, client) = open(&spans, &parents).await;
     // The state of the client's hop is not that of the gateway's.
     let parent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";

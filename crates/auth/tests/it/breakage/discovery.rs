@@ -82,7 +82,7 @@ async fn b01_the_issuer_of_a_callback_is_compared_exactly() {
 #[tokio::test]
 async fn b01_the_slash_is_warned_about_once() {
     let warnings = WarningLog::default();
-    let _recording = tracing::subscriber::set_default(warnings.clone());
+    let _recording = switchboard_testkit::record_with(warnings.clone());
     let server = AuthorizationServer::with_faults(issuer_names("{origin}/", "{origin}")).await;
     let client = client(&server);
     for _ in 0..3 {
