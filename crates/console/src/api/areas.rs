@@ -30,6 +30,6 @@ pub(crate) fn routes() -> Vec<Route> {
 }
 
 /// Returns what runs while the console is served, such as forwarding events of the host. Dropping a future ends it.
-pub(crate) fn background(_state: &Arc<ConsoleState>) -> Vec<BoxFuture<'static, ()>> {
-    Vec::new()
+pub(crate) fn background(state: &Arc<ConsoleState>) -> Vec<BoxFuture<'static, ()>> {
+    vec![Box::pin(traffic::publish_frames(Arc::clone(state)))]
 }
