@@ -1,0 +1,5 @@
+//! Traffic: frames, payloads, recordings.
+
+mod routes;
+
+pub(super) use routes::routes;
