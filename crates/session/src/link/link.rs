@@ -203,6 +203,11 @@ pub enum Exchange {
 pub trait OwnedExchange: Send + 'static {
     /// Polls for the next event. Not polled again after [`ExchangeEvent::Done`] or an error.
     fn poll_event(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<ExchangeEvent, LinkError>>;
+
+    /// Returns the id of the request, where the exchange has chosen it.
+    fn request_id(&self) -> Option<&RequestId> {
+        None
+    }
 }
 
 impl Exchange {
@@ -211,6 +216,15 @@ impl Exchange {
         match self {
             Self::Piped(pending) => pending.poll_event(cx),
             Self::Owned(flow) => flow.as_mut().poll_event(cx),
+        }
+    }
+
+    /// Returns the id of the request while it has no response, where the exchange knows it.
+    #[cfg(feature = "server")]
+    pub(crate) fn request_id(&self) -> Option<&RequestId> {
+        match self {
+            Self::Piped(pending) => pending.request_id(),
+            Self::Owned(flow) => flow.request_id(),
         }
     }
 

@@ -280,6 +280,7 @@ impl FrameHandler for ServerFrameHandler {
     }
 
     fn note(&mut self, note: Notification) {
+        self.connection.server.observe_notification(Some(&self.connection.session), &note);
         match &*note.method {
             "notifications/cancelled" => {
                 let params = note.params.and_then(|params| CancelledParams::from_raw(&params).ok());
@@ -321,7 +322,8 @@ impl FrameHandler for ServerFrameHandler {
         responses
     }
 
-    fn unreadable(&mut self, _frame: &[u8], malformed: MalformedMessage) {
+    fn unreadable(&mut self, frame: &[u8], malformed: MalformedMessage) {
+        self.connection.server.observe_invalid(Some(&self.connection.session), frame);
         if is_response(&malformed.recovered) {
             self.fail_question(malformed);
         } else {
