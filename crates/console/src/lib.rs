@@ -18,3 +18,5 @@ pub mod contract;
 mod events;
 pub mod providers;
 mod traffic;
+
+pub use api::ConsoleHandler;
