@@ -20,3 +20,4 @@ pub mod providers;
 mod traffic;
 
 pub use api::ConsoleHandler;
+pub use traffic::{ClientTraffic, TrafficLog};

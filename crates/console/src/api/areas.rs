@@ -35,6 +35,7 @@ pub(crate) fn routes() -> Vec<Route> {
 pub(crate) fn background(state: &Arc<ConsoleState>) -> Vec<BoxFuture<'static, ()>> {
     vec![
         Box::pin(servers::monitor_host(Arc::clone(state))),
+        Box::pin(traffic::publish_frames(Arc::clone(state))),
         Box::pin(logins::follow_logins(Arc::clone(state))),
         Box::pin(policy::follow_denials(Arc::clone(state))),
         Box::pin(gateway::follow_gateway(Arc::clone(state))),

@@ -32,7 +32,7 @@ pub struct Frame {
 }
 
 /// The direction of a frame.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum FrameDirection {
     Out,
