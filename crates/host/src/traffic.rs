@@ -3,13 +3,10 @@
 use std::fmt;
 use std::sync::Arc;
 
-use switchboard_http::Secret;
 use switchboard_protocol::Raw;
 use switchboard_session::client::CallOptions;
 use switchboard_session::link::{CallNumber, Dial, ObservedDial, Tap, TrafficObserver, TrafficTap};
 use switchboard_transport::stdio::Stdio;
-
-use crate::host::Host;
 
 /// The observer of a host's traffic; none by default, and then no link is decorated.
 #[derive(Clone, Default)]
@@ -35,13 +32,6 @@ impl Traffic {
         {
             options.number = Some(CallNumber::next());
         }
-    }
-}
-
-impl Host {
-    /// Returns the values of the variables and headers of all servers: what to mask where the traffic is shown.
-    pub fn secret_values(&self) -> Vec<Secret> {
-        self.inner.slots().iter().flat_map(|slot| slot.spec.transport.secret_values()).collect()
     }
 }
 

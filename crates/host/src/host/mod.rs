@@ -6,6 +6,7 @@ mod handle;
 #[expect(clippy::module_inception, reason = "the type this folder is named for")]
 mod host;
 mod resources;
+mod secret_values;
 
 pub use builder::HostBuilder;
 pub use handle::ToolHandle;
