@@ -3,12 +3,15 @@
 //! [`Recording`] holds the frames of a session, [`Talk`] a conversation that a test plays. Both are read from the same kind
 //! of file, whose values may be patterns ([`PatternBindings`]). Everything here works on text: files are the caller's.
 
+mod conversation;
 mod difference;
 mod document;
 mod error;
 mod masking;
 mod pattern;
 mod recording;
+mod replay;
+mod server_test;
 mod talk;
 
 pub use difference::{Difference, DifferenceKind};
@@ -18,4 +21,6 @@ pub use pattern::{ANY, PatternBindings, UnboundName};
 pub use recording::{
     FrameDirection, FrameForm, MAX_RECORDING_BYTES, RecordedFrame, RecordedServer, Recording,
 };
+pub use replay::{ReplayError, ReplayServer};
+pub use server_test::{IgnoredPath, IgnoredPathError, ServerTest, TestReport, TestStep, TestStepOutcome};
 pub use talk::{ExpectedOutcome, Role, Talk, TalkLine, TalkMessage, TalkSettings, TalkStep};
