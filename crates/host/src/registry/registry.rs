@@ -253,8 +253,14 @@ impl Registry {
     pub(crate) fn definition_change(&self, server: &str, tool: &str) -> Option<DefinitionChange> {
         let state = self.state.lock();
         let listed = self.drifted(&state, server, tool)?;
-        let before = state.pins.text(server, tool).map(ConsentScreen::of_definition);
-        Some(DefinitionChange { before, now: ConsentScreen::of_definition(&definition_text(&listed.tool)) })
+        let before_json = state.pins.text(server, tool).map(str::to_owned);
+        let now_json = definition_text(&listed.tool);
+        Some(DefinitionChange {
+            before: before_json.as_deref().map(ConsentScreen::of_definition),
+            now: ConsentScreen::of_definition(&now_json),
+            before_json,
+            now_json,
+        })
     }
 
     /// Returns a tool whose listed definition differs from the pinned one.
