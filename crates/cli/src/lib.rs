@@ -36,6 +36,7 @@ mod processes;
 mod provider_advice;
 mod remote;
 mod scaffold;
+mod session_recorder;
 mod shell_quote;
 mod signals;
 #[cfg(feature = "otel")]

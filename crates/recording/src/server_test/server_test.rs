@@ -103,6 +103,12 @@ impl ServerTest {
         self.conversation.revision
     }
 
+    /// Returns the names of the tools that the recording calls.
+    pub fn tools(&self) -> impl Iterator<Item = &str> {
+        let calls = self.conversation.exchanges.iter().filter(|exchange| exchange.method == "tools/call");
+        calls.filter_map(|exchange| exchange.params.get("name")?.as_str())
+    }
+
     /// Returns the handler for the session: it gives the recorded answers to questions.
     pub fn handler(&self) -> Arc<dyn ClientHandler> {
         let capabilities = HandlerCapabilities::none()
@@ -160,7 +166,11 @@ impl ServerTest {
             ServerEvent::Notification(_) => None,
         });
         self.answers.start(questions.flatten().collect());
-        let answer = match session.raw_call(exchange.method.clone(), Raw::from(params)).await {
+        let answer = match session
+            .raw_call(exchange.method.clone(), Raw::from(params))
+            .handler(self.handler())
+            .await
+        {
             Ok(result) => Ok(result),
             Err(error) => match error.remote() {
                 Some(error) => Err(error.clone()),
