@@ -3,6 +3,8 @@
 use std::future::poll_fn;
 use std::task::Poll;
 
+use parking_lot::Mutex;
+use serde_json::Value;
 use switchboard_session::server::{HandlerOutcome, IncomingRequest, Layer, Next, Publisher};
 
 use crate::conversation::{Conversation, RecordedNotification, identifying_params};
@@ -11,36 +13,79 @@ use crate::pattern::PatternBindings;
 /// Methods that reach no handler.
 const BUILT_IN: [&str; 5] =
     ["subscriptions/listen", "resources/subscribe", "resources/unsubscribe", "logging/setLevel", "ping"];
+/// Those that subscribe: one era has another method than the other.
+const SUBSCRIBING: [&str; 2] = ["subscriptions/listen", "resources/subscribe"];
+/// Requests that open a session: changes cannot be sent before the next request.
+const OPENING: [&str; 2] = ["initialize", "server/discover"];
 
 /// Layer that publishes recorded changes after the requests they followed.
 pub(super) struct FollowUps {
     publisher: Publisher,
-    recorded: Vec<(String, serde_json::Value, Vec<RecordedNotification>)>,
+    recorded: Vec<FollowedRequest>,
+    /// What followed the opening of the session, until the next request.
+    // Held for a swap, never across an await.
+    opening: Mutex<Vec<RecordedNotification>>,
+}
+
+/// A request, and the notifications that followed it.
+struct FollowedRequest {
+    method: String,
+    params: Value,
+    notifications: Vec<RecordedNotification>,
 }
 
 impl FollowUps {
     pub(super) fn new(conversation: &Conversation, publisher: Publisher) -> Self {
-        let followed = conversation.exchanges.iter().filter(|exchange| {
-            BUILT_IN.contains(&exchange.method.as_str()) && !exchange.follow_ups.is_empty()
+        let followed_by = |methods: &'static [&str]| {
+            let of_methods =
+                conversation.exchanges.iter().filter(|exchange| methods.contains(&exchange.method.as_str()));
+            of_methods.filter(|exchange| !exchange.follow_ups.is_empty())
+        };
+        let recorded = followed_by(&BUILT_IN).map(|exchange| FollowedRequest {
+            method: exchange.method.clone(),
+            params: exchange.params.clone(),
+            notifications: exchange.follow_ups.clone(),
         });
-        let recorded = followed
-            .map(|exchange| (exchange.method.clone(), exchange.params.clone(), exchange.follow_ups.clone()));
-        Self { publisher, recorded: recorded.collect() }
+        let opening = followed_by(&OPENING).flat_map(|exchange| exchange.follow_ups.clone()).collect();
+        Self { publisher, recorded: recorded.collect(), opening: Mutex::new(opening) }
     }
 
-    fn find(&self, request: &IncomingRequest) -> Option<Vec<RecordedNotification>> {
-        let of_method = || self.recorded.iter().filter(|(method, ..)| method == request.method());
-        of_method().next()?;
+    /// Returns what followed a request.
+    fn find(&self, request: &IncomingRequest) -> Vec<RecordedNotification> {
+        if OPENING.contains(&request.method()) {
+            return Vec::new();
+        }
+        let mut found = std::mem::take(&mut *self.opening.lock());
+        if self.recorded.is_empty() || !BUILT_IN.contains(&request.method()) {
+            return found;
+        }
         let params = request.params().and_then(|params| serde_json::from_str(params.as_str()).ok());
         let params = identifying_params(params.as_ref());
-        let matching = |pattern| PatternBindings::default().compare(pattern, &params).is_ok();
-        of_method().find(|(_, pattern, _)| matching(pattern)).map(|(.., notifications)| notifications.clone())
+        let is_recorded = |followed: &&FollowedRequest| {
+            followed.method == request.method()
+                && PatternBindings::default().compare(&followed.params, &params).is_ok()
+        };
+        match self.recorded.iter().find(is_recorded) {
+            Some(followed) => found.extend(followed.notifications.iter().cloned()),
+            // A subscription of the other era. The publisher selects what it asked for.
+            None if SUBSCRIBING.contains(&request.method()) => {
+                let subscribing =
+                    |followed: &&FollowedRequest| SUBSCRIBING.contains(&followed.method.as_str());
+                let recorded = self.recorded.iter().filter(subscribing);
+                found.extend(recorded.flat_map(|followed| followed.notifications.iter().cloned()));
+            }
+            None => {}
+        }
+        found
     }
 }
 
 impl Layer for FollowUps {
     fn call(&self, request: IncomingRequest, next: Next) -> HandlerOutcome {
-        let Some(notifications) = self.find(&request) else { return next.call(request) };
+        let notifications = self.find(&request);
+        if notifications.is_empty() {
+            return next.call(request);
+        }
         let publisher = self.publisher.clone();
         let outcome = next.call(request);
         HandlerOutcome::later(async move {
