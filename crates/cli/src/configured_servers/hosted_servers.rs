@@ -14,7 +14,7 @@ use switchboard::host::{
 };
 use switchboard::protocol::Level;
 use switchboard::transport::Tap;
-use switchboard::{Host, Http, Stdio};
+use switchboard::Host;
 use switchboard_terminal::is_interactive;
 
 use crate::args::SessionOptions;
