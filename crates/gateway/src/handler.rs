@@ -77,11 +77,7 @@ impl Handler for GatewayHandler {
             return Err(view_removed());
         }
         let owner = self.state.exposed().find_resource(uri)?;
-        self.state.gateway.access.check_subscription(
-            &self.state.subject(caller),
-            (&owner.server, &owner.uri),
-            not_found(uri),
-        )?;
+        check_subscription(&self.state, (uri, &owner), caller)?;
         self.state.subscribable(uri).map(drop)
     }
 
@@ -94,8 +90,14 @@ impl Handler for GatewayHandler {
             let owner = state.exposed().find_resource(&exposed)?;
             let host = &state.gateway.host;
             let scope = state.gateway.sharing.scope(host, &cx, &owner.server).await?;
-            let resource = SubscribedResource { exposed, owner, scope };
-            state.subscriptions.open(host, &state.publisher, resource).await
+            let resource = SubscribedResource { exposed: exposed.clone(), owner, scope };
+            let grant = state.subscriptions.open(host, &state.publisher, resource).await?;
+            // Sessions outlive policies.
+            let (state, caller) = (Arc::downgrade(&state), cx.caller().cloned());
+            Ok(grant.with_check(move || {
+                let state = state.upgrade();
+                state.is_some_and(|state| may_receive(&state, &exposed, caller.as_ref()))
+            }))
         })
     }
 
@@ -117,6 +119,22 @@ impl Handler for GatewayHandler {
         });
         is_shown.then(|| schema.clone())
     }
+}
+
+/// Checks whether the policy lets a caller subscribe to a resource.
+fn check_subscription(
+    state: &ViewState,
+    (exposed, owner): (&str, &ResourceOwner),
+    caller: Option<&Caller>,
+) -> Result<(), RpcError> {
+    let target = (&*owner.server, owner.uri.as_str());
+    state.gateway.access.check_subscription(&state.subject(caller), target, not_found(exposed))
+}
+
+/// Returns whether a subscriber may receive an update now.
+fn may_receive(state: &ViewState, uri: &str, caller: Option<&Caller>) -> bool {
+    let owner = state.exposed().find_resource(uri);
+    owner.is_ok_and(|owner| check_subscription(state, (uri, &owner), caller).is_ok())
 }
 
 /// Runs a call, which counts as under way until it ends or is dropped.
