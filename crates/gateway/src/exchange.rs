@@ -8,7 +8,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use parking_lot::Mutex;
-use switchboard_host::Run;
+use switchboard_host::{Run, SessionKey};
 use switchboard_protocol::{InputRequest, LogMessage, ProgressParams, Raw, Revision, RpcError};
 use switchboard_session::client::HandlerError;
 use switchboard_session::link::BoxFuture;
@@ -35,6 +35,8 @@ pub(crate) type UpstreamCall = BoxFuture<'static, Result<UpstreamResult, RpcErro
 pub(crate) struct Exchange {
     /// By which a retry finds it while it is parked; empty if it cannot be parked.
     pub(crate) id: String,
+    /// What it was started for; a retry must be for the same.
+    pub(crate) purpose: Option<SessionKey>,
     pub(crate) server: Arc<str>,
     /// The run of the call; it knows the session.
     pub(crate) run: Run,
@@ -63,17 +65,18 @@ impl Exchange {
         notices: Arc<NoticeSink>,
     ) -> Self {
         let (id, outstanding, used_keys) = (String::new(), Vec::new(), HashSet::new());
-        Self { id, server, run, call, questions, outstanding, used_keys, notices }
+        Self { id, purpose: None, server, run, call, questions, outstanding, used_keys, notices }
     }
 
-    /// Gives it an id, so that it can be parked. The id is random and names the replica that holds the exchange.
+    /// Gives it an id, so that it can be parked for retries with this purpose. The id is random and names the replica that holds the exchange.
     ///
     /// # Errors
     /// When the system has no randomness to give.
-    pub(crate) fn with_id(mut self, replica: &str) -> Result<Self, RpcError> {
+    pub(crate) fn with_id(mut self, replica: &str, purpose: Option<SessionKey>) -> Result<Self, RpcError> {
         let mut bytes = [0; 16];
         getrandom::fill(&mut bytes).map_err(|error| RpcError::internal(error.to_string()))?;
         self.id = format!("{:032x}@{replica}", u128::from_le_bytes(bytes));
+        self.purpose = purpose;
         Ok(self)
     }
 
