@@ -171,6 +171,11 @@ impl NoticeSink {
         Instant::now() + silence
     }
 
+    /// Notes that the server does not go on with the call.
+    pub(crate) fn set_answered(&self) {
+        self.call.iter().for_each(ActiveCall::set_answered);
+    }
+
     /// Passes on a log message that may belong to any call on the server, if all of them are of one owner.
     pub(crate) fn shared_log(&self, message: LogMessage) {
         if self.call.as_ref().is_some_and(ActiveCall::takes_shared_log) {

@@ -221,6 +221,7 @@ fn start(
     let notices = Arc::new(NoticeSink::new(Some(active)));
     let run = Run::with_handler(handler);
     let options = call_options(cx, &request, interim, &notices);
+    let call_notices = Arc::clone(&notices);
     let (level, server) = (cx.log_level(), Arc::clone(&request.server));
     // Not the state itself: it owns the parked calls.
     let (host, run_there) = (state.host.clone(), run.clone());
@@ -252,6 +253,13 @@ fn start(
                 }
             }
         };
+        let goes_on = |error: &HostError| match error {
+            HostError::Call { error, .. } | HostError::Session { error, .. } => error.remote().is_none(),
+            _ => false,
+        };
+        if !sent.as_ref().is_err_and(goes_on) {
+            call_notices.set_answered();
+        }
         let raw = sent.map_err(from_host)?;
         Ok(UpstreamResult { raw, revision: info.revision, session: run.last_session() })
     });
