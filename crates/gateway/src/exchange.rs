@@ -8,7 +8,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use parking_lot::Mutex;
-use switchboard_host::{Run, SessionKey};
+use switchboard_host::Run;
 use switchboard_protocol::{InputRequest, LogMessage, ProgressParams, Raw, Revision, RpcError};
 use switchboard_session::client::HandlerError;
 use switchboard_session::link::BoxFuture;
@@ -18,6 +18,7 @@ use tokio::time::Instant;
 
 use crate::active_calls::ActiveCall;
 use crate::questions::Question;
+use crate::relay::RequestPurpose;
 
 /// The result of an upstream call.
 pub(crate) struct UpstreamResult {
@@ -36,7 +37,7 @@ pub(crate) struct Exchange {
     /// By which a retry finds it while it is parked; empty if it cannot be parked.
     pub(crate) id: String,
     /// What it was started for; a retry must be for the same.
-    pub(crate) purpose: Option<SessionKey>,
+    pub(crate) purpose: Option<RequestPurpose>,
     pub(crate) server: Arc<str>,
     /// The run of the call; it knows the session.
     pub(crate) run: Run,
@@ -72,7 +73,11 @@ impl Exchange {
     ///
     /// # Errors
     /// When the system has no randomness to give.
-    pub(crate) fn with_id(mut self, replica: &str, purpose: Option<SessionKey>) -> Result<Self, RpcError> {
+    pub(crate) fn with_id(
+        mut self,
+        replica: &str,
+        purpose: Option<RequestPurpose>,
+    ) -> Result<Self, RpcError> {
         let mut bytes = [0; 16];
         getrandom::fill(&mut bytes).map_err(|error| RpcError::internal(error.to_string()))?;
         self.id = format!("{:032x}@{replica}", u128::from_le_bytes(bytes));

@@ -121,7 +121,8 @@ impl ParkedCalls {
         }
         let mut calls = self.calls.lock();
         let is_meant = |call: &ParkedCall| {
-            call.principal.as_deref() == principal && call.exchange.purpose == Some(purpose)
+            call.principal.as_deref() == principal
+                && call.exchange.purpose.as_ref().is_some_and(|own| own.digest() == purpose)
         };
         if !calls.get(id).is_some_and(is_meant) {
             return Err(question_expired());
@@ -164,19 +165,29 @@ fn release<K: Eq + Hash + Borrow<Q>, Q: Eq + Hash + ?Sized>(counts: &mut HashMap
 mod tests {
     use std::time::Duration;
 
+    use switchboard_protocol::Raw;
+
     use super::*;
     use crate::exchange::NoticeSink;
     use crate::questions::QuestionHandler;
+    use crate::relay::{RequestPurpose, UpstreamRequest, UpstreamTarget};
 
     fn exchange() -> Exchange {
         let (_, questions) = QuestionHandler::new();
         let notices = Arc::new(NoticeSink::new(None));
         let (asker, call) = ((server(), switchboard_host::Run::new()), Box::pin(std::future::pending()));
-        Exchange::new(asker, call, questions, notices).with_id("here", Some(purpose())).unwrap()
+        Exchange::new(asker, call, questions, notices)
+            .with_id("here", Some(RequestPurpose::of(&request())))
+            .unwrap()
+    }
+
+    fn request() -> UpstreamRequest {
+        let target = UpstreamTarget::Tool { name: "ask".to_owned(), arguments: Raw::empty_object() };
+        UpstreamRequest::new(&server(), target, None)
     }
 
     fn purpose() -> SessionKey {
-        SessionKey::new(["call"])
+        RequestPurpose::of(&request()).digest()
     }
 
     fn server() -> Arc<str> {

@@ -69,13 +69,32 @@ impl UpstreamRequest {
     }
 }
 
-impl UpstreamRequest {
-    /// Returns a digest of what the request is for: its server and target. The name that a client knows may stand for another
-    /// target by the time it retries, and the rules of that one would be applied.
-    fn purpose(&self) -> SessionKey {
+/// What a request is for: its server and target. The name that a client knows may stand for another target by the time it
+/// retries, and the rules of that one would be applied.
+pub(crate) struct RequestPurpose {
+    server: Arc<str>,
+    target: PurposeTarget,
+}
+
+enum PurposeTarget {
+    Tool(String),
+    Method(&'static str, Raw),
+}
+
+impl RequestPurpose {
+    pub(crate) fn of(request: &UpstreamRequest) -> Self {
+        let target = match &request.target {
+            UpstreamTarget::Tool { name, .. } => PurposeTarget::Tool(name.clone()),
+            UpstreamTarget::Method { method, params } => PurposeTarget::Method(method, params.clone()),
+        };
+        Self { server: Arc::clone(&request.server), target }
+    }
+
+    /// Returns the digest by which a retry is compared. Most calls never need it.
+    pub(crate) fn digest(&self) -> SessionKey {
         match &self.target {
-            UpstreamTarget::Tool { name, .. } => SessionKey::new([&*self.server, "tools/call", name]),
-            UpstreamTarget::Method { method, params } => {
+            PurposeTarget::Tool(name) => SessionKey::new([&*self.server, "tools/call", name]),
+            PurposeTarget::Method(method, params) => {
                 let canonical = params.canonical().unwrap_or_else(|_| params.as_str().to_owned());
                 SessionKey::new([&*self.server, method, &canonical])
             }
@@ -105,7 +124,8 @@ pub(crate) async fn relay(
 ) -> Result<UpstreamResult, RpcError> {
     if let Some(id) = cx.finished_step::<String>(EXCHANGE_STEP) {
         let principal = cx.caller().map(Caller::principal);
-        let (exchange, permit) = state.parked.take((&id, request.purpose()), principal.as_deref())?;
+        let (exchange, permit) =
+            state.parked.take((&id, RequestPurpose::of(&request).digest()), principal.as_deref())?;
         return HeldExchange::new(state, cx, exchange, Some(permit)).result().await;
     }
     // A task is in the session in which it was created.
@@ -126,7 +146,7 @@ pub(crate) async fn relay(
         return Err(question_expired());
     }
     let related_task = request.related_task.clone();
-    let purpose = cx.replays_handler().then(|| request.purpose());
+    let purpose = cx.replays_handler().then(|| RequestPurpose::of(&request));
     let exchange = start(&state, &cx, request, (info, InterimPolicy::Answer));
     // Only a client that retries can find it again.
     let exchange = match purpose {
@@ -150,10 +170,10 @@ async fn relay_self_contained(
     request: UpstreamRequest,
     (info, mut answers): (Arc<SessionInfo>, Option<RelayedAnswers>),
 ) -> Result<UpstreamResult, RpcError> {
-    let purpose = request.purpose();
+    let purpose = RequestPurpose::of(&request);
     if let Some(answers) = &mut answers {
         answers.state = match answers.state.take() {
-            Some(bound) => unbind_state(purpose, &bound)?,
+            Some(bound) => unbind_state(purpose.digest(), &bound)?,
             None => None,
         };
     }
@@ -168,7 +188,7 @@ async fn relay_self_contained(
         questions.into_iter().map(|(key, question)| (key, relayed_question(question))).collect()
     });
     input.input_requests = questions;
-    input.request_state = Some(bind_state(purpose, input.request_state.as_deref()));
+    input.request_state = Some(bind_state(purpose.digest(), input.request_state.as_deref()));
     Err(cx.relay_questions(input).await.into())
 }
 

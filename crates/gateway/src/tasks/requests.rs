@@ -1,5 +1,6 @@
 //! Requests for tasks: state, result, input, cancellation, list.
 
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -90,7 +91,7 @@ async fn with_task<F: Future<Output = Reply>>(
         exposed: exposed.clone(),
     };
     let is_elsewhere = handle.is_elsewhere(&state.gateway.options.replica);
-    let call = async {
+    let call = pin!(async {
         if is_elsewhere {
             return Err(task_elsewhere());
         }
@@ -98,7 +99,7 @@ async fn with_task<F: Future<Output = Reply>>(
             return Err(unknown_task(&exposed));
         }
         run(request).await
-    };
+    });
     state.gateway.access.run(&cx, access, call).await
 }
 
