@@ -2,14 +2,22 @@
 //! they are all of one owner.
 //!
 //! Over a pipe a legacy server does not say which call a log message belongs to. It may hold data of its call, so it must not
-//! reach another principal.
+//! reach another principal. Work may go on after its call: that of a task, and for a while that of a call without an answer.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use parking_lot::Mutex;
 use switchboard_host::SessionKey;
 use switchboard_session::server::{Caller, RequestContext};
+use tokio::time::Instant;
+
+/// How long a server may go on with a call that was cancelled or timed out.
+const AFTERMATH: Duration = Duration::from_secs(60);
+/// Owners of such calls that are remembered for one session. When there are more, nobody gets its shared messages.
+const MAX_LINGERING: usize = 256;
 
 /// The calls in progress.
 #[derive(Default)]
@@ -23,6 +31,42 @@ struct ActiveState {
     next: u64,
     /// By session, in the order of their start.
     calls: HashMap<CallSession, BTreeMap<u64, CallOwner>>,
+    /// The owners of tasks.
+    tasks: HashMap<CallSession, BTreeMap<u64, CallOwner>>,
+    /// The owners of calls that ended without an answer, and how long they count.
+    lingering: HashMap<CallSession, Vec<(CallOwner, Instant)>>,
+}
+
+impl ActiveState {
+    fn linger(&mut self, session: &CallSession, owner: CallOwner) {
+        let now = Instant::now();
+        self.lingering.retain(|_, owners| {
+            owners.retain(|(_, until)| *until > now);
+            !owners.is_empty()
+        });
+        let owners = self.lingering.entry(session.clone()).or_default();
+        let owner = if owners.len() < MAX_LINGERING { owner } else { CallOwner::Unknown };
+        owners.retain(|(known, _)| *known != owner);
+        owners.push((owner, now + AFTERMATH));
+    }
+
+    /// Returns whether all work that may go on in a session is of this owner.
+    fn is_all_of(&self, session: &CallSession, own: &CallOwner) -> bool {
+        let now = Instant::now();
+        let running = [&self.calls, &self.tasks].into_iter().filter_map(|table| table.get(session));
+        let lingering = self.lingering.get(session).into_iter().flatten();
+        running.flat_map(BTreeMap::values).all(|owner| owner == own)
+            && lingering.filter(|(_, until)| *until > now).all(|(owner, _)| owner == own)
+    }
+}
+
+fn remove(table: &mut HashMap<CallSession, BTreeMap<u64, CallOwner>>, session: &CallSession, id: u64) {
+    if let Some(owners) = table.get_mut(session) {
+        owners.remove(&id);
+        if owners.is_empty() {
+            table.remove(session);
+        }
+    }
 }
 
 /// The session of a call: its server, and the key unless it is the main one.
@@ -57,7 +101,36 @@ impl ActiveCalls {
         state.next += 1;
         state.calls.entry(session.clone()).or_default().insert(id, owner);
         drop(state);
-        ActiveCall { calls: Arc::clone(self), session, id }
+        ActiveCall { calls: Arc::clone(self), session, id, is_answered: AtomicBool::new(false) }
+    }
+
+    /// Registers the work of a task until the guard is dropped.
+    pub(crate) fn register_task(self: &Arc<Self>, session: CallSession, owner: CallOwner) -> ActiveTask {
+        let mut state = self.state.lock();
+        let id = state.next;
+        state.next += 1;
+        state.tasks.entry(session.clone()).or_default().insert(id, owner);
+        drop(state);
+        ActiveTask { calls: Arc::clone(self), session, id }
+    }
+}
+
+/// A task in progress.
+pub(crate) struct ActiveTask {
+    calls: Arc<ActiveCalls>,
+    session: CallSession,
+    id: u64,
+}
+
+impl Drop for ActiveTask {
+    fn drop(&mut self) {
+        remove(&mut self.calls.state.lock().tasks, &self.session, self.id);
+    }
+}
+
+impl std::fmt::Debug for ActiveTask {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ActiveTask").field("id", &self.id).finish_non_exhaustive()
     }
 }
 
@@ -66,16 +139,21 @@ pub(crate) struct ActiveCall {
     calls: Arc<ActiveCalls>,
     session: CallSession,
     id: u64,
+    is_answered: AtomicBool,
 }
 
 impl ActiveCall {
+    /// Notes that the server has answered, or was never asked: it does not go on with the call.
+    pub(crate) fn set_answered(&self) {
+        self.is_answered.store(true, Ordering::Relaxed);
+    }
+
     /// Returns whether this call passes on a log message that may belong to any call in its session.
     pub(crate) fn takes_shared_log(&self) -> bool {
         let state = self.calls.state.lock();
         let Some(calls) = state.calls.get(&self.session) else { return false };
         let Some(own) = calls.get(&self.id) else { return false };
-        let is_of_one_owner = calls.values().all(|owner| owner == own);
-        is_of_one_owner
+        state.is_all_of(&self.session, own)
             && match own {
                 CallOwner::Session(_) => calls.first_key_value().is_some_and(|(first, _)| *first == self.id),
                 CallOwner::Principal(_) => true,
@@ -87,11 +165,10 @@ impl ActiveCall {
 impl Drop for ActiveCall {
     fn drop(&mut self) {
         let mut state = self.calls.state.lock();
-        if let Some(calls) = state.calls.get_mut(&self.session) {
-            calls.remove(&self.id);
-            if calls.is_empty() {
-                state.calls.remove(&self.session);
-            }
+        let owner = state.calls.get(&self.session).and_then(|calls| calls.get(&self.id)).cloned();
+        remove(&mut state.calls, &self.session, self.id);
+        if let Some(owner) = owner.filter(|_| !self.is_answered.load(Ordering::Relaxed)) {
+            state.linger(&self.session, owner);
         }
     }
 }
@@ -105,22 +182,59 @@ mod tests {
         let calls: Arc<ActiveCalls> = Arc::default();
         let server: CallSession = ("server".into(), None);
         let session = |name: &str| CallOwner::Session(name.to_owned());
-        let (one, two) =
-            (calls.register(server.clone(), session("a")), calls.register(server.clone(), session("a")));
+        let register = |session: &CallSession, owner| {
+            let call = calls.register(session.clone(), owner);
+            call.set_answered();
+            call
+        };
+        let (one, two) = (register(&server, session("a")), register(&server, session("a")));
         assert!(one.takes_shared_log() && !two.takes_shared_log());
-        let other = calls.register(("server".into(), Some(SessionKey::new(["other"]))), session("b"));
+        let other = register(&("server".into(), Some(SessionKey::new(["other"]))), session("b"));
         assert!(one.takes_shared_log() && other.takes_shared_log());
-        let stranger = calls.register(server.clone(), session("b"));
+        let stranger = register(&server, session("b"));
         assert!(!one.takes_shared_log() && !stranger.takes_shared_log());
         drop((stranger, one));
         assert!(two.takes_shared_log());
         drop((two, other));
-        let ada = || calls.register(server.clone(), CallOwner::Principal("ada".to_owned()));
+        let ada = || register(&server, CallOwner::Principal("ada".to_owned()));
         let (one, two) = (ada(), ada());
         assert!(one.takes_shared_log() && two.takes_shared_log(), "each request has its own messages");
-        let unknown = calls.register(server.clone(), CallOwner::Unknown);
+        let unknown = register(&server, CallOwner::Unknown);
         assert!(!one.takes_shared_log() && !unknown.takes_shared_log());
         drop((one, two, unknown));
         assert!(calls.state.lock().calls.is_empty());
+    }
+    #[tokio::test(start_paused = true)]
+    async fn work_that_goes_on_after_its_call_counts_for_its_owner() {
+        let calls: Arc<ActiveCalls> = Arc::default();
+        let server: CallSession = ("server".into(), None);
+        let call = |name: &str| calls.register(server.clone(), CallOwner::Principal(name.to_owned()));
+        // Cancelled: the server may not know yet.
+        drop(call("ada"));
+        let (ada, bob) = (call("ada"), call("bob"));
+        drop(ada);
+        assert!(!bob.takes_shared_log(), "it may be of a call of ada");
+        tokio::time::advance(AFTERMATH).await;
+        assert!(bob.takes_shared_log());
+        // A task goes on until it is over.
+        let task = calls.register_task(server.clone(), CallOwner::Principal("ada".to_owned()));
+        tokio::time::advance(AFTERMATH).await;
+        assert!(!bob.takes_shared_log());
+        let ada = call("ada");
+        drop(task);
+        ada.set_answered();
+        drop(ada);
+        assert!(bob.takes_shared_log());
+        // Whoever cancels as many others remembers none of them alone.
+        for number in 0..2 * MAX_LINGERING {
+            drop(call(&number.to_string()));
+        }
+        assert_eq!(calls.state.lock().lingering[&server].len(), MAX_LINGERING + 1);
+        assert!(!bob.takes_shared_log());
+        tokio::time::advance(AFTERMATH).await;
+        assert!(bob.takes_shared_log());
+        drop(bob);
+        let state = calls.state.lock();
+        assert!(state.calls.is_empty() && state.tasks.is_empty() && state.lingering.len() == 1);
     }
 }

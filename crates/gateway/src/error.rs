@@ -11,7 +11,7 @@ pub(crate) fn from_host(error: HostError) -> RpcError {
     let text = client_text(&error);
     match error {
         HostError::Call { error, server, .. } | HostError::Session { error, server } => match *error {
-            CallError::Remote(error) => error,
+            CallError::Remote(error) => relayed_error(&server, error),
             CallError::TimedOut { .. } => with_reason(ErrorCode::INTERNAL_ERROR, "upstream_timeout", text),
             _ => {
                 let hint =
@@ -49,6 +49,30 @@ pub(crate) fn from_host(error: HostError) -> RpcError {
     }
 }
 
+/// Returns an error that a server answered with. One that is about the hop to the server says nothing about the hop to the
+/// client: a client that took it for its own would speak another revision, or ask its user for the scopes that the server
+/// names.
+fn relayed_error(server: &str, error: RpcError) -> RpcError {
+    let message = &error.message;
+    if error.missing_scopes().is_some() {
+        let text = format!(
+            "{server:?} refused the credential of the gateway: {message}\nAsk the operator of the gateway for a login with \
+             further scopes."
+        );
+        return with_reason(ErrorCode::INTERNAL_ERROR, "upstream_needs_scope", text);
+    }
+    match error.code {
+        ErrorCode::HEADER_MISMATCH | ErrorCode::UNSUPPORTED_PROTOCOL_VERSION | ErrorCode::PARSE_ERROR => {
+            let text = format!(
+                "{server:?} did not accept the request of the gateway: {message}\nNothing was done; report it to the operator \
+                 of the gateway."
+            );
+            with_reason(ErrorCode::INTERNAL_ERROR, "upstream_protocol_error", text)
+        }
+        _ => error,
+    }
+}
+
 /// Returns the text of an error without what only the operator may read: stderr output, and the names of all servers.
 fn client_text(error: &HostError) -> String {
     let without_output = |exit: &ServerExit| ServerExit::new(exit.code, exit.signal, "").to_string();
@@ -72,6 +96,13 @@ fn client_text(error: &HostError) -> String {
         HostError::NotConnected { server, .. } => format!("{server:?} is not connected"),
         _ => error.to_string(),
     }
+}
+
+/// The error for a request whose server was removed a moment ago.
+pub(crate) fn server_removed(server: &str) -> RpcError {
+    let text =
+        format!("the server {server:?} was removed\nNothing was sent; list again what is offered now.");
+    with_reason(ErrorCode::INTERNAL_ERROR, "upstream_removed", text)
 }
 
 /// The error for a tool that is not exposed.

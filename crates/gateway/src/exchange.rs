@@ -18,6 +18,7 @@ use tokio::time::Instant;
 
 use crate::active_calls::ActiveCall;
 use crate::questions::Question;
+use crate::relay::RequestPurpose;
 
 /// The result of an upstream call.
 pub(crate) struct UpstreamResult {
@@ -35,6 +36,8 @@ pub(crate) type UpstreamCall = BoxFuture<'static, Result<UpstreamResult, RpcErro
 pub(crate) struct Exchange {
     /// By which a retry finds it while it is parked; empty if it cannot be parked.
     pub(crate) id: String,
+    /// What it was started for; a retry must be for the same.
+    pub(crate) purpose: Option<RequestPurpose>,
     pub(crate) server: Arc<str>,
     /// The name of the tool, or the method; empty if it is not known.
     pub(crate) target: String,
@@ -66,7 +69,7 @@ impl Exchange {
     ) -> Self {
         let (id, outstanding, used_keys) = (String::new(), Vec::new(), HashSet::new());
         let target = String::new();
-        Self { id, server, target, run, call, questions, outstanding, used_keys, notices }
+        Self { id, purpose: None, server, target, run, call, questions, outstanding, used_keys, notices }
     }
 
     /// Names what is called.
@@ -75,14 +78,19 @@ impl Exchange {
         self
     }
 
-    /// Gives it an id, so that it can be parked. The id is random and names the replica that holds the exchange.
+    /// Gives it an id, so that it can be parked for retries with this purpose. The id is random and names the replica that holds the exchange.
     ///
     /// # Errors
     /// When the system has no randomness to give.
-    pub(crate) fn with_id(mut self, replica: &str) -> Result<Self, RpcError> {
+    pub(crate) fn with_id(
+        mut self,
+        replica: &str,
+        purpose: Option<RequestPurpose>,
+    ) -> Result<Self, RpcError> {
         let mut bytes = [0; 16];
         getrandom::fill(&mut bytes).map_err(|error| RpcError::internal(error.to_string()))?;
         self.id = format!("{:032x}@{replica}", u128::from_le_bytes(bytes));
+        self.purpose = purpose;
         Ok(self)
     }
 
@@ -175,6 +183,11 @@ impl NoticeSink {
             client.progress(progress, None, Some("the server is still working"));
         }
         Instant::now() + silence
+    }
+
+    /// Notes that the server does not go on with the call.
+    pub(crate) fn set_answered(&self) {
+        self.call.iter().for_each(ActiveCall::set_answered);
     }
 
     /// Passes on a log message that may belong to any call on the server, if all of them are of one owner.

@@ -1,5 +1,6 @@
 //! The handler of a view: lists from the exposed catalog, everything else to the server that owns it.
 
+use std::pin::pin;
 use std::sync::Arc;
 
 use switchboard_protocol::{
@@ -24,7 +25,7 @@ use crate::results::shorten;
 use crate::subscriptions::SubscribedResource;
 use crate::tasks;
 use crate::view::{LargeResults, READ_RESULT};
-use crate::view_state::ViewState;
+use crate::view_state::{RunningCall, ViewState};
 
 /// The handler of one view of a gateway.
 pub(crate) struct GatewayHandler {
@@ -47,10 +48,18 @@ impl Handler for GatewayHandler {
             ServerRequest::ListPrompts(params) => list(state, cx, params, Exposed::prompt_page),
             ServerRequest::ListResources(params) => list(state, cx, params, Exposed::resource_page),
             ServerRequest::ListResourceTemplates(params) => list(state, cx, params, Exposed::template_page),
-            ServerRequest::CallTool(params) => run(&self.state, call_tool(state, cx, params)),
-            ServerRequest::GetPrompt(params) => run(&self.state, get_prompt(state, cx, params)),
-            ServerRequest::ReadResource(params) => run(&self.state, read_resource(state, cx, params)),
-            ServerRequest::Complete(params) => run(&self.state, complete(state, cx, params)),
+            ServerRequest::CallTool(params) => {
+                HandlerOutcome::later(call_tool(self.state.begin_call(), cx, params))
+            }
+            ServerRequest::GetPrompt(params) => {
+                HandlerOutcome::later(get_prompt(self.state.begin_call(), cx, params))
+            }
+            ServerRequest::ReadResource(params) => {
+                HandlerOutcome::later(read_resource(self.state.begin_call(), cx, params))
+            }
+            ServerRequest::Complete(params) => {
+                HandlerOutcome::later(complete(self.state.begin_call(), cx, params))
+            }
             task @ (ServerRequest::GetTask(_)
             | ServerRequest::TaskResult(_)
             | ServerRequest::CancelTask(_)
@@ -77,11 +86,7 @@ impl Handler for GatewayHandler {
             return Err(view_removed());
         }
         let owner = self.state.exposed().find_resource(uri)?;
-        self.state.gateway.access.check_subscription(
-            &self.state.subject(caller),
-            (&owner.server, &owner.uri),
-            not_found(uri),
-        )?;
+        check_subscription(&self.state, (uri, &owner), caller)?;
         self.state.subscribable(uri).map(drop)
     }
 
@@ -94,8 +99,14 @@ impl Handler for GatewayHandler {
             let owner = state.exposed().find_resource(&exposed)?;
             let host = &state.gateway.host;
             let scope = state.gateway.sharing.scope(host, &cx, &owner.server).await?;
-            let resource = SubscribedResource { exposed, owner, scope };
-            state.subscriptions.open(host, &state.publisher, resource).await
+            let resource = SubscribedResource { exposed: exposed.clone(), owner, scope };
+            let grant = state.subscriptions.open(host, &state.publisher, resource).await?;
+            // Sessions outlive policies.
+            let (state, caller) = (Arc::downgrade(&state), cx.caller().cloned());
+            Ok(grant.with_check(move || {
+                let state = state.upgrade();
+                state.is_some_and(|state| may_receive(&state, &exposed, caller.as_ref()))
+            }))
         })
     }
 
@@ -119,13 +130,20 @@ impl Handler for GatewayHandler {
     }
 }
 
-/// Runs a call, which counts as under way until it ends or is dropped.
-fn run(state: &Arc<ViewState>, call: impl Future<Output = Reply> + Send + 'static) -> HandlerOutcome {
-    let running = state.begin_call();
-    HandlerOutcome::later(async move {
-        let _running = running;
-        call.await
-    })
+/// Checks whether the policy lets a caller subscribe to a resource.
+fn check_subscription(
+    state: &ViewState,
+    (exposed, owner): (&str, &ResourceOwner),
+    caller: Option<&Caller>,
+) -> Result<(), RpcError> {
+    let target = (&*owner.server, owner.uri.as_str());
+    state.gateway.access.check_subscription(&state.subject(caller), target, not_found(exposed))
+}
+
+/// Returns whether a subscriber may receive an update now.
+fn may_receive(state: &ViewState, uri: &str, caller: Option<&Caller>) -> bool {
+    let owner = state.exposed().find_resource(uri);
+    owner.is_ok_and(|owner| check_subscription(state, (uri, &owner), caller).is_ok())
 }
 
 /// Answers a list from memory; the first ones wait for servers that are starting.
@@ -200,12 +218,13 @@ struct ResolvedTool {
     task_support: Option<TaskSupport>,
 }
 
-async fn call_tool(state: Arc<ViewState>, cx: RequestContext, params: CallToolParams) -> Reply {
+async fn call_tool(running: RunningCall, cx: RequestContext, params: CallToolParams) -> Reply {
+    let state = running.state();
     let CallToolParams { name, arguments, meta, task, .. } = params;
     if name == READ_RESULT && state.rules().keeps_results() {
-        return read_kept_result(state, cx, arguments).await;
+        return read_kept_result(Arc::clone(state), cx, arguments).await;
     }
-    let found = resolve(&state, &cx, ("tools/call", &name), |exposed| {
+    let found = resolve(state, &cx, ("tools/call", &name), |exposed| {
         let exposed_tool = exposed.tool(&name).ok_or_else(|| unknown_tool(&name))?;
         let trusted = state.gateway.access.trusts_annotations(&exposed_tool.server);
         let sent = arguments.clone().unwrap_or_else(Raw::empty_object);
@@ -247,19 +266,19 @@ async fn call_tool(state: Arc<ViewState>, cx: RequestContext, params: CallToolPa
         meta: meta.as_ref(),
         unknown: unknown_tool(&name),
     };
-    let call = async {
+    let call = pin!(async {
         if let Some(error) = refused {
             return Err(error);
         }
         let target = UpstreamTarget::Tool { name: tool.clone(), arguments: arguments.clone() };
         let request = UpstreamRequest::new(&server, target, meta::relayed(meta.clone()));
-        let plan = tasks::plan(&state, &cx, (&server, task_support), task).await?;
+        let plan = tasks::plan(state, &cx, (&server, task_support), task).await?;
         let request = UpstreamRequest { task: plan.task.clone(), offer: plan.offer, ..request };
         let result = relay(Arc::clone(&state.gateway), cx.clone(), request).await?;
-        if let Some(created) = tasks::created(&state, &cx, (&server, &tool), &plan, &result)? {
+        if let Some(created) = tasks::created(state, &cx, (&server, &tool), &plan, &result)? {
             return Ok(created);
         }
-        let keep = |text| keep_result(&state, &cx, (&server, &tool, &arguments), text);
+        let keep = |text| keep_result(state, &cx, (&server, &tool, &arguments), text);
         let shortened = large_results.and_then(|large| shorten(&result.raw, large, has_output_schema, keep));
         match shortened {
             Some(mut shortened) => {
@@ -268,13 +287,14 @@ async fn call_tool(state: Arc<ViewState>, cx: RequestContext, params: CallToolPa
             }
             None => pass_on::<CallToolResult>(&cx, result),
         }
-    };
+    });
     state.gateway.access.run(&cx, access, call).await
 }
 
-async fn get_prompt(state: Arc<ViewState>, cx: RequestContext, params: GetPromptParams) -> Reply {
+async fn get_prompt(running: RunningCall, cx: RequestContext, params: GetPromptParams) -> Reply {
+    let state = running.state();
     let GetPromptParams { name, arguments, meta, .. } = params;
-    let (server, prompt) = resolve(&state, &cx, ("prompts/get", &name), |exposed| {
+    let (server, prompt) = resolve(state, &cx, ("prompts/get", &name), |exposed| {
         let prompt = exposed.prompts.get(&name).ok_or_else(|| unknown_prompt(&name))?;
         Ok((Arc::clone(&prompt.server), prompt.name.clone()))
     })
@@ -288,21 +308,22 @@ async fn get_prompt(state: Arc<ViewState>, cx: RequestContext, params: GetPrompt
         meta: meta.as_ref(),
         unknown: unknown_prompt(&name),
     };
-    let call = async {
+    let call = pin!(async {
         let mut params = GetPromptParams::new(prompt.clone());
         params.arguments = arguments;
         let target = UpstreamTarget::Method { method: "prompts/get", params: encode(&params)? };
         let request = UpstreamRequest::new(&server, target, meta::relayed(meta.clone()));
         let result = relay(Arc::clone(&state.gateway), cx.clone(), request).await?;
         pass_on::<GetPromptResult>(&cx, result)
-    };
+    });
     state.gateway.access.run(&cx, access, call).await
 }
 
-async fn read_resource(state: Arc<ViewState>, cx: RequestContext, params: ReadResourceParams) -> Reply {
+async fn read_resource(running: RunningCall, cx: RequestContext, params: ReadResourceParams) -> Reply {
+    let state = running.state();
     let ReadResourceParams { uri: exposed_uri, meta, .. } = params;
     let found =
-        resolve(&state, &cx, ("resources/read", &exposed_uri), |exposed| exposed.find_resource(&exposed_uri));
+        resolve(state, &cx, ("resources/read", &exposed_uri), |exposed| exposed.find_resource(&exposed_uri));
     let owner = found.await?;
     let access = AccessRequest {
         subject: state.subject(cx.caller()),
@@ -312,13 +333,13 @@ async fn read_resource(state: Arc<ViewState>, cx: RequestContext, params: ReadRe
         meta: meta.as_ref(),
         unknown: not_found(&exposed_uri),
     };
-    let call = async {
+    let call = pin!(async {
         let params = encode(&ReadResourceParams::new(owner.uri.as_str()))?;
         let target = UpstreamTarget::Method { method: "resources/read", params };
         let request = UpstreamRequest::new(&owner.server, target, meta::relayed(meta.clone()));
         let UpstreamResult { raw, .. } = relay(Arc::clone(&state.gateway), cx.clone(), request).await?;
         read_result(&raw, &owner, &exposed_uri)
-    };
+    });
     state.gateway.access.run(&cx, access, call).await
 }
 
@@ -375,9 +396,10 @@ async fn find_completed(
     }
 }
 
-async fn complete(state: Arc<ViewState>, cx: RequestContext, mut params: CompleteParams) -> Reply {
+async fn complete(running: RunningCall, cx: RequestContext, mut params: CompleteParams) -> Reply {
+    let state = running.state();
     let CompletionOwner { server, kind, name, reference, unknown } =
-        find_completed(&state, &cx, &params.reference).await?;
+        find_completed(state, &cx, &params.reference).await?;
     params.reference = reference;
     let meta = params.meta.take();
     let access = AccessRequest {
@@ -388,7 +410,7 @@ async fn complete(state: Arc<ViewState>, cx: RequestContext, mut params: Complet
         meta: meta.as_ref(),
         unknown,
     };
-    let call = async {
+    let call = pin!(async {
         let target = UpstreamTarget::Method { method: "completion/complete", params: encode(&params)? };
         let request = UpstreamRequest::new(&server, target, meta::relayed(meta.clone()));
         match relay(Arc::clone(&state.gateway), cx.clone(), request).await {
@@ -398,7 +420,7 @@ async fn complete(state: Arc<ViewState>, cx: RequestContext, mut params: Complet
             }
             result => pass_on::<CompleteResult>(&cx, result?),
         }
-    };
+    });
     state.gateway.access.run(&cx, access, call).await
 }
 

@@ -10,6 +10,8 @@ use parking_lot::Mutex;
 use tokio::task::AbortHandle;
 use tokio::time::Instant;
 
+use crate::active_calls::ActiveTask;
+
 /// Tasks in all.
 const MAX_TASKS: usize = 10_000;
 /// Tasks of one owner.
@@ -32,6 +34,8 @@ pub(crate) struct OwnedTask {
     pub(crate) expires: Instant,
     /// Until the task is over.
     pub(crate) kept: Option<KeptSession>,
+    /// Until the task is over: its messages are of its owner.
+    pub(crate) active: Option<Arc<ActiveTask>>,
 }
 
 /// Keeps a session from being stopped as idle, until the last clone is dropped.
@@ -128,7 +132,7 @@ impl OwnedTasks {
     pub(crate) fn finished(&self, exposed: &str) {
         let mut state = self.state.lock();
         let meant = state.tasks.values_mut().filter(|task| &*task.exposed == exposed);
-        meant.for_each(|task| task.kept = None);
+        meant.for_each(|task| (task.kept, task.active) = (None, None));
     }
 
     /// Forgets a task that its server no longer knows.
@@ -173,6 +177,7 @@ mod tests {
             view: None,
             expires: Instant::now() + Duration::from_secs(5),
             kept: None,
+            active: None,
         }
     }
 

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use parking_lot::Mutex;
+use switchboard_host::SessionKey;
 use switchboard_protocol::RpcError;
 use tokio::task::AbortHandle;
 
@@ -129,17 +130,21 @@ impl ParkedCalls {
     /// Takes a parked call to continue it.
     ///
     /// # Errors
-    /// When no call with this id is parked for this principal, or another replica has it.
+    /// When no call with this id and purpose is parked for this principal, or another replica has it.
     pub(crate) fn take(
         &self,
-        id: &str,
+        (id, purpose): (&str, SessionKey),
         principal: Option<&str>,
     ) -> Result<(Exchange, ParkedPermit), RpcError> {
         if id.split_once('@').is_some_and(|(_, replica)| replica != &*self.replica) {
             return Err(question_elsewhere());
         }
         let mut calls = self.calls.lock();
-        if calls.get(id).is_none_or(|call| call.principal.as_deref() != principal) {
+        let is_meant = |call: &ParkedCall| {
+            call.principal.as_deref() == principal
+                && call.exchange.purpose.as_ref().is_some_and(|own| own.digest() == purpose)
+        };
+        if !calls.get(id).is_some_and(is_meant) {
             return Err(question_expired());
         }
         let ParkedCall { exchange, permit, expiry, .. } = calls.remove(id).ok_or_else(question_expired)?;
@@ -180,15 +185,29 @@ fn release<K: Eq + Hash + Borrow<Q>, Q: Eq + Hash + ?Sized>(counts: &mut HashMap
 mod tests {
     use std::time::Duration;
 
+    use switchboard_protocol::Raw;
+
     use super::*;
     use crate::exchange::NoticeSink;
     use crate::questions::QuestionHandler;
+    use crate::relay::{RequestPurpose, UpstreamRequest, UpstreamTarget};
 
     fn exchange() -> Exchange {
         let (_, questions) = QuestionHandler::new();
         let notices = Arc::new(NoticeSink::new(None));
         let (asker, call) = ((server(), switchboard_host::Run::new()), Box::pin(std::future::pending()));
-        Exchange::new(asker, call, questions, notices).with_id("here").unwrap()
+        Exchange::new(asker, call, questions, notices)
+            .with_id("here", Some(RequestPurpose::of(&request())))
+            .unwrap()
+    }
+
+    fn request() -> UpstreamRequest {
+        let target = UpstreamTarget::Tool { name: "ask".to_owned(), arguments: Raw::empty_object() };
+        UpstreamRequest::new(&server(), target, None)
+    }
+
+    fn purpose() -> SessionKey {
+        RequestPurpose::of(&request()).digest()
     }
 
     fn server() -> Arc<str> {
@@ -212,13 +231,15 @@ mod tests {
         let call = exchange();
         let id = call.id.clone();
         parked.park(call, parked.reserve(Some("ada"), &server()).unwrap());
-        assert!(parked.take(&id, None).is_err());
-        assert!(parked.take(&id, Some("bob")).is_err());
-        assert!(parked.take("0", Some("ada")).is_err());
-        let elsewhere = parked.take(&id.replace("@here", "@there"), Some("ada")).err().unwrap();
+        let take = |id: &str, principal| parked.take((id, purpose()), principal);
+        assert!(take(&id, None).is_err());
+        assert!(take(&id, Some("bob")).is_err());
+        assert!(take("0", Some("ada")).is_err());
+        assert!(parked.take((&id, SessionKey::new(["another call"])), Some("ada")).is_err());
+        let elsewhere = take(&id.replace("@here", "@there"), Some("ada")).err().unwrap();
         assert!(elsewhere.message.contains("another replica"), "{}", elsewhere.message);
-        assert!(parked.take(&id, Some("ada")).is_ok());
-        assert!(parked.take(&id, Some("ada")).is_err());
+        assert!(take(&id, Some("ada")).is_ok());
+        assert!(take(&id, Some("ada")).is_err());
         assert_eq!(parked.reserved.lock().total, 0);
     }
 

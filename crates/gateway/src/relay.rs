@@ -8,7 +8,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use switchboard_host::{Host, HostError, Run, SessionLease, SessionScope};
+use switchboard_host::{Host, HostError, Run, SessionKey, SessionLease, SessionScope};
 use switchboard_protocol::{FromRaw, InputRequired, Meta, Raw, ResultType, RpcError, TaskParams};
 use switchboard_session::client::CallOptions;
 use switchboard_session::server::{Caller, RelayedAnswers, RequestContext};
@@ -69,6 +69,39 @@ impl UpstreamRequest {
     }
 }
 
+/// What a request is for: its server and target. The name that a client knows may stand for another target by the time it
+/// retries, and the rules of that one would be applied.
+pub(crate) struct RequestPurpose {
+    server: Arc<str>,
+    target: PurposeTarget,
+}
+
+enum PurposeTarget {
+    Tool(String),
+    Method(&'static str, Raw),
+}
+
+impl RequestPurpose {
+    pub(crate) fn of(request: &UpstreamRequest) -> Self {
+        let target = match &request.target {
+            UpstreamTarget::Tool { name, .. } => PurposeTarget::Tool(name.clone()),
+            UpstreamTarget::Method { method, params } => PurposeTarget::Method(method, params.clone()),
+        };
+        Self { server: Arc::clone(&request.server), target }
+    }
+
+    /// Returns the digest by which a retry is compared. Most calls never need it.
+    pub(crate) fn digest(&self) -> SessionKey {
+        match &self.target {
+            PurposeTarget::Tool(name) => SessionKey::new([&*self.server, "tools/call", name]),
+            PurposeTarget::Method(method, params) => {
+                let canonical = params.canonical().unwrap_or_else(|_| params.as_str().to_owned());
+                SessionKey::new([&*self.server, method, &canonical])
+            }
+        }
+    }
+}
+
 /// How results that are not final are handled.
 enum InterimPolicy {
     /// Questions are answered by the client, as the gateway asks it.
@@ -91,7 +124,8 @@ pub(crate) async fn relay(
 ) -> Result<UpstreamResult, RpcError> {
     if let Some(id) = cx.finished_step::<String>(EXCHANGE_STEP) {
         let principal = cx.caller().map(Caller::principal);
-        let (exchange, permit) = state.parked.take(&id, principal.as_deref())?;
+        let (exchange, permit) =
+            state.parked.take((&id, RequestPurpose::of(&request).digest()), principal.as_deref())?;
         return HeldExchange::new(state, cx, exchange, Some(permit)).result().await;
     }
     // A task is in the session in which it was created.
@@ -112,18 +146,19 @@ pub(crate) async fn relay(
         return Err(question_expired());
     }
     let related_task = request.related_task.clone();
+    let purpose = cx.replays_handler().then(|| RequestPurpose::of(&request));
     let exchange = start(&state, &cx, request, (info, InterimPolicy::Answer));
     // Only a client that retries can find it again.
-    let exchange = match cx.replays_handler() {
-        true => {
-            let exchange = exchange.with_id(&state.options.replica)?;
+    let exchange = match purpose {
+        Some(purpose) => {
+            let exchange = exchange.with_id(&state.options.replica, Some(purpose))?;
             let id = exchange.id.clone();
             cx.step(EXCHANGE_STEP, || async { Ok::<String, RpcError>(id) })
                 .await
                 .map_err(RpcError::from)??;
             exchange
         }
-        false => exchange,
+        None => exchange,
     };
     HeldExchange::new(state, cx, exchange, None).with_related_task(related_task).result().await
 }
@@ -133,8 +168,15 @@ async fn relay_self_contained(
     state: Arc<GatewayState>,
     cx: RequestContext,
     request: UpstreamRequest,
-    (info, answers): (Arc<SessionInfo>, Option<RelayedAnswers>),
+    (info, mut answers): (Arc<SessionInfo>, Option<RelayedAnswers>),
 ) -> Result<UpstreamResult, RpcError> {
+    let purpose = RequestPurpose::of(&request);
+    if let Some(answers) = &mut answers {
+        answers.state = match answers.state.take() {
+            Some(bound) => unbind_state(purpose.digest(), &bound)?,
+            None => None,
+        };
+    }
     let exchange = start(&state, &cx, request, (info, InterimPolicy::Return(answers)));
     let result = HeldExchange::new(state, cx.clone(), exchange, None).result().await?;
     if ResultType::of(&result.raw) != ResultType::InputRequired {
@@ -146,7 +188,25 @@ async fn relay_self_contained(
         questions.into_iter().map(|(key, question)| (key, relayed_question(question))).collect()
     });
     input.input_requests = questions;
+    input.request_state = Some(bind_state(purpose.digest(), input.request_state.as_deref()));
     Err(cx.relay_questions(input).await.into())
+}
+
+/// Binds the state of a server to what its request is for: no other server gets it.
+fn bind_state(purpose: SessionKey, state: Option<&str>) -> String {
+    match state {
+        Some(state) => format!("{purpose}={state}"),
+        None => purpose.to_string(),
+    }
+}
+
+/// Returns the state of a server.
+///
+/// # Errors
+/// When it was bound to another purpose.
+fn unbind_state(purpose: SessionKey, bound: &str) -> Result<Option<String>, RpcError> {
+    let rest = bound.strip_prefix(&purpose.to_string()).ok_or_else(question_expired)?;
+    Ok(rest.strip_prefix('=').map(str::to_owned))
 }
 
 /// Returns what was negotiated with a server; starts it if it sleeps.
@@ -181,6 +241,7 @@ fn start(
     let notices = Arc::new(NoticeSink::new(Some(active)));
     let run = Run::with_handler(handler);
     let options = call_options(cx, &request, interim, &notices);
+    let call_notices = Arc::clone(&notices);
     let (level, server) = (cx.log_level(), Arc::clone(&request.server));
     let target = match &request.target {
         UpstreamTarget::Tool { name, .. } => name.clone(),
@@ -216,6 +277,13 @@ fn start(
                 }
             }
         };
+        let goes_on = |error: &HostError| match error {
+            HostError::Call { error, .. } | HostError::Session { error, .. } => error.remote().is_none(),
+            _ => false,
+        };
+        if !sent.as_ref().is_err_and(goes_on) {
+            call_notices.set_answered();
+        }
         let raw = sent.map_err(from_host)?;
         Ok(UpstreamResult { raw, revision: info.revision, session: run.last_session() })
     });

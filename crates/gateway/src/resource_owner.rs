@@ -27,8 +27,16 @@ pub(crate) struct OwnerTable {
     listed: BTreeMap<String, ResourceOwner>,
     /// By exposed text.
     template_texts: BTreeMap<String, ResourceOwner>,
-    templates: Vec<(UriTemplate, Arc<str>)>,
+    templates: Vec<OwnedTemplate>,
     servers: Vec<Arc<str>>,
+}
+
+#[derive(Debug)]
+struct OwnedTemplate {
+    template: UriTemplate,
+    server: Arc<str>,
+    /// Several servers have a template of this text: its expansions name their server.
+    is_clashing: bool,
 }
 
 impl OwnerTable {
@@ -43,10 +51,9 @@ impl OwnerTable {
 
     /// Adds a template under its exposed text. One that cannot be parsed has no expansions.
     pub(crate) fn add_template(&mut self, exposed: &str, owner: ResourceOwner) {
-        if exposed == owner.uri
-            && let Some(template) = UriTemplate::parse(&owner.uri)
-        {
-            self.templates.push((template, Arc::clone(&owner.server)));
+        if let Some(template) = UriTemplate::parse(&owner.uri) {
+            let (server, is_clashing) = (Arc::clone(&owner.server), exposed != owner.uri);
+            self.templates.push(OwnedTemplate { template, server, is_clashing });
         }
         self.template_texts.insert(exposed.to_owned(), owner);
     }
@@ -62,11 +69,12 @@ impl OwnerTable {
         if let Some(owner) = self.of_rewritten(uri) {
             return Ok(owner);
         }
-        let matching = self.templates.iter().filter(|(template, _)| template.matches(uri));
-        let most = matching.clone().map(|(template, _)| template.literal_len()).max();
-        let mut best = matching.filter(|(template, _)| Some(template.literal_len()) == most);
-        let Some((_, server)) = best.next() else { return Err(not_found(uri)) };
-        if best.any(|(_, other)| other != server) {
+        let own = self.templates.iter().filter(|owned| !owned.is_clashing);
+        let matching: Vec<&OwnedTemplate> = own.filter(|owned| owned.template.matches(uri)).collect();
+        let most = matching.iter().map(|owned| owned.template.literal_len()).max();
+        let mut best = matching.into_iter().filter(|owned| Some(owned.template.literal_len()) == most);
+        let Some(OwnedTemplate { server, .. }) = best.next() else { return Err(not_found(uri)) };
+        if best.any(|other| other.server != *server) {
             let data = serde_json::json!({ "uri": uri, "reason": "ambiguous_owner" });
             let message = format!(
                 "several servers have a template for {uri}: read {CLASH_SCHEME}SERVER/{uri} to name one of them"
@@ -90,11 +98,15 @@ impl OwnerTable {
         listed.chain(self.template_texts.values().map(|owner| (owner, true)))
     }
 
-    /// Reads a URI that was rewritten.
+    /// Reads a URI that names its server, if that server has it.
     fn of_rewritten(&self, uri: &str) -> Option<ResourceOwner> {
         let (server, uri) = uri.strip_prefix(CLASH_SCHEME)?.split_once('/')?;
         let server = self.servers.iter().find(|known| host_part(known) == server)?;
-        Some(ResourceOwner { server: Arc::clone(server), uri: uri.to_owned() })
+        let is_listed = self.listed.get(uri).is_some_and(|owner| owner.server == *server);
+        let has_template =
+            || self.templates.iter().any(|owned| owned.server == *server && owned.template.matches(uri));
+        (is_listed || has_template())
+            .then(|| ResourceOwner { server: Arc::clone(server), uri: uri.to_owned() })
     }
 }
 
@@ -164,8 +176,31 @@ mod tests {
 
     #[test]
     fn a_rewritten_uri_is_read_back_whatever_the_server_is_called() {
-        let table = table(&[], &[]);
+        let table = table(&[("a b", "file:///x?y#z")], &[]);
         let owner = table.find(&rewritten("a b", "file:///x?y#z")).unwrap();
         assert_eq!((&*owner.server, owner.uri.as_str()), ("a b", "file:///x?y#z"));
+    }
+
+    #[test]
+    fn a_uri_that_names_its_server_is_refused_unless_that_server_has_it() {
+        let mut table = table(&[("one", "note://7")], &[("two", "note://{id}")]);
+        for (exposed, server) in [("gateway://one/page://{id}", "one"), ("gateway://two/page://{id}", "two")]
+        {
+            table.add_template(
+                exposed,
+                ResourceOwner { server: server.into(), uri: "page://{id}".to_owned() },
+            );
+        }
+        for (server, uri) in
+            [("one", "note://7"), ("two", "note://7"), ("one", "page://7"), ("two", "page://7")]
+        {
+            let owner = table.find(&rewritten(server, uri)).unwrap();
+            assert_eq!((&*owner.server, owner.uri.as_str()), (server, uri));
+        }
+        assert!(table.find("page://7").is_err(), "it belongs to neither");
+        for (server, uri) in [("one", "note://8"), ("one", "file:///etc/passwd"), ("a b", "note://7")] {
+            let error = table.find(&rewritten(server, uri)).unwrap_err();
+            assert_eq!(error.code, ErrorCode::RESOURCE_NOT_FOUND, "{server} {uri}");
+        }
     }
 }

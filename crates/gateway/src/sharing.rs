@@ -12,6 +12,8 @@ use switchboard_host::{Host, SessionKey, SessionScope};
 use switchboard_protocol::{Root, RpcError};
 use switchboard_session::server::{Caller, ConnectionId, RequestContext};
 
+use crate::error::server_removed;
+
 /// Sessions of clients whose roots are remembered. When there are more, all are asked again.
 const MAX_KNOWN_ROOTS: usize = 10_000;
 
@@ -29,7 +31,7 @@ impl Sharing {
     /// Returns the scope of a request to a server; `None` for the main session.
     ///
     /// # Errors
-    /// When the client does not tell its roots.
+    /// When the client does not tell its roots, or there is no such server any more.
     ///
     /// # Cancellation
     /// A modern client that is asked for its roots retries: the future is dropped, and the retry finds the answer.
@@ -39,7 +41,7 @@ impl Sharing {
         cx: &RequestContext,
         server: &str,
     ) -> Result<Option<SessionScope>, RpcError> {
-        let policy = host.share_policy(server).unwrap_or(SharePolicy::Always);
+        let policy = host.share_policy(server).ok_or_else(|| server_removed(server))?;
         if policy == SharePolicy::PerRoot {
             let roots = self.roots(cx).await?;
             return Ok(Some(root_scope(cx.caller(), roots)));

@@ -23,7 +23,7 @@ use crate::resource_owner::ResourceOwner;
 const FIRST_PAUSE: Duration = Duration::from_millis(250);
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
 
-/// The subscriptions at servers, by session scope and exposed URI.
+/// The subscriptions at servers, by server, session scope and exposed URI.
 #[derive(Clone, Default)]
 pub(crate) struct Subscriptions {
     active: ActiveSubscriptions,
@@ -32,8 +32,8 @@ pub(crate) struct Subscriptions {
 // Held for a lookup or a change, never across an await.
 type ActiveSubscriptions = Arc<Mutex<HashMap<SubscriptionKey, Weak<UpstreamSubscription>>>>;
 
-/// The scope of the session, `None` for the main one, and the exposed URI.
-type SubscriptionKey = (Option<SessionKey>, String);
+/// The server, the scope of the session, `None` for the main one, and the exposed URI.
+type SubscriptionKey = (Arc<str>, Option<SessionKey>, String);
 
 /// A subscription at a server, which the subscriptions of clients hold. Ends on drop.
 struct UpstreamSubscription {
@@ -120,12 +120,13 @@ pub(crate) struct SubscribedResource {
 
 impl SubscribedResource {
     fn key(&self) -> SubscriptionKey {
-        (self.scope.as_ref().map(|scope| scope.key), self.exposed.clone())
+        (Arc::clone(&self.owner.server), self.scope.as_ref().map(|scope| scope.key), self.exposed.clone())
     }
 
-    /// Returns the scope of updates, for the publisher.
+    /// Returns the scope of updates, for the publisher: the session and its server. A resource may pass to another server.
     fn publish_scope(&self) -> String {
-        self.scope.as_ref().map(|scope| scope.key.to_string()).unwrap_or_default()
+        let key = self.scope.as_ref().map(|scope| scope.key.to_string()).unwrap_or_default();
+        format!("{key}@{}", self.owner.server)
     }
 }
 

@@ -76,7 +76,11 @@ impl ViewState {
 
     /// Counts a call until the guard is dropped.
     pub(crate) fn begin_call(self: &Arc<Self>) -> RunningCall {
-        self.running.send_modify(|running| *running += 1);
+        // Nobody waits for a call to begin.
+        self.running.send_if_modified(|running| {
+            *running += 1;
+            false
+        });
         RunningCall(Arc::clone(self))
     }
 
@@ -126,8 +130,18 @@ impl ViewState {
 /// A call under way.
 pub(crate) struct RunningCall(Arc<ViewState>);
 
+impl RunningCall {
+    /// Returns the state of the view that the call is in.
+    pub(crate) fn state(&self) -> &Arc<ViewState> {
+        &self.0
+    }
+}
+
 impl Drop for RunningCall {
     fn drop(&mut self) {
-        self.0.running.send_modify(|running| *running -= 1);
+        self.0.running.send_if_modified(|running| {
+            *running -= 1;
+            *running == 0
+        });
     }
 }

@@ -64,7 +64,7 @@ struct Load {
 }
 
 async fn crashing_upstreams_lose_and_double_no_call_silently() {
-    let (seed, calls) = (seed(), call_count(3_000, 1_000_000));
+    let (seed, calls) = (seed(), call_count(20_000, 1_000_000));
     let gateway = GatewayProcess::start(&CALLERS, |home, mark| {
         let program = std::env::current_exe().unwrap();
         let server = |number: usize| {

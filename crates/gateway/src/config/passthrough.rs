@@ -28,7 +28,10 @@ const KEYS: [&str; 8] = [
 /// # Errors
 /// Names the field, and what to write instead.
 pub fn check_token_passthrough(server: &str, entry: &ServerConfig) -> Result<(), GatewayConfigErrorKind> {
-    let entry = serde_json::to_value(entry).unwrap_or_default();
+    let entry = serde_json::to_value(entry).map_err(|error| GatewayConfigErrorKind::Server {
+        name: server.to_owned(),
+        reason: format!("its entry cannot be checked: {error}"),
+    })?;
     match find_reference(&entry, "") {
         Some(field) => Err(GatewayConfigErrorKind::TokenPassthrough { server: server.to_owned(), field }),
         None => Ok(()),

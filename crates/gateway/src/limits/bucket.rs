@@ -56,6 +56,11 @@ impl TokenBucket {
         self.full_at
     }
 
+    /// Returns the bucket at this rate: if it was emptied at another one, it lacks at most `burst` tokens of this one.
+    pub(super) fn adapted(&self, rate: &BucketRate, now: Instant) -> Self {
+        Self { full_at: self.full_at.min(now + rate.interval * rate.burst) }
+    }
+
     /// Returns the bucket after one token was taken, or the time until there is one.
     pub(super) fn take(&self, rate: &BucketRate, now: Instant) -> Result<Self, Duration> {
         let full_at = self.full_at.max(now) + rate.interval;

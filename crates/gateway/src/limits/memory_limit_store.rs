@@ -53,7 +53,17 @@ impl MemoryLimitStore {
         let mut taken = Vec::with_capacity(buckets.len());
         let mut refused: Option<(usize, Duration)> = None;
         for (index, request) in buckets.iter().enumerate() {
-            let bucket = map.by_key.get(&request.key).copied().unwrap_or_else(|| TokenBucket::full(now));
+            let bucket = match map.by_key.get(&request.key).copied() {
+                Some(kept) => {
+                    let adapted = kept.adapted(&request.rate, now);
+                    if adapted != kept {
+                        // Also if the request is refused: the time until a token is there counts from now on.
+                        map.insert(&request.key, adapted);
+                    }
+                    adapted
+                }
+                None => TokenBucket::full(now),
+            };
             match bucket.take(&request.rate, now) {
                 Ok(bucket) => taken.push(bucket),
                 Err(wait) if refused.is_none_or(|(_, longest)| wait > longest) => {
@@ -165,6 +175,22 @@ mod tests {
             assert_eq!(store.take_at(&[request(&format!("late {index}"), 1)], later), TakeOutcome::Taken);
         }
         assert_eq!(store.len(), 10);
+    }
+
+    #[test]
+    fn a_faster_rate_applies_to_a_bucket_that_a_slower_one_has_emptied() {
+        let (store, now) = (MemoryLimitStore::default(), Instant::now());
+        let at = |period: Duration, burst: u32| {
+            [BucketRequest::new(BucketKey::new("calls", &[]), BucketRate::new(1, period, burst))]
+        };
+        let (slow, fast) = (at(Duration::from_secs(3_600), 10), at(Duration::from_secs(1), 2));
+        for _ in 0..10 {
+            assert_eq!(store.take_at(&slow, now), TakeOutcome::Taken);
+        }
+        let wait = Duration::from_secs(1);
+        assert_eq!(store.take_at(&fast, now), TakeOutcome::Refused { bucket: 0, retry_after: wait });
+        assert_eq!(store.take_at(&fast, now + wait), TakeOutcome::Taken, "not after ten hours");
+        assert!(matches!(store.take_at(&fast, now + wait), TakeOutcome::Refused { .. }));
     }
 
     #[test]

@@ -12,7 +12,7 @@ use crate::audit::AuditOutcome;
 pub(super) struct MethodLabel(&'static str);
 
 impl MethodLabel {
-    const KNOWN: [&'static str; 16] = [
+    const KNOWN: [&'static str; 18] = [
         "initialize",
         "server/discover",
         "ping",
@@ -26,7 +26,9 @@ impl MethodLabel {
         "resources/subscribe",
         "completion/complete",
         "subscriptions/listen",
+        "tasks/list",
         "tasks/get",
+        "tasks/result",
         "tasks/update",
         "tasks/cancel",
     ];

@@ -59,7 +59,7 @@ impl ExpectedValue {
                 Self::Bool(_) | Self::Number { .. } | Self::Text(_) => true,
             },
             Some(b't' | b'f') => self.is_coerced_from_bool(text == "true"),
-            _ => self.is_coerced_from_number(text),
+            _ => is_number(text) && self.is_coerced_from_number(text),
         }
     }
 
@@ -67,15 +67,13 @@ impl ExpectedValue {
         let trimmed = string.trim();
         match self {
             Self::Text(_) => false,
-            Self::Bool(value) => {
-                let words = if *value {
-                    ["true", "t", "yes", "y", "on", "1"]
-                } else {
-                    ["false", "f", "no", "n", "off", "0"]
-                };
+            // To a peer that only asks whether there is a value, even "false" is true.
+            Self::Bool(true) => !string.is_empty(),
+            Self::Bool(false) => {
+                let words = ["", "false", "f", "no", "n", "off", "0"];
                 words.iter().any(|word| trimmed.eq_ignore_ascii_case(word))
             }
-            Self::Number { .. } => self.is_coerced_from_number(&trimmed.replace('_', "")),
+            Self::Number { .. } => self.is_coerced_from_number(&decimal_text(trimmed)),
             // Some peers parse a string that holds JSON.
             Self::Array(_) | Self::Object(_) => {
                 Raw::parse(trimmed.to_owned()).is_ok_and(|parsed| self.possibly_equals(&parsed))
@@ -98,7 +96,8 @@ impl ExpectedValue {
         };
         match self {
             Self::Number { text, .. } => same(text),
-            Self::Bool(value) => same(if *value { "1" } else { "0" }),
+            // Every number but 0 counts as true.
+            Self::Bool(value) => *value != same("0"),
             Self::Text(value) => same(value.trim()),
             Self::Array(_) | Self::Object(_) => false,
         }
@@ -122,6 +121,26 @@ fn compare_members(
     let all_expected =
         found.fields().all(|(name, value)| expected(name.as_str()).is_some_and(|own| equals(own, &value)));
     found.is_object() && found.fields().count() == members.len() && all_expected
+}
+
+/// Returns the number in a string as peers read it, in decimal: with underscores, of another radix, and 0 if it is empty. Other
+/// strings are returned as they are.
+fn decimal_text(string: &str) -> String {
+    if string.is_empty() {
+        return "0".to_owned();
+    }
+    let text = string.replace('_', "");
+    let (sign, digits) = match text.strip_prefix('-') {
+        Some(digits) => ("-", digits),
+        None => ("", text.strip_prefix('+').unwrap_or(&text)),
+    };
+    let radix = match digits.get(..2).map(str::to_ascii_lowercase).as_deref() {
+        Some("0x") => 16,
+        Some("0o") => 8,
+        Some("0b") => 2,
+        _ => return text,
+    };
+    u128::from_str_radix(&digits[2..], radix).map_or(text.clone(), |number| format!("{sign}{number}"))
 }
 
 fn is_number(text: &str) -> bool {
@@ -170,7 +189,16 @@ mod tests {
             (number("1"), "1.00000000000000000001"),
             (number("5"), "[5]"),
             (ExpectedValue::Bool(true), "1"),
+            (number("5"), r#""0x5""#),
+            (number("-5"), r#""-0B101""#),
+            (number("0"), r#"" ""#),
             (ExpectedValue::Bool(true), r#""YES""#),
+            (ExpectedValue::Bool(true), r#""false""#),
+            (ExpectedValue::Bool(true), r#""anything""#),
+            (ExpectedValue::Bool(true), "2"),
+            (ExpectedValue::Bool(true), "-0.5"),
+            (ExpectedValue::Bool(false), "\"\""),
+            (ExpectedValue::Bool(false), "0.0"),
             (ExpectedValue::Bool(false), r#""off""#),
             (text("5"), "5.0"),
             (text("true"), "true"),
@@ -189,7 +217,12 @@ mod tests {
             (number("5"), "6"),
             (number("5"), r#""6""#),
             (ExpectedValue::Bool(true), "false"),
-            (ExpectedValue::Bool(true), "2"),
+            (ExpectedValue::Bool(true), "0"),
+            (ExpectedValue::Bool(true), "\"\""),
+            (ExpectedValue::Bool(false), "2"),
+            (ExpectedValue::Bool(false), r#""anything""#),
+            (number("5"), r#""0x6""#),
+            (number("5"), r#""0x""#),
             (ExpectedValue::Text("a".into()), r#""A""#),
             (ExpectedValue::Text("a".into()), "1"),
             (ExpectedValue::Array(vec![number("1")]), "[2]"),

@@ -130,7 +130,7 @@ async fn questions(
     });
     let replica = &gateway.options.replica;
     let notices = Arc::new(NoticeSink::new(None));
-    let exchange = Exchange::new((handle.server(), run), call, received, notices).with_id(replica)?;
+    let exchange = Exchange::new((handle.server(), run), call, received, notices).with_id(replica, None)?;
     gateway.task_questions.hold(key.clone(), exchange, (permit, gateway.options.parked.lifetime));
     Ok(gateway.task_questions.get(&key).await.unwrap_or_default())
 }

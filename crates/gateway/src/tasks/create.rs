@@ -15,6 +15,7 @@ use tokio::time::Instant;
 
 use super::task_handle::{TaskHandle, TaskOrigin};
 use super::task_session::keep_session;
+use crate::active_calls::CallOwner;
 use crate::capabilities::TaskOffer;
 use crate::error::from_host;
 use crate::exchange::UpstreamResult;
@@ -133,6 +134,8 @@ fn expose(
     let lifetime = task.ttl_ms.map(Duration::from_millis);
     let handle = TaskHandle::new(origin, &task.task_id, owner.clone(), lifetime);
     let exposed = handle.sign(&state.gateway.options.state_keys, state.name.as_deref())?;
+    let call_session = (handle.server(), origin.key);
+    let active = state.gateway.active_calls.register_task(call_session, CallOwner::of(cx));
     let expires = Instant::now() + lifetime.unwrap_or(LISTED).min(LISTED);
     state.gateway.owned_tasks.add(OwnedTask {
         exposed: exposed.as_str().into(),
@@ -144,6 +147,7 @@ fn expose(
         view: state.name.clone(),
         expires,
         kept: keep_session(&state.gateway.host, &handle, expires),
+        active: Some(Arc::new(active)),
     });
     Ok(exposed)
 }

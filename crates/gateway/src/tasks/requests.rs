@@ -1,6 +1,8 @@
 //! Requests for tasks: state, result, input, cancellation, list.
 
+use std::pin::pin;
 use std::sync::Arc;
+use std::time::Duration;
 
 use switchboard_protocol::{
     DetailedTask, EmptyResult, ErrorCode, FromRaw, InputRequests, LegacyTask, LegacyTaskState,
@@ -10,6 +12,7 @@ use switchboard_protocol::{
 use switchboard_session::TaskProtocol;
 use switchboard_session::client::HandlerError;
 use switchboard_session::server::{HandlerOutcome, Reply, RequestContext, ServerRequest};
+use tokio::task::JoinSet;
 
 use super::core_task::{RESULT_TIMEOUT, ask_upstream, detailed, id_params, question_key};
 use super::task_handle::TaskHandle;
@@ -25,6 +28,8 @@ use crate::view_state::ViewState;
 
 /// Tasks of one page.
 const PAGE_SIZE: usize = 50;
+/// How long a list waits for the states of its tasks.
+const LIST_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// A request for a task that was found.
 struct TaskRequest {
@@ -86,7 +91,7 @@ async fn with_task<F: Future<Output = Reply>>(
         exposed: exposed.clone(),
     };
     let is_elsewhere = handle.is_elsewhere(&state.gateway.options.replica);
-    let call = async {
+    let call = pin!(async {
         if is_elsewhere {
             return Err(task_elsewhere());
         }
@@ -94,7 +99,7 @@ async fn with_task<F: Future<Output = Reply>>(
             return Err(unknown_task(&exposed));
         }
         run(request).await
-    };
+    });
     state.gateway.access.run(&cx, access, call).await
 }
 
@@ -255,7 +260,8 @@ fn relate(raw: &Raw, exposed: &str) -> Result<Raw, RpcError> {
     Raw::encode(&members).map_err(|error| failed(&error))
 }
 
-/// Lists the caller's own tasks (2025-11-25): those that were created through this process and that their servers still know.
+/// Lists the caller's own tasks (2025-11-25): those that were created through this process and that their servers still know. A
+/// server that does not say so in time does not delay the list: its tasks are left out.
 async fn list(state: &Arc<ViewState>, cx: &RequestContext, page: PageParams) -> Reply {
     let after = match page.cursor.as_deref() {
         None => None,
@@ -268,8 +274,8 @@ async fn list(state: &Arc<ViewState>, cx: &RequestContext, page: PageParams) -> 
     found.truncate(PAGE_SIZE);
     let next = found.last().filter(|_| has_more).map(|(number, _)| number.to_string());
     let filter = state.gateway.access.list_filter(state.subject(cx.caller()));
-    let mut tasks = Vec::new();
-    for (number, owned) in found {
+    let mut asked = JoinSet::new();
+    for (at, (number, owned)) in found.into_iter().enumerate() {
         let Some(handle) = open_task(state, owner.as_deref(), &owned.exposed) else { continue };
         let annotations = trusted_annotations(state, &handle);
         let target = task_target(&handle, annotations.as_ref());
@@ -277,12 +283,31 @@ async fn list(state: &Arc<ViewState>, cx: &RequestContext, page: PageParams) -> 
         if !is_shown || handle.protocol() != TaskProtocol::Core {
             continue;
         }
-        match current(state, &handle, &owned).await {
-            Ok(task) => tasks.push(task),
-            Err(error) if error.code == ErrorCode::INVALID_PARAMS => table.forget(number),
-            Err(error) => tracing::debug!(server = %owned.server, %error, "the state of a task is not known"),
-        }
+        let state = Arc::clone(state);
+        // Aborted with the request, and when the time is over.
+        asked.spawn(async move {
+            match current(&state, &handle, &owned).await {
+                Ok(task) => Some((at, task)),
+                Err(error) if error.code == ErrorCode::INVALID_PARAMS => {
+                    state.gateway.owned_tasks.forget(number);
+                    None
+                }
+                Err(error) => {
+                    tracing::debug!(server = %owned.server, %error, "the state of a task is not known");
+                    None
+                }
+            }
+        });
     }
+    let mut known = Vec::new();
+    let _ = tokio::time::timeout(LIST_TIMEOUT, async {
+        while let Some(task) = asked.join_next().await {
+            known.extend(task.ok().flatten());
+        }
+    })
+    .await;
+    known.sort_unstable_by_key(|(at, _)| *at);
+    let tasks: Vec<LegacyTask> = known.into_iter().map(|(_, task)| task).collect();
     let mut result = ListTasksResult::new(tasks);
     result.next_cursor = next;
     Ok(result.into())

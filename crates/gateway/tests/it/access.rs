@@ -31,6 +31,7 @@ trials! {
         a_legacy_client_is_limited_and_recorded,
         streams_are_recorded_with_their_resources,
         a_new_policy_applies_at_once_and_changes_the_lists,
+        a_new_policy_withholds_updates_from_sessions_that_are_subscribed,
         over_http_a_missing_scope_is_403_and_a_batch_is_no_way_around,
 }
 
@@ -433,6 +434,45 @@ async fn a_new_policy_applies_at_once_and_changes_the_lists() {
         assert!(session.refresh_tools().await.unwrap().by_name("up__echo").is_none(), "{cell:?}");
         bench.close().await;
     }
+}
+
+const NO_NOTES_FOR_MALLORY: &str = r#"
+default = "allow"
+[[rule]]
+effect = "deny"
+principal = "mallory"
+uri = "note://one"
+"#;
+
+async fn a_new_policy_withholds_updates_from_sessions_that_are_subscribed() {
+    let bench = sides()[0].open().await;
+    let client = async |name: &str| {
+        let dial = InProcess::new(bench.gateway.server()).with_caller(Caller::new(name));
+        Client::new().with_revisions(Side::Legacy.revisions()).connect(dial).await.unwrap()
+    };
+    let (ada, mallory) = (client("ada").await, client("mallory").await);
+    let mut of_ada = ada.subscribe("note://one").await.unwrap();
+    let mut of_mallory = mallory.subscribe("note://one").await.unwrap();
+    let touch = async || bench.host.call_tool("up", "touch", json!({})).await.unwrap();
+    touch().await;
+    for subscription in [&mut of_ada, &mut of_mallory] {
+        assert!(matches!(subscription.next().await, Some(Change::Resource { .. })));
+    }
+    bench.gateway.set_policy(Policy::parse(NO_NOTES_FOR_MALLORY).unwrap());
+    // After the second one the first has been sent to everyone.
+    for _ in 0..2 {
+        touch().await;
+        assert!(matches!(of_ada.next().await, Some(Change::Resource { .. })));
+    }
+    // What was sent before this answer has arrived with it.
+    mallory.call_tool("up__counts", json!({})).await.unwrap();
+    let further = tokio::time::timeout(Duration::ZERO, of_mallory.next()).await;
+    assert!(further.is_err(), "{further:?}");
+    // The session goes on: what the policy allows again, it receives again.
+    bench.gateway.set_policy(Policy::allow_all());
+    touch().await;
+    assert!(matches!(of_mallory.next().await, Some(Change::Resource { .. })));
+    bench.close().await;
 }
 
 /// Sends one POST and returns head and body. The names of headers are in lower case.

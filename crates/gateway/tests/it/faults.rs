@@ -1,23 +1,28 @@
 //! Faults: upstreams that fail or are killed, slow ones, and clients that give up.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use parking_lot::Mutex;
 use switchboard::gateway::{Gateway, GatewayOptions};
 use switchboard::host::{ServerSpec, StatusKind};
 use switchboard::protocol::Raw;
-use switchboard::{CallError, Client, InProcess, Stdio, json};
+use switchboard::server::{Caller, HttpListener, HttpServerOptions, HttpService};
+use switchboard::transport::http::server::AuthRejection;
+use switchboard::{CallError, Client, Http, InProcess, Stdio, json};
 use switchboard_testkit::{STEP_TIMEOUT, trial_leaving_tasks, trials};
 
 use crate::cells::{Cell, Reach, Side, cells};
 use crate::person::Person;
+use crate::raw_client::RawClient;
 use crate::upstream;
 
 trials! {
     trial_leaving_tasks:
         a_dead_upstream_is_an_entry_in_the_status_and_no_error_of_a_list,
         a_killed_upstream_fails_its_calls_and_comes_back,
+        a_login_that_ends_is_named_by_every_request,
         silent_calls_are_kept_alive_by_progress,
         the_first_lists_wait_for_servers_that_are_starting,
         a_disabled_server_and_a_denied_tool_are_not_exposed,
@@ -60,6 +65,38 @@ async fn a_killed_upstream_fails_its_calls_and_comes_back() {
             }
             bench.close().await;
         }
+    }
+}
+
+async fn a_login_that_ends_is_named_by_every_request() {
+    for method in ["tools/call", "prompts/get", "resources/read", "completion/complete"] {
+        let is_logged_in = Arc::new(AtomicBool::new(true));
+        let allows = Arc::clone(&is_logged_in);
+        let options = HttpServerOptions::default().with_authenticate(move |_: &http::request::Parts| {
+            match allows.load(Ordering::Relaxed) {
+                true => Ok(Some(Caller::new("gateway"))),
+                false => Err(AuthRejection::no_token()),
+            }
+        });
+        let listener = HttpListener::bind("127.0.0.1:0".parse().unwrap()).await.unwrap();
+        let url = format!("http://{}/mcp", listener.address().unwrap());
+        let server = upstream::build(Side::Modern.revisions());
+        let serving = tokio::spawn(listener.serve(HttpService::new(&server, options)));
+        let host = Gateway::host_builder().build();
+        host.connect("up", Http::new(url)).await.unwrap();
+        let gateway = Gateway::new(host, GatewayOptions::default());
+        let client = RawClient::connect(gateway.server(), None).await;
+        is_logged_in.store(false, Ordering::Relaxed);
+        let members = match method {
+            "tools/call" => r#""name":"up__echo""#,
+            "prompts/get" => r#""name":"up__greet""#,
+            "resources/read" => r#""uri":"note://one""#,
+            _ => r#""ref":{"type":"ref/prompt","name":"up__greet"},"argument":{"name":"name","value":"a"}"#,
+        };
+        let error = client.request(method, members).await.unwrap_err();
+        assert!(error.data.unwrap().as_str().contains("upstream_needs_login"), "{method}: {}", error.message);
+        serving.abort();
+        gateway.host().close().await;
     }
 }
 

@@ -9,14 +9,18 @@ use std::time::Duration;
 use parking_lot::Mutex;
 use switchboard::gateway::{Gateway, GatewayOptions, PrefixPolicy};
 use switchboard::protocol::{
-    CallToolResult, Content, ElicitParams, FormSchema, Implementation, ListCapability, ListToolsResult, Raw,
-    RpcError, ServerCapabilities, Tool,
+    CallToolResult, Content, ElicitParams, ErrorCode, FormSchema, Implementation, ListCapability,
+    ListToolsResult, Raw, RpcError, ServerCapabilities, Tool,
 };
-use switchboard::server::{Handler, HandlerOutcome, RequestContext, ServerRequest};
+use switchboard::server::{
+    Caller, Handler, HandlerOutcome, HttpListener, HttpServerOptions, HttpService, RequestContext,
+    ServerRequest,
+};
 use switchboard::{CallError, Client, InProcess, Server, Stdio, json};
 use switchboard_session::ClientSession;
 use switchboard_testkit::{trial_leaving_tasks, trials};
 
+use crate::access::post;
 use crate::cells::Side;
 use crate::hostile_upstream::{self, FLOOD};
 use crate::person::Person;
@@ -30,6 +34,7 @@ trials! {
         ten_thousand_deceiving_names_are_unique_or_withheld,
         a_list_that_changes_a_thousand_times_is_fetched_a_bounded_number_of_times,
         a_call_with_a_thousand_questions_ends,
+        an_error_of_an_upstream_does_not_pass_for_one_of_the_gateway,
         giant_and_forged_cursors_are_refused,
         two_hundred_clients_that_hang_up_leave_no_call_behind,
 }
@@ -232,6 +237,72 @@ async fn a_call_with_a_thousand_questions_ends() {
             }
         }
     }
+}
+
+/// A server whose tools fail with the code that they are named after.
+struct Failing;
+
+/// The codes, and what the gateway answers with instead.
+const FAILURES: [(&str, i32, &str); 5] = [
+    ("scopes", -32600, "upstream_needs_scope"),
+    ("header", -32020, "upstream_protocol_error"),
+    ("version", -32022, "upstream_protocol_error"),
+    ("parse", -32700, "upstream_protocol_error"),
+    ("own", -32050, ""),
+];
+
+impl Handler for Failing {
+    fn handle(&self, request: ServerRequest, _: RequestContext) -> HandlerOutcome {
+        match request {
+            ServerRequest::ListTools(_) => {
+                let tool = |(name, ..): (&str, i32, &str)| Tool::new(name, json!({ "type": "object" }));
+                HandlerOutcome::now(ListToolsResult::new(FAILURES.map(tool)))
+            }
+            ServerRequest::CallTool(call) => {
+                let (_, code, _) = FAILURES.into_iter().find(|(name, ..)| *name == call.name).unwrap();
+                let data = Raw::from(json!({ "scopes": ["admin:all"], "supported": ["2024-11-05"] }));
+                HandlerOutcome::error(RpcError::new(ErrorCode(code), "no").with_data(data))
+            }
+            other => HandlerOutcome::error(RpcError::method_not_found(other.method())),
+        }
+    }
+}
+
+async fn an_error_of_an_upstream_does_not_pass_for_one_of_the_gateway() {
+    let offers = ServerCapabilities::new().with_tools(ListCapability::new());
+    let server = Server::builder(Implementation::new("failing", "1"), offers).build(Failing);
+    let host = Gateway::host_builder().build();
+    host.connect("bad", InProcess::new(&server)).await.unwrap();
+    let gateway = Gateway::new(host, GatewayOptions::default());
+    let options = HttpServerOptions::default()
+        .with_authenticate(|_: &http::request::Parts| Ok(Some(Caller::new("ada"))));
+    let listener = HttpListener::bind("127.0.0.1:0".parse().unwrap()).await.unwrap();
+    let address = listener.address().unwrap().to_string();
+    let serving = tokio::spawn(listener.serve(HttpService::new(gateway.server(), options)));
+    for (name, code, reason) in FAILURES {
+        let meta = json!({
+            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+            "io.modelcontextprotocol/clientInfo": { "name": "raw", "version": "1" },
+            "io.modelcontextprotocol/clientCapabilities": {},
+        });
+        let params = json!({ "name": format!("bad__{name}"), "arguments": {}, "_meta": meta });
+        let body = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params });
+        let headers = format!(
+            "mcp-protocol-version: 2026-07-28\r\nmcp-method: tools/call\r\nmcp-name: bad__{name}\r\n"
+        );
+        let (head, answer) = post(&address, &headers, &body.to_string()).await;
+        assert!(head.starts_with("HTTP/1.1 200 "), "{name}: {head} {answer}");
+        assert!(!head.contains("www-authenticate"), "{name}: {head}");
+        match reason {
+            "" => assert!(answer.contains(&format!("\"code\":{code}")), "{name}: {answer}"),
+            reason => {
+                assert!(answer.contains(reason) && answer.contains("-32603"), "{name}: {answer}");
+                assert!(!answer.contains("admin:all") && !answer.contains("2024-11-05"), "{name}: {answer}");
+            }
+        }
+    }
+    serving.abort();
+    gateway.host().close().await;
 }
 
 async fn giant_and_forged_cursors_are_refused() {

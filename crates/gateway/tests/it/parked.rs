@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 
+use switchboard::gateway::view::View;
 use switchboard::gateway::{GatewayOptions, ParkedLimits};
 use switchboard::json;
 use switchboard::protocol::{Raw, RpcError};
@@ -17,6 +18,7 @@ trials! {
         an_unanswered_question_is_asked_again,
         an_expired_question_cancels_the_call_and_says_so,
         a_state_is_used_once_by_its_principal_for_its_request,
+        a_state_is_of_no_use_where_the_name_of_its_tool_stands_for_another,
         the_number_of_parked_calls_is_bounded,
         dropping_the_gateway_cancels_parked_calls,
 }
@@ -137,6 +139,35 @@ async fn dropping_the_gateway_cancels_parked_calls() {
         drop(client);
         let bench = bench.without_gateway();
         bench.counted("ended asks", 1).await;
+        bench.close().await;
+    }
+}
+
+const VIEWS: &str = r#"
+[views.one]
+servers = "up"
+[views.one.server.up.tool.ask]
+name = "choose"
+[views.two]
+servers = "up"
+[views.two.server.up.tool.ask_twice]
+name = "choose"
+"#;
+
+async fn a_state_is_of_no_use_where_the_name_of_its_tool_stands_for_another() {
+    for upstream in [Side::Legacy, Side::Modern] {
+        let cell = Cell { client: Side::Modern, upstream, reach: Reach::InProcess };
+        let views = View::parse_all(VIEWS).unwrap();
+        let bench = cell.open_with(GatewayOptions::default().with_views(views)).await;
+        let view =
+            async |name: &str| RawClient::connect(&bench.gateway.view(name).unwrap(), Some("ada")).await;
+        let (one, two) = (view("one").await, view("two").await);
+        let (key, state) = one.question("choose", json!({})).await.unwrap();
+        let error = two.call("choose", answer(&key, &state, "red")).await.unwrap_err();
+        assert_eq!(reason(&error), "question_expired", "{cell:?}");
+        assert_eq!(bench.counts().await.get("runs of ask_twice"), None, "{cell:?}");
+        let result = one.call("choose", answer(&key, &state, "red")).await.unwrap();
+        assert!(result.as_str().contains("red"), "{cell:?}: {}", result.as_str());
         bench.close().await;
     }
 }

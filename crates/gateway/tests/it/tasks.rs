@@ -1,6 +1,7 @@
 //! Tasks through the gateway, in every cell: created, asked, followed, cancelled and listed by their owner only.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use parking_lot::Mutex;
 use switchboard::client::Change;
@@ -8,14 +9,16 @@ use switchboard::gateway::GatewayOptions;
 use switchboard::gateway::audit::{AuditLog, AuditOptions, AuditSink};
 use switchboard::gateway::policy::Policy;
 use switchboard::protocol::{
-    CallToolResult, ErrorCode, ListenFilter, Raw, Root, RpcError, TaskParams, TaskSupport,
+    CallToolResult, ErrorCode, Implementation, ListCapability, ListToolsResult, ListenFilter, Raw, Root,
+    RpcError, ServerCapabilities, TaskParams, TaskSupport, Tool, ToolExecution,
 };
-use switchboard::server::{Caller, StateKeys};
-use switchboard::{CallError, Client, InProcess, json};
+use switchboard::server::{Caller, Handler, HandlerOutcome, RequestContext, ServerRequest, StateKeys};
+use switchboard::{CallError, Client, InProcess, Server, json};
+use switchboard_service::task::{TaskLimits, Tasks};
 use switchboard_session::ClientSession;
 use switchboard_testkit::{trial_leaving_tasks, trials};
 
-use crate::cells::{Bench, Cell, Side, cells};
+use crate::cells::{Bench, Cell, Reach, Side, cells};
 use crate::person::Person;
 use crate::raw_client::RawClient;
 
@@ -28,6 +31,7 @@ trials! {
         an_id_is_of_use_to_its_owner_only,
         a_cancelled_task_is_cancelled_upstream,
         a_caller_lists_its_own_tasks,
+        a_server_that_is_silent_about_its_tasks_does_not_delay_the_list,
         the_state_of_a_task_is_announced_to_its_owner,
         a_task_without_its_extension_is_waited_for,
         rules_of_a_tool_bind_its_tasks,
@@ -235,6 +239,48 @@ async fn a_caller_lists_its_own_tasks() {
         assert!(ada.request("tasks/list", json!({ "cursor": "x" })).await.is_err(), "{cell:?}");
         bench.close().await;
     }
+}
+
+/// A server that creates tasks and never says how they are.
+struct SilentTasks(Tasks);
+
+impl Handler for SilentTasks {
+    fn handle(&self, request: ServerRequest, cx: RequestContext) -> HandlerOutcome {
+        match request {
+            ServerRequest::ListTools(_) => {
+                let mut tool = Tool::new("job", json!({ "type": "object" }));
+                tool.execution = Some(ToolExecution::new(TaskSupport::Optional));
+                HandlerOutcome::now(ListToolsResult::new([tool]))
+            }
+            ServerRequest::CallTool(call) => {
+                self.0.start(cx, call.task.as_ref(), Box::pin(std::future::pending()))
+            }
+            ServerRequest::GetTask(_) => HandlerOutcome::later(std::future::pending()),
+            other => self.0.handle(other, cx),
+        }
+    }
+}
+
+async fn a_server_that_is_silent_about_its_tasks_does_not_delay_the_list() {
+    let mut offers = ServerCapabilities::new().with_tools(ListCapability::new());
+    Tasks::declare_capabilities(&mut offers);
+    let silent = Server::builder(Implementation::new("silent", "1"), offers)
+        .revisions(Side::Legacy.revisions())
+        .build(SilentTasks(Tasks::new(TaskLimits::default())));
+    let cell = Cell { client: Side::Legacy, upstream: Side::Legacy, reach: Reach::InProcess };
+    let bench = open(cell).await;
+    bench.host.connect("silent", InProcess::new(&silent)).await.unwrap();
+    let ada = TaskClient::connect(&bench, cell, "ada").await;
+    for _ in 0..4 {
+        ada.start("silent__job").await;
+    }
+    let own = ada.start("up__job").await;
+    let began = tokio::time::Instant::now();
+    let list = ada.request("tasks/list", json!({})).await.unwrap();
+    let listed: Vec<Raw> = member(&list, "tasks").decode().unwrap();
+    assert_eq!(listed.iter().map(|task| text(task, "taskId")).collect::<Vec<_>>(), [own]);
+    assert!(began.elapsed() < Duration::from_secs(30), "{:?}", began.elapsed());
+    bench.close().await;
 }
 
 async fn the_state_of_a_task_is_announced_to_its_owner() {

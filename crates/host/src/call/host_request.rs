@@ -9,7 +9,7 @@ use switchboard_session::link::BoxFuture;
 use tracing::Instrument;
 
 use crate::call::span::{add_trace, record_error, request_span};
-use crate::error::{HostError, not_ready};
+use crate::error::{HostError, needs_auth, not_ready};
 use crate::run::{self, Run};
 use crate::session_lease::SessionLease;
 use crate::session_scope::SessionScope;
@@ -104,7 +104,10 @@ impl HostRequest {
             let sent = session.raw_call(method.as_str(), params).options(options).await;
             sent.map_err(|error| {
                 slot.report_call_error(&error);
-                HostError::Session { server: Arc::clone(&slot.name), error: Box::new(error) }
+                needs_auth(&slot, &error).unwrap_or_else(|| HostError::Session {
+                    server: Arc::clone(&slot.name),
+                    error: Box::new(error),
+                })
             })
         };
         let sending = sending.instrument(span.clone());

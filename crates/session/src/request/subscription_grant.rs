@@ -8,6 +8,8 @@ use std::sync::Arc;
 #[derive(Clone, Default)]
 pub struct SubscriptionGrant {
     scope: Option<Arc<str>>,
+    /// Asked before each update.
+    check: Option<Arc<dyn Fn() -> bool + Send + Sync>>,
     /// Held for its drop.
     _lease: Option<Arc<dyn Any + Send + Sync>>,
 }
@@ -26,6 +28,14 @@ impl SubscriptionGrant {
         self
     }
 
+    /// Sets a check that is made before each update: the update is withheld while it returns `false`, as when the subscriber may
+    /// no longer read the resource.
+    #[must_use]
+    pub fn with_check(mut self, check: impl Fn() -> bool + Send + Sync + 'static) -> Self {
+        self.check = Some(Arc::new(check));
+        self
+    }
+
     /// Holds a value until the subscription ends.
     #[must_use]
     pub fn with_lease(mut self, lease: Arc<dyn Any + Send + Sync>) -> Self {
@@ -33,9 +43,10 @@ impl SubscriptionGrant {
         self
     }
 
-    /// Returns whether an update for this scope, or for everyone, is granted.
+    /// Returns whether an update for this scope, or for everyone, is granted now.
     pub(crate) fn covers(&self, scope: Option<&str>) -> bool {
-        scope.is_none() || scope == self.scope.as_deref()
+        let is_of_scope = scope.is_none() || scope == self.scope.as_deref();
+        is_of_scope && self.check.as_ref().is_none_or(|check| check())
     }
 }
 

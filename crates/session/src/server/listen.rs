@@ -30,6 +30,8 @@ pub(crate) fn listen(
 ) -> HandlerOutcome {
     // The methods that may ask a question are others.
     let cx = subscription_context(server, era, request, (channel, cancel), false);
+    // Before anything is accepted: an end that comes right after it must not be missed.
+    let mut ended = server.publisher.ended();
     let (accepted, subscriptions) = match accept(server, era, wanted, (&cx, &**channel)) {
         Ok(accepted) => accepted,
         Err(error) => return HandlerOutcome::later(ready(Err(error))),
@@ -38,7 +40,6 @@ pub(crate) fn listen(
     let (server, channel, id) = (Arc::clone(server), Arc::clone(channel), request.id.clone());
     let cancelled = Arc::clone(cancel);
     HandlerOutcome::later(async move {
-        let mut ended = server.publisher.ended();
         let grants = grant_all(subscriptions).await?;
         let (subscribed, followed) = (accepted.resource_subscriptions.clone(), accepted.task_ids.clone());
         let acknowledged = Acknowledged::new(accepted.clone()).with_meta(meta.clone());
