@@ -114,6 +114,12 @@ mod tests {
         Ring::new(RingLimits { events, bytes, batch })
     }
 
+    fn publish_lines(ring: &mut Ring, count: usize) {
+        for _ in 0..count {
+            ring.push(&stderr("a"));
+        }
+    }
+
     /// Returns the numbers of a text, and whether it begins with a gap.
     fn numbers(text: &Bytes) -> (Vec<u64>, bool) {
         let text = std::str::from_utf8(text).unwrap();
@@ -135,7 +141,7 @@ mod tests {
     #[test]
     fn a_reader_that_falls_behind_gets_a_gap_and_then_the_rest() {
         let mut ring = ring(3, 10_000, 10_000);
-        (0..10).for_each(|_| drop(ring.push(&stderr("a"))));
+        publish_lines(&mut ring, 10);
         let (text, position) = ring.read(4).unwrap();
         assert_eq!(text, "id: 7\ndata: {\"type\":\"gap\",\"lost\":7}\n\n");
         assert_eq!(position, 7);
@@ -146,7 +152,7 @@ mod tests {
     #[test]
     fn bytes_are_limited_too() {
         let mut ring = ring(1000, 200, 10_000);
-        (0..100).for_each(|_| drop(ring.push(&stderr("a"))));
+        publish_lines(&mut ring, 100);
         assert!(ring.bytes <= 200 && ring.events.len() < 5);
         ring.push(&stderr(&"x".repeat(1000)));
         assert_eq!((ring.bytes, ring.events.len()), (0, 0), "an event beyond the limit is dropped");
@@ -156,7 +162,7 @@ mod tests {
     #[test]
     fn a_batch_is_limited_but_makes_progress() {
         let mut ring = ring(100, 10_000, 100);
-        (0..10).for_each(|_| drop(ring.push(&stderr("a"))));
+        publish_lines(&mut ring, 10);
         let mut position = 0;
         let mut read = Vec::new();
         while let Some((text, next)) = ring.read(position) {

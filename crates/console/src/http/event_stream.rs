@@ -185,13 +185,13 @@ mod tests {
     async fn a_slow_reader_gets_a_gap_and_no_buffer() {
         let mut stream = OpenStream::open(KeyLimits::default());
         stream.next().await.unwrap();
-        for number in 0..100_000 {
+        for number in 0..10_000 {
             stream.log.publish(ConsoleEvent::ServerRemoved { name: format!("server {number}") });
         }
         let gap = stream.next().await.unwrap();
-        assert_eq!(gap, "id: 95904\ndata: {\"type\":\"gap\",\"lost\":95904}\n\n");
+        assert_eq!(gap, "id: 5904\ndata: {\"type\":\"gap\",\"lost\":5904}\n\n");
         let rest = stream.next().await.unwrap();
-        assert!(rest.starts_with("id: 95905\n") && rest.len() <= 256 * 1024);
+        assert!(rest.starts_with("id: 5905\n") && rest.len() <= 256 * 1024);
     }
 
     #[tokio::test(start_paused = true)]
