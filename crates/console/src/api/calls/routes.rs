@@ -9,19 +9,19 @@ use super::call_record::CallRecord;
 use super::call_runner::run_call;
 use super::complete::complete;
 use super::prepared_call::PreparedCall;
-use crate::api::{ApiRequest, ApiResponse, ConsoleState, Route};
+use crate::api::{ApiRequest, ApiResponse, ApiRoute, ConsoleState};
 use crate::contract::{ApiError, CallRequest, CallResult, CallStarted};
 
 /// The bytes of a result that are sent unless the whole is requested.
 pub(in crate::api) const PREVIEW_BYTES: usize = 64 << 10;
 
 /// Returns the routes of this area.
-pub(in crate::api) fn routes() -> Vec<Route> {
+pub(in crate::api) fn routes() -> Vec<ApiRoute> {
     vec![
-        Route::write("/api/calls", start),
-        Route::get("/api/calls/{call}/result", result),
-        Route::write("/api/calls/{call}/cancel", cancel),
-        Route::write("/api/complete", complete),
+        ApiRoute::write("/api/calls", start),
+        ApiRoute::get("/api/calls/{call}/result", result),
+        ApiRoute::write("/api/calls/{call}/cancel", cancel),
+        ApiRoute::write("/api/complete", complete),
     ]
 }
 
