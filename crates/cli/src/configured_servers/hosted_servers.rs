@@ -59,8 +59,24 @@ impl HostRequest {
         Self { server, options, yes: false, keeps_running: false, handler: None }
     }
 
+    /// Rejects options for one server if no server is named.
+    ///
+    /// # Errors
+    /// Names the option.
+    pub(crate) fn check_options(&self) -> Result<(), CommandError> {
+        let given = self.options.program_options();
+        match given.iter().find(|(is_given, _)| *is_given && self.server.is_none()) {
+            Some((_, option)) => Err(CommandError::usage(format!("{option} applies to one server"))
+                .hint("name a configured server: --server NAME")),
+            None => Ok(()),
+        }
+    }
+
     /// Returns the spec of one server, with the options of the command line.
-    fn spec(
+    ///
+    /// # Errors
+    /// Returns an error if its entry is not valid.
+    pub(crate) fn spec(
         &self,
         server: &ConfiguredServer,
         screen: &Arc<Screen>,
@@ -473,7 +489,7 @@ fn build(
     mut request: HostRequest,
     recorder: Option<Arc<SessionRecorder>>,
 ) -> Result<HostedServers, CommandError> {
-    check_options(&request)?;
+    request.check_options()?;
     let expander = Expander::default();
     request.options = expander.options(&request.options)?;
     let options = &request.options;
@@ -546,14 +562,4 @@ fn build(
         terminal,
         pins: pins.ok(),
     })
-}
-
-/// Rejects options for one server if no server is named.
-fn check_options(request: &HostRequest) -> Result<(), CommandError> {
-    let given = request.options.program_options();
-    match given.iter().find(|(is_given, _)| *is_given && request.server.is_none()) {
-        Some((_, option)) => Err(CommandError::usage(format!("{option} applies to one server"))
-            .hint("name a configured server: --server NAME")),
-        None => Ok(()),
-    }
 }

@@ -28,7 +28,7 @@ use crate::server_spec::ServerSpec;
 use crate::set::{FIRST_ROUND, HostState, SetChange};
 use crate::slot::{Slot, Switch};
 use crate::status::{Status, StatusKind};
-use crate::telemetry::{CallMetrics, RecentCalls};
+use crate::telemetry::CallMetrics;
 
 /// Many servers and one catalog of their tools. Cheap to clone; dropping the last clone ends the servers.
 ///
@@ -79,11 +79,6 @@ impl Host {
             // A session that has just ended receives the roots when it reconnects.
             let _ = session.set_roots(roots.clone());
         }
-    }
-
-    /// Returns the roots that servers receive, if they were set.
-    pub fn roots(&self) -> Option<Vec<Root>> {
-        self.inner.shared.roots.read().clone()
     }
 
     /// Connects a server: waits for one attempt.
@@ -331,14 +326,6 @@ impl Host {
     /// When there is no such server.
     pub fn state(&self, name: &str) -> Result<Status, HostError> {
         Ok(self.inner.slot(name)?.status())
-    }
-
-    /// Returns the specification of one server. Its transport holds secrets, which its `Debug` output masks.
-    ///
-    /// # Errors
-    /// When there is no such server.
-    pub fn spec(&self, name: &str) -> Result<ServerSpec, HostError> {
-        Ok(self.inner.slot(name)?.spec.clone())
     }
 
     /// Returns a handle of the child process of a stdio server: its process id and the end of its stderr output.
@@ -601,14 +588,6 @@ impl Host {
     /// When there is no such server.
     pub fn server_metrics(&self, name: &str) -> Result<CallMetrics, HostError> {
         Ok(self.inner.slot(name)?.metrics())
-    }
-
-    /// Returns the last calls of one server, for a display of its latency.
-    ///
-    /// # Errors
-    /// When there is no such server.
-    pub fn recent_calls(&self, name: &str) -> Result<RecentCalls, HostError> {
-        Ok(self.inner.slot(name)?.meter.recent_calls())
     }
 
     /// As [`Self::close`], for a process that is about to exit: supervisors stop the server processes gracefully, but are not
