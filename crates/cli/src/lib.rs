@@ -3,7 +3,7 @@
 //! ```text
 //!   args ─▶ command/* ─▶ connect ─▶ a session ─▶ output: text for people, or the protocol's JSON
 //!                            ├─ elicitation (questions of the server), trace (its messages)
-//!                            ├─ remote (a server at a URL), header_helper (its headers), tapped_link (its messages)
+//!                            ├─ remote (a server at a URL), header_helper (its headers), observed_dial (its messages)
 //!                            ├─ login (stored OAuth tokens, and the login itself)
 //!                            └─ expand (variables in arguments)
 //!                     ├▶ configured_servers ─▶ a host with the servers of the configuration files
@@ -29,6 +29,7 @@ mod gateway;
 mod http_server;
 mod login;
 mod nearest;
+mod observed_dial;
 mod output;
 mod plan;
 mod processes;
@@ -37,7 +38,6 @@ mod remote;
 mod scaffold;
 mod shell_quote;
 mod signals;
-mod tapped_link;
 #[cfg(feature = "otel")]
 mod telemetry;
 mod tool_arguments;

@@ -69,6 +69,7 @@ mod set;
 mod slot;
 mod status;
 mod telemetry;
+mod traffic;
 mod transport;
 mod validation;
 
@@ -96,6 +97,8 @@ pub use server_spec::ServerSpec;
 pub use session_lease::SessionLease;
 pub use session_scope::{SessionKey, SessionLimit, SessionLimits, SessionScope};
 pub use status::{ConnectionError, Status, StatusKind};
+/// Observers of the messages of a host's sessions.
+pub use switchboard_session::link::{CallNumber, FrameBody, ObservedFrame, TrafficObserver, TrafficSource};
 pub use telemetry::CallMetrics;
 pub use transport::Transport;
 pub use validation::Validation;

@@ -31,11 +31,11 @@ use crate::error::CommandError;
 use crate::expand::Expander;
 use crate::login::{AccountSelector, open_logins};
 use crate::nearest::nearest;
+use crate::observed_dial::observed_dial;
 use crate::output::{OutputStream, Screen};
 use crate::sanitize::one_line;
 use crate::shell_quote::shell_quote;
 use crate::signals::Signals;
-use crate::tapped_link::{TapScope, TappedDialer};
 use crate::trace::Trace;
 
 /// The servers a command needs, and how it treats them.
@@ -109,8 +109,7 @@ impl HostRequest {
                 });
                 let trace = Trace::new(Arc::clone(screen), values.collect::<Vec<_>>()).with_label(name);
                 let observer = Arc::new(move |direction, frame: &[u8]| trace.print(direction, frame));
-                ServerSpec::custom(TappedDialer { dial: http, observer, scope: TapScope::Everything })
-                    .transport
+                ServerSpec::custom(observed_dial(http, observer)).transport
             }
             other => other,
         }

@@ -13,10 +13,10 @@ use crate::args::{self, ServerTarget, SessionOptions};
 use crate::elicitation::url_host;
 use crate::error::{CommandError, ExitKind, NO_ENDPOINT};
 use crate::expand::Expander;
+use crate::observed_dial::{MessageObserver, observed_dial};
 use crate::output::Screen;
 use crate::remote::{self, RemoteEndpoint};
 use crate::sanitize::one_line;
-use crate::tapped_link::{MessageObserver, TapScope, TappedDialer};
 use crate::trace::Trace;
 
 /// The server to connect to: a program to start, or a URL.
@@ -69,9 +69,7 @@ impl TargetServer {
             }
             Self::Remote(endpoint) => {
                 let trace = options.trace.then(|| Trace::new(Arc::clone(screen), endpoint.secrets.clone()));
-                let scope = if options.trace { TapScope::Everything } else { TapScope::Exchanges };
-                let observer = observer(trace, handshake);
-                Arc::new(TappedDialer { dial: endpoint.http.clone(), observer, scope })
+                Arc::new(observed_dial(endpoint.http.clone(), observer(trace, handshake)))
             }
         }
     }

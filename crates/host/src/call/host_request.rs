@@ -70,7 +70,8 @@ impl HostRequest {
         on_progress,
         on_notification,
         on_log,
-        meta
+        meta,
+        number
     );
 
     async fn run(self) -> Result<Raw, HostError> {
@@ -100,6 +101,7 @@ impl HostRequest {
             if active.is_some() {
                 options.handler = Some(handler.cloned().unwrap_or_else(|| Arc::new(RejectingHandler)));
             }
+            host.shared.connectors.traffic.number_call(&mut options);
             let sent = session.raw_call(method.as_str(), params).options(options).await;
             sent.map_err(|error| {
                 slot.report_call_error(&error);

@@ -82,7 +82,15 @@ impl ToolCall {
         self
     }
 
-    switchboard_session::call_option_setters!(options, timeout, idle_timeout, on_progress, on_log, meta);
+    switchboard_session::call_option_setters!(
+        options,
+        timeout,
+        idle_timeout,
+        on_progress,
+        on_log,
+        meta,
+        number
+    );
 
     /// Runs the call for a model: every failure is an error result with the next step, and a large result is spilled to a
     /// file if the host is configured so.
@@ -242,6 +250,8 @@ impl ToolCall {
         };
         let opened = slot.session_count();
         *sent = true;
+        // Before the first attempt: a repeated call keeps its number.
+        self.host.shared.connectors.traffic.number_call(&mut self.options);
         let error = match self.send_once(listed, slot, &session, arguments).await {
             Err(HostError::Call { error, .. }) => error,
             other => return other,

@@ -6,6 +6,7 @@ use std::sync::atomic::AtomicBool;
 use parking_lot::RwLock;
 use switchboard_protocol::Root;
 use switchboard_session::client::{HandlerCapabilities, Limits};
+use switchboard_session::link::TrafficObserver;
 use switchboard_session::server::Server;
 use switchboard_session::{Client, RevisionPolicy};
 use tokio::sync::watch;
@@ -25,6 +26,7 @@ use crate::registry::{DriftPolicy, Pins, Registry};
 use crate::session_scope::SessionLimits;
 use crate::set::HostState;
 use crate::slot::SessionBudget;
+use crate::traffic::Traffic;
 use crate::validation::Validation;
 
 /// The builder of a [`Host`].
@@ -236,6 +238,44 @@ impl HostBuilder {
     /// program that nobody watches, such as a gateway.
     pub fn with_endless_retries(mut self) -> Self {
         self.retries_failed = true;
+        self
+    }
+
+    /// Shows the messages of all sessions to this observer, over every transport. Each frame has the name of its server, the
+    /// number of its session and the [number](crate::CallNumber) of its call.
+    ///
+    /// ```
+    /// use std::sync::atomic::{AtomicUsize, Ordering};
+    /// use std::sync::Arc;
+    ///
+    /// use switchboard::host::{ObservedFrame, TrafficObserver, TrafficSource};
+    /// use switchboard::{Host, InProcess, json};
+    ///
+    /// #[derive(Default)]
+    /// struct Counter(AtomicUsize);
+    ///
+    /// impl TrafficObserver for Counter {
+    ///     fn is_watching(&self) -> bool {
+    ///         true
+    ///     }
+    ///     fn observe(&self, source: &TrafficSource<'_>, frame: &ObservedFrame<'_>) {
+    ///         self.0.fetch_add(1, Ordering::Relaxed);
+    ///         println!("{:?} {}", source.server, frame.text());
+    ///     }
+    /// }
+    ///
+    /// # mod demo { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/doc_examples.rs")); }
+    /// # demo::run(async {
+    /// let counter = Arc::new(Counter::default());
+    /// let host = Host::builder().with_traffic_observer(counter.clone()).build();
+    /// host.connect("sums", InProcess::new(&demo::server())).await?;
+    /// let opening = counter.0.load(Ordering::Relaxed);
+    /// host.call_tool("sums", "add", json!({ "a": 1, "b": 2 })).await?;
+    /// assert_eq!(counter.0.load(Ordering::Relaxed) - opening, 3); // request, progress, response
+    /// # demo::done() });
+    /// ```
+    pub fn with_traffic_observer(mut self, observer: Arc<dyn TrafficObserver>) -> Self {
+        self.connectors.traffic = Traffic::new(observer);
         self
     }
 

@@ -8,6 +8,7 @@ use parking_lot::Mutex;
 use switchboard_protocol::{ClientCapabilities, LogMessage, Meta, ProgressParams, Raw, TaskParams};
 
 use crate::client::ClientHandler;
+use crate::link::CallNumber;
 
 /// A callback for progress. Shared by the clones of its options; one call at a time runs it.
 pub(crate) type ProgressCallback = Arc<Mutex<dyn FnMut(ProgressParams) + Send>>;
@@ -58,6 +59,8 @@ pub struct CallOptions {
     pub input_responses: Option<Raw>,
     /// The state of an earlier result, sent back unchanged (modern era).
     pub request_state: Option<String>,
+    /// The number of the call, for [observers](crate::link::TrafficObserver) of its messages.
+    pub number: Option<CallNumber>,
     pub(crate) on_progress: Option<ProgressCallback>,
     pub(crate) on_notification: Option<NotificationCallback>,
     pub(crate) on_log: Option<LogCallback>,
@@ -149,6 +152,12 @@ impl CallOptions {
         self
     }
 
+    /// Sets the number that [observers](crate::link::TrafficObserver) see with all messages of the call.
+    pub fn number(mut self, number: CallNumber) -> Self {
+        self.number = Some(number);
+        self
+    }
+
     /// Returns whether there is a callback for progress.
     pub fn wants_progress(&self) -> bool {
         self.on_progress.is_some()
@@ -214,6 +223,12 @@ macro_rules! call_option_setters {
         $crate::call_option_setters!(
             @ on_log(callback: impl FnMut(::switchboard_protocol::LogMessage) + Send + 'static),
             "Sets the callback for log messages that belong to this call: in order, before the result."
+        );
+    };
+    (@ number) => {
+        $crate::call_option_setters!(
+            @ number(number: $crate::link::CallNumber),
+            "Sets the number that observers of the traffic see with all messages of this call."
         );
     };
     (@ as_task) => {

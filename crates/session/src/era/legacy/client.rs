@@ -63,6 +63,7 @@ fn initialize(
         params: params.as_str(),
         mirror: Mirror::default(),
         kind: ExchangeKind::Handshake,
+        call: None,
     }))
 }
 

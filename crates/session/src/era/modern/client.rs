@@ -147,6 +147,7 @@ pub(crate) fn discover(
         params: &params,
         mirror,
         kind: ExchangeKind::Call,
+        call: None,
     }))
 }
 

@@ -7,7 +7,7 @@ use serde_json::Value;
 use switchboard::protocol::Revision;
 use switchboard::protocol::surface::{self, Peer};
 
-use crate::talks::talk::{Line, Role, Talk};
+use switchboard_recording::{Role, Talk, TalkLine};
 
 type Spoken = (String, Revision, Peer, Role);
 
@@ -40,9 +40,9 @@ fn spoken(talk: &Talk) -> Vec<Spoken> {
     let mut methods = Vec::new();
     for step in &talk.steps {
         match &step.line {
-            Line::Client(message) => collect(&message.json, Peer::Client, &mut methods),
-            Line::Server(message) => collect(&message.json, Peer::Server, &mut methods),
-            Line::Do(_) | Line::Gives(_) => {}
+            TalkLine::Client(message) => collect(&message.json, Peer::Client, &mut methods),
+            TalkLine::Server(message) => collect(&message.json, Peer::Server, &mut methods),
+            TalkLine::Verb(_) | TalkLine::Outcome(_) => {}
         }
     }
     methods.into_iter().map(|(method, side)| (method, talk.revision, side, talk.role)).collect()

@@ -1,0 +1,35 @@
+//! The list of areas.
+
+use std::sync::Arc;
+
+use super::{
+    add, calls, catalog, gateway, logins, policy, questions, servers, snapshot, subscriptions, tasks, traffic,
+};
+use crate::api::{ConsoleState, Route};
+use crate::providers::BoxFuture;
+
+/// Returns the routes of all areas.
+pub(crate) fn routes() -> Vec<Route> {
+    [
+        snapshot::routes(),
+        servers::routes(),
+        add::routes(),
+        catalog::routes(),
+        calls::routes(),
+        questions::routes(),
+        tasks::routes(),
+        subscriptions::routes(),
+        traffic::routes(),
+        logins::routes(),
+        policy::routes(),
+        gateway::routes(),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+/// Returns what runs while the console is served, such as forwarding events of the host. Dropping a future ends it.
+pub(crate) fn background(state: &Arc<ConsoleState>) -> Vec<BoxFuture<'static, ()>> {
+    vec![Box::pin(traffic::publish_frames(Arc::clone(state)))]
+}

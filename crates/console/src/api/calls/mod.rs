@@ -1,0 +1,5 @@
+//! Calls: starting, cancelling, results, completion.
+
+mod routes;
+
+pub(super) use routes::routes;

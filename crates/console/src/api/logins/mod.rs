@@ -1,0 +1,5 @@
+//! Logins: stored ones, attempts.
+
+mod routes;
+
+pub(super) use routes::routes;

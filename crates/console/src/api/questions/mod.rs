@@ -1,0 +1,5 @@
+//! Questions of servers.
+
+mod routes;
+
+pub(super) use routes::routes;

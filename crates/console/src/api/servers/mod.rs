@@ -1,0 +1,5 @@
+//! Servers: state, reconnecting, stderr, diagnosis.
+
+mod routes;
+
+pub(super) use routes::routes;

@@ -1,0 +1,40 @@
+//! The state of the console.
+
+use std::sync::Arc;
+
+use switchboard_host::Host;
+
+use crate::api::ConsoleSettings;
+use crate::api::task_set::TaskSet;
+use crate::events::EventLog;
+use crate::providers::Providers;
+use crate::traffic::TrafficLog;
+
+/// The state that all handlers share.
+pub(crate) struct ConsoleState {
+    pub(crate) host: Host,
+    pub(crate) settings: ConsoleSettings,
+    pub(crate) events: EventLog,
+    pub(crate) traffic: Arc<TrafficLog>,
+    pub(crate) providers: Providers,
+    /// Owns work that goes on after the response.
+    pub(crate) tasks: TaskSet,
+}
+
+impl ConsoleState {
+    /// Creates the state.
+    pub(crate) fn new(
+        host: Host,
+        settings: ConsoleSettings,
+        traffic: Arc<TrafficLog>,
+        providers: Providers,
+    ) -> Self {
+        Self { host, settings, events: EventLog::default(), traffic, providers, tasks: TaskSet::default() }
+    }
+}
+
+impl std::fmt::Debug for ConsoleState {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ConsoleState").field("settings", &self.settings).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,5 @@
+//! Subscriptions to resources.
+
+mod routes;
+
+pub(super) use routes::routes;

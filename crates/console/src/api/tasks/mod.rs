@@ -1,0 +1,5 @@
+//! Tasks of servers.
+
+mod routes;
+
+pub(super) use routes::routes;
