@@ -36,6 +36,8 @@ pub(crate) struct Exchange {
     /// By which a retry finds it while it is parked; empty if it cannot be parked.
     pub(crate) id: String,
     pub(crate) server: Arc<str>,
+    /// The name of the tool, or the method; empty if it is not known.
+    pub(crate) target: String,
     /// The run of the call; it knows the session.
     pub(crate) run: Run,
     call: UpstreamCall,
@@ -63,7 +65,14 @@ impl Exchange {
         notices: Arc<NoticeSink>,
     ) -> Self {
         let (id, outstanding, used_keys) = (String::new(), Vec::new(), HashSet::new());
-        Self { id, server, run, call, questions, outstanding, used_keys, notices }
+        let target = String::new();
+        Self { id, server, target, run, call, questions, outstanding, used_keys, notices }
+    }
+
+    /// Names what is called.
+    pub(crate) fn with_target(mut self, target: String) -> Self {
+        self.target = target;
+        self
     }
 
     /// Gives it an id, so that it can be parked. The id is random and names the replica that holds the exchange.

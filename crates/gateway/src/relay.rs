@@ -182,6 +182,10 @@ fn start(
     let run = Run::with_handler(handler);
     let options = call_options(cx, &request, interim, &notices);
     let (level, server) = (cx.log_level(), Arc::clone(&request.server));
+    let target = match &request.target {
+        UpstreamTarget::Tool { name, .. } => name.clone(),
+        UpstreamTarget::Method { method, .. } => (*method).to_owned(),
+    };
     // Not the state itself: it owns the parked calls.
     let (host, run_there) = (state.host.clone(), run.clone());
     let call: UpstreamCall = Box::pin(async move {
@@ -215,7 +219,7 @@ fn start(
         let raw = sent.map_err(from_host)?;
         Ok(UpstreamResult { raw, revision: info.revision, session: run.last_session() })
     });
-    Exchange::new((server, run), call, questions, notices)
+    Exchange::new((server, run), call, questions, notices).with_target(target)
 }
 
 /// Returns the options of an upstream call.

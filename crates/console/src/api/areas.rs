@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use super::{
-    add, calls, catalog, gateway, logins, policy, questions, servers, snapshot, subscriptions, tasks, traffic,
+    add, calls, catalog, doctor, gateway, logins, policy, questions, servers, snapshot, subscriptions, tasks,
+    traffic,
 };
 use crate::api::{ConsoleState, Route};
 use crate::providers::BoxFuture;
@@ -13,6 +14,7 @@ pub(crate) fn routes() -> Vec<Route> {
     [
         snapshot::routes(),
         servers::routes(),
+        doctor::routes(),
         add::routes(),
         catalog::routes(),
         calls::routes(),
@@ -31,5 +33,10 @@ pub(crate) fn routes() -> Vec<Route> {
 
 /// Returns what runs while the console is served, such as forwarding events of the host. Dropping a future ends it.
 pub(crate) fn background(state: &Arc<ConsoleState>) -> Vec<BoxFuture<'static, ()>> {
-    vec![Box::pin(traffic::publish_frames(Arc::clone(state)))]
+    vec![
+        Box::pin(traffic::publish_frames(Arc::clone(state))),
+        Box::pin(logins::follow_logins(Arc::clone(state))),
+        Box::pin(policy::follow_denials(Arc::clone(state))),
+        Box::pin(gateway::follow_gateway(Arc::clone(state))),
+    ]
 }

@@ -6,6 +6,7 @@ mod add;
 mod areas;
 mod calls;
 mod catalog;
+mod doctor;
 mod gateway;
 mod logins;
 mod policy;

@@ -5,6 +5,9 @@ use std::sync::Arc;
 use switchboard_host::Host;
 
 use crate::api::ConsoleSettings;
+use crate::api::doctor::DoctorRuns;
+use crate::api::logins::LoginAttempts;
+use crate::api::policy::DenialLog;
 use crate::api::task_set::TaskSet;
 use crate::events::EventLog;
 use crate::providers::Providers;
@@ -19,6 +22,9 @@ pub(crate) struct ConsoleState {
     pub(crate) providers: Providers,
     /// Owns work that goes on after the response.
     pub(crate) tasks: TaskSet,
+    pub(crate) logins: LoginAttempts,
+    pub(crate) doctor: DoctorRuns,
+    pub(crate) denials: DenialLog,
 }
 
 impl ConsoleState {
@@ -29,7 +35,17 @@ impl ConsoleState {
         traffic: Arc<TrafficLog>,
         providers: Providers,
     ) -> Self {
-        Self { host, settings, events: EventLog::default(), traffic, providers, tasks: TaskSet::default() }
+        Self {
+            host,
+            settings,
+            events: EventLog::default(),
+            traffic,
+            providers,
+            tasks: TaskSet::default(),
+            logins: LoginAttempts::default(),
+            doctor: DoctorRuns::default(),
+            denials: DenialLog::default(),
+        }
     }
 }
 

@@ -1,5 +1,9 @@
 //! Error of a provider: what failed, and what to do.
 
+use http::StatusCode;
+
+use crate::contract::ApiError;
+
 /// Why a provider cannot do what it was asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -54,3 +58,17 @@ impl std::fmt::Display for ProviderError {
 }
 
 impl std::error::Error for ProviderError {}
+
+impl From<ProviderError> for ApiError {
+    fn from(error: ProviderError) -> Self {
+        let ProviderError { kind, code, message, next_step } = error;
+        let status = match kind {
+            ProviderErrorKind::Invalid => StatusCode::BAD_REQUEST,
+            ProviderErrorKind::Forbidden => StatusCode::FORBIDDEN,
+            ProviderErrorKind::NotFound => StatusCode::NOT_FOUND,
+            ProviderErrorKind::Conflict => StatusCode::CONFLICT,
+            ProviderErrorKind::Failed => StatusCode::BAD_GATEWAY,
+        };
+        Self { next_step, ..Self::new(status, code, message) }
+    }
+}

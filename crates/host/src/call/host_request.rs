@@ -10,7 +10,6 @@ use tracing::Instrument;
 
 use crate::call::span::{add_trace, record_error, request_span};
 use crate::error::{HostError, not_ready};
-use crate::question_router::RejectingHandler;
 use crate::run::{self, Run};
 use crate::session_lease::SessionLease;
 use crate::session_scope::SessionScope;
@@ -99,7 +98,7 @@ impl HostRequest {
             };
             let active = slot.questions.register_call(id, handler);
             if active.is_some() {
-                options.handler = Some(handler.cloned().unwrap_or_else(|| Arc::new(RejectingHandler)));
+                options.handler = Some(handler.cloned().unwrap_or_else(|| slot.questions.fallback()));
             }
             host.shared.connectors.traffic.number_call(&mut options);
             let sent = session.raw_call(method.as_str(), params).options(options).await;

@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 
 use parking_lot::RwLock;
 use switchboard_protocol::Root;
-use switchboard_session::client::{HandlerCapabilities, Limits};
+use switchboard_session::client::{ClientHandler, HandlerCapabilities, Limits};
 use switchboard_session::link::TrafficObserver;
 use switchboard_session::server::Server;
 use switchboard_session::{Client, RevisionPolicy};
@@ -52,6 +52,7 @@ pub struct HostBuilder {
     client: Client,
     limits: Limits,
     abilities: HandlerCapabilities,
+    handler: Option<Arc<dyn ClientHandler>>,
     roots: Option<Vec<Root>>,
     connectors: Connectors,
     name_limit: NameLimit,
@@ -72,6 +73,7 @@ impl HostBuilder {
             client: Client::new(),
             limits: Limits::default(),
             abilities: HandlerCapabilities::none(),
+            handler: None,
             roots: None,
             connectors: Connectors::default(),
             name_limit: NameLimit::default(),
@@ -108,6 +110,14 @@ impl HostBuilder {
     /// Sets which requests of servers the runs of this host can answer; none by default. Declared when a server connects.
     pub fn with_abilities(mut self, abilities: HandlerCapabilities) -> Self {
         self.abilities = abilities;
+        self
+    }
+
+    /// Sets the handler of requests of servers that belong to no run with a handler: outside of calls, in calls without a
+    /// run, and where it is not known which of several calls a legacy server asks for. By default they are rejected. What
+    /// servers may ask is set by [`Self::with_abilities`].
+    pub fn with_handler(mut self, handler: Arc<dyn ClientHandler>) -> Self {
+        self.handler = Some(handler);
         self
     }
 
@@ -307,6 +317,7 @@ impl HostBuilder {
             let builtin = with_builtins.then(|| builtin::tools(host)).into_iter().flatten();
             shared.registry.add_local_tools(builtin.chain(local_tools));
             HostState::new(Arc::new(shared), self.settings, self.abilities, self.gate)
+                .with_handler(self.handler)
         });
         Host { inner }
     }

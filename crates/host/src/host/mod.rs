@@ -5,6 +5,7 @@ mod builder;
 mod handle;
 #[expect(clippy::module_inception, reason = "the type this folder is named for")]
 mod host;
+mod inspect;
 mod resources;
 
 pub use builder::HostBuilder;

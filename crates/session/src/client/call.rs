@@ -149,8 +149,7 @@ impl LiveSession {
             match follow_up {
                 FollowUp::Round(answered) => round = Some(answered.await?),
                 FollowUp::Task(ticket) => {
-                    let number = call.options.number;
-                    let result = self.follow_task(ticket, number, &mut deadline).await?;
+                    let result = self.follow_task(ticket, &call.options, &mut deadline).await?;
                     return Ok(CallOutcome { result, took_input: true });
                 }
             }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use parking_lot::Mutex;
-use switchboard_protocol::{ClientCapabilities, LogMessage, Meta, ProgressParams, Raw, TaskParams};
+use switchboard_protocol::{ClientCapabilities, LogMessage, Meta, ProgressParams, Raw, Task, TaskParams};
 
 use crate::client::ClientHandler;
 use crate::link::CallNumber;
@@ -18,6 +18,9 @@ pub(crate) type NotificationCallback = Arc<Mutex<dyn FnMut(&str, Raw) + Send>>;
 
 /// A callback for log messages.
 pub(crate) type LogCallback = Arc<Mutex<dyn FnMut(LogMessage) + Send>>;
+
+/// A callback for the states of a task.
+pub(crate) type TaskCallback = Arc<Mutex<dyn FnMut(&Task) + Send>>;
 
 /// The options of a call. The setters of every call are the setters of this type.
 ///
@@ -65,6 +68,7 @@ pub struct CallOptions {
     pub(crate) on_notification: Option<NotificationCallback>,
     pub(crate) on_log: Option<LogCallback>,
     pub(crate) on_shared_log: Option<LogCallback>,
+    pub(crate) on_task: Option<TaskCallback>,
 }
 
 impl CallOptions {
@@ -124,6 +128,19 @@ impl CallOptions {
     pub fn on_shared_log(mut self, callback: impl FnMut(LogMessage) + Send + 'static) -> Self {
         self.on_shared_log = Some(Arc::new(Mutex::new(callback)));
         self
+    }
+
+    /// Sets the callback for the states of the task that the call becomes: when it is created, and after every poll.
+    pub fn on_task(mut self, callback: impl FnMut(&Task) + Send + 'static) -> Self {
+        self.on_task = Some(Arc::new(Mutex::new(callback)));
+        self
+    }
+
+    /// Passes the state of a task to the callback.
+    pub(crate) fn report_task(&self, task: &Task) {
+        if let Some(callback) = &self.on_task {
+            (*callback.lock())(task);
+        }
     }
 
     /// Asks a server of 2025-11-25 to run the tool as a task, which is then polled until its result.

@@ -8,6 +8,7 @@ use switchboard_protocol::{
     UpdateTaskParams,
 };
 
+use crate::client::CallOptions;
 use crate::client::call::{ClientCall, RequestOrigin};
 use crate::client::change_stream::Change;
 use crate::client::deadline::{CallDeadline, DeadlineState};
@@ -23,9 +24,10 @@ const POLL_MIN: Duration = Duration::from_millis(20);
 const POLL_MAX: Duration = Duration::from_secs(60);
 
 /// A task, and the call that has become it.
-struct FollowedTask {
+struct FollowedTask<'a> {
     ticket: TaskTicket,
-    call: Option<CallNumber>,
+    /// The options of the call.
+    options: &'a CallOptions,
 }
 
 /// Cancels the task when dropped before the task has ended.
@@ -53,19 +55,24 @@ impl LiveSession {
     pub(crate) fn follow_task<'a>(
         &'a self,
         ticket: TaskTicket,
-        call: Option<CallNumber>,
+        options: &'a CallOptions,
         deadline: &'a mut CallDeadline<'_>,
     ) -> BoxFuture<'a, Result<Raw, CallError>> {
-        Box::pin(self.follow_in_era(FollowedTask { ticket, call }, deadline))
+        Box::pin(self.follow_in_era(FollowedTask { ticket, options }, deadline))
     }
 
     async fn follow_in_era(
         &self,
-        task: FollowedTask,
+        task: FollowedTask<'_>,
         deadline: &mut CallDeadline<'_>,
     ) -> Result<Raw, CallError> {
-        let mut guard =
-            TaskGuard { live: self, id: task.ticket.id.clone(), call: task.call, is_finished: false };
+        let mut guard = TaskGuard {
+            live: self,
+            id: task.ticket.id.clone(),
+            call: task.options.number,
+            is_finished: false,
+        };
+        task.options.report_task(&task.ticket.state);
         let outcome = match self.dialect.task_protocol() {
             TaskProtocol::Core => self.follow_core(&task, deadline).await,
             TaskProtocol::Extension => self.follow_extension(&task, deadline).await,
@@ -83,7 +90,7 @@ impl LiveSession {
     /// 2025-11-25: polls the task until it has ended or requires input, then requests its result.
     async fn follow_core(
         &self,
-        task @ FollowedTask { ticket, call }: &FollowedTask,
+        task @ FollowedTask { ticket, options }: &FollowedTask<'_>,
         deadline: &mut CallDeadline<'_>,
     ) -> Result<Raw, CallError> {
         let id = Raw::encode(&TaskIdParams::new(ticket.id.as_str()))?;
@@ -100,7 +107,9 @@ impl LiveSession {
                 self.changes.publish(Change::Task(raw));
             }
             interval = state.task.poll_interval.or(interval);
-            if state.task.status.is_terminal() || state.task.status == TaskStatus::InputRequired {
+            let status = state.task.status;
+            options.report_task(&state.task.into());
+            if status.is_terminal() || status == TaskStatus::InputRequired {
                 break;
             }
         }
@@ -109,7 +118,7 @@ impl LiveSession {
             ClientCall::new("tasks/result", id.as_str())
                 .about(&ticket.id)
                 .within(deadline.remaining())
-                .part_of(*call),
+                .part_of(options.number),
         )
         .await
     }
@@ -117,7 +126,7 @@ impl LiveSession {
     /// Follows a task of the tasks extension: the state carries the result, and `tasks/update` answers input requests.
     async fn follow_extension(
         &self,
-        task @ FollowedTask { ticket, .. }: &FollowedTask,
+        task @ FollowedTask { ticket, options }: &FollowedTask<'_>,
         deadline: &mut CallDeadline<'_>,
     ) -> Result<Raw, CallError> {
         let id = Raw::encode(&TaskIdParams::new(ticket.id.as_str()))?;
@@ -127,6 +136,7 @@ impl LiveSession {
             self.wait_for_poll(interval, deadline).await?;
             let detailed: DetailedTask = self.request_task("tasks/get", task, &id).await?;
             interval = detailed.task.poll_interval_ms.or(interval);
+            options.report_task(&detailed.task);
             let missing = |what| {
                 let error =
                     switchboard_protocol::DecodeError::mismatch(what, "missing although the task is over");
@@ -153,9 +163,10 @@ impl LiveSession {
         }
     }
 
-    async fn send_inputs(&self, task: &FollowedTask, asked: InputRequests) -> Result<(), CallError> {
+    async fn send_inputs(&self, task: &FollowedTask<'_>, asked: InputRequests) -> Result<(), CallError> {
         let id = task.ticket.id.as_str();
-        let encoded = self.answer_inputs(asked, &*self.handler).await?;
+        let handler = task.options.handler.as_ref().unwrap_or(&self.handler);
+        let encoded = self.answer_inputs(asked, &**handler).await?;
         let responses =
             InputResponses::from_raw(&encoded).map_err(|error| CallError::protocol("tasks/update", error))?;
         let params = Raw::encode(&UpdateTaskParams::new(id, responses))?;
@@ -163,7 +174,7 @@ impl LiveSession {
             ClientCall::new("tasks/update", params.as_str())
                 .about(id)
                 .within(self.limits().read)
-                .part_of(task.call),
+                .part_of(task.options.number),
         )
         .await?;
         Ok(())
@@ -181,11 +192,11 @@ impl LiveSession {
     async fn request_task<T: FromRaw>(
         &self,
         method: &'static str,
-        task: &FollowedTask,
+        task: &FollowedTask<'_>,
         params: &Raw,
     ) -> Result<T, CallError> {
         let call = ClientCall::new(method, params.as_str()).about(&task.ticket.id);
-        let raw = self.call_boxed(call.within(self.limits().read).part_of(task.call)).await?;
+        let raw = self.call_boxed(call.within(self.limits().read).part_of(task.options.number)).await?;
         T::from_raw(&raw).map_err(|error| CallError::protocol(method, error))
     }
 

@@ -1,4 +1,4 @@
-//! Adding servers: plans, configuration, demo servers.
+//! Adding servers: the plan, the change, demo servers.
 
 mod routes;
 

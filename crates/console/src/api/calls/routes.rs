@@ -1,8 +1,62 @@
-//! Routes of this area.
+//! Routes of calls.
 
-use crate::api::Route;
+use std::sync::Arc;
+
+use http::StatusCode;
+use switchboard_host::CallNumber;
+
+use super::call_record::CallRecord;
+use super::call_runner::run_call;
+use super::complete::complete;
+use super::prepared_call::PreparedCall;
+use crate::api::{ApiRequest, ApiResponse, ConsoleState, Route};
+use crate::contract::{ApiError, CallRequest, CallResult, CallStarted};
+
+/// The bytes of a result that are sent unless the whole is requested.
+const PREVIEW_BYTES: usize = 64 << 10;
 
 /// Returns the routes of this area.
 pub(in crate::api) fn routes() -> Vec<Route> {
-    Vec::new()
+    vec![
+        Route::write("/api/calls", start),
+        Route::get("/api/calls/{call}/result", result),
+        Route::write("/api/calls/{call}/cancel", cancel),
+        Route::write("/api/complete", complete),
+    ]
+}
+
+async fn start(state: Arc<ConsoleState>, request: ApiRequest) -> Result<ApiResponse, ApiError> {
+    let request: CallRequest = request.json()?;
+    let call = PreparedCall::new(&state, &request)?;
+    // The number of all frames of the call.
+    let number = CallNumber::next();
+    let roots = state.host.roots().unwrap_or_default();
+    let record = CallRecord::new(number.get(), request, &state.live.questions, roots);
+    state.live.calls.insert(Arc::clone(&record))?;
+    state.tasks.spawn(run_call(Arc::clone(&state), record, number, call));
+    ApiResponse::json(StatusCode::ACCEPTED, &CallStarted { call: number.get() })
+}
+
+async fn result(state: Arc<ConsoleState>, request: ApiRequest) -> Result<ApiResponse, ApiError> {
+    let call = request.number("call")?;
+    let record = state.live.calls.get(call)?;
+    if !record.is_finished() {
+        return Err(ApiError::conflict("not_finished", format!("call {call} has not finished"))
+            .with_next_step("wait for the event that tells its outcome"));
+    }
+    let Some(result) = record.result() else {
+        return Err(ApiError::not_found("unknown_call", format!("call {call} has no result")));
+    };
+    let (text, bytes) = (result.as_str(), result.len() as u64);
+    let shown = match request.flag("full") {
+        true => text,
+        false => &text[..text.floor_char_boundary(PREVIEW_BYTES)],
+    };
+    let truncated = shown.len() < text.len();
+    ApiResponse::ok(&CallResult { call, result_json: shown.to_owned(), truncated, bytes })
+}
+
+async fn cancel(state: Arc<ConsoleState>, request: ApiRequest) -> Result<ApiResponse, ApiError> {
+    state.live.calls.get(request.number("call")?)?.run.cancel();
+    Ok(ApiResponse::accepted())
 }

@@ -1,5 +1,5 @@
-//! The gateway: its state, and the audit log.
+//! Gateway: its state, and the search of its audit log.
 
 mod routes;
 
-pub(super) use routes::routes;
+pub(super) use routes::{follow_gateway, routes};

@@ -1,5 +1,7 @@
-//! The policy: rules, denials, test decisions.
+//! Policy: the rules, test decisions, and the last denials.
 
+mod denial_log;
 mod routes;
 
-pub(super) use routes::routes;
+pub(crate) use denial_log::DenialLog;
+pub(super) use routes::{follow_denials, routes};

@@ -1,8 +1,18 @@
-//! Routes of this area.
+//! Routes of questions.
 
-use crate::api::Route;
+use std::sync::Arc;
+
+use http::StatusCode;
+
+use crate::api::{ApiRequest, ApiResponse, ConsoleState, Route};
+use crate::contract::ApiError;
 
 /// Returns the routes of this area.
 pub(in crate::api) fn routes() -> Vec<Route> {
-    Vec::new()
+    vec![Route::write("/api/questions/{question}", answer)]
+}
+
+async fn answer(state: Arc<ConsoleState>, request: ApiRequest) -> Result<ApiResponse, ApiError> {
+    state.live.questions.answer(request.number("question")?, request.json()?)?;
+    Ok(ApiResponse::empty(StatusCode::OK))
 }
