@@ -160,9 +160,18 @@ fn clippy(project: &Project) -> Result<StepOutcome, TaskError> {
 
 /// In a workspace build features are unified, which hides a feature that does not build alone.
 fn features(project: &Project) -> Result<StepOutcome, TaskError> {
-    for feature in
-        ["", "client", "server", "http-client", "http-server", "http-tls", "host", "gateway", "service"]
-    {
+    for feature in [
+        "",
+        "client",
+        "server",
+        "http-client",
+        "http-server",
+        "http-tls",
+        "host",
+        "gateway",
+        "console",
+        "service",
+    ] {
         let mut cargo = project.cargo();
         cargo.args(["check", "-p", "switchboard-mcp", "--no-default-features", "--features", feature]);
         command::run(&mut cargo)?;

@@ -2,6 +2,7 @@
 
 mod audit;
 mod completions;
+mod console;
 mod demo;
 mod gateway;
 mod http_server;
@@ -23,6 +24,7 @@ use crate::error::{CommandError, ErrorFormat};
 
 pub(crate) use audit::AuditArgs;
 pub(crate) use completions::{CompletionsArgs, ManArgs};
+pub(crate) use console::ConsoleArgs;
 pub(crate) use demo::{DemoArgs, DemoServerArgs};
 pub(crate) use gateway::{GatewayArgs, PlanArgs};
 pub(crate) use http_server::HttpServerArgs;
@@ -32,7 +34,7 @@ pub(crate) use policy::{PolicyAction, PolicyArgs, PolicyCheckArgs, PolicyTestArg
 pub(crate) use requests::{CallArgs, CompleteArgs, ListenArgs, PromptArgs, ReadArgs, SaveArgs, ToolsArgs};
 pub(crate) use servers::{
     AddArgs, ApproveArgs, DoctorArgs, ForgetArgs, ImportArgs, ListArgs, PsArgs, ReconnectArgs, RemoveArgs,
-    ServerArgs, StatusArgs, TransportArg, WhyArgs,
+    ScopeArg, ServerArgs, StatusArgs, TransportArg, WhyArgs,
 };
 pub(crate) use services::{
     DesignAction, DesignArgs, DesignCheckArgs, DesignDiffArgs, DesignPrintArgs, DesignSource, NewArgs,
@@ -57,6 +59,8 @@ Examples:
   switchboard add files -- mcp-files /srv
   # the status of all configured servers
   switchboard status
+  # all of it in the browser
+  switchboard console
   # a tool of one of them
   switchboard call files/read path=notes.txt
   # log in to a server that wants OAuth
@@ -122,6 +126,8 @@ pub(crate) enum Command {
     Status(StatusArgs),
     /// Reconnect one configured server and show its status
     Reconnect(ReconnectArgs),
+    /// See and steer the servers in the browser: catalog, calls, traffic, logins
+    Console(Box<ConsoleArgs>),
     /// Log in to a server with OAuth, in the browser
     Login(LoginArgs),
     /// Log out of a server: revoke its tokens and remove them
@@ -185,6 +191,7 @@ impl Command {
             Self::Import(args) => args.json,
             Self::Status(args) => args.json,
             Self::Reconnect(args) => args.json,
+            Self::Console(args) => args.view.target.options.json,
             Self::Login(args) => args.json,
             Self::Logout(args) => args.json,
             Self::Accounts(args) => args.json,

@@ -85,6 +85,15 @@ pub(crate) struct AdHocServer {
 }
 
 impl AdHocServer {
+    /// Resolves the server that the command line gives, without connecting to it.
+    ///
+    /// # Errors
+    /// Returns an error about the command line.
+    pub(crate) async fn resolve(target: &ServerTarget) -> Result<Self, CommandError> {
+        let server = TargetServer::resolve(target).await?;
+        Ok(Self { name: server.name(), transport: server.transport() })
+    }
+
     /// Returns the identity under which permission answers are remembered: exactly the given command or URL.
     pub(crate) fn identity(&self) -> ServerIdentity {
         ServerIdentity::new(&self.name, &self.transport)

@@ -7,6 +7,7 @@
 //!                            ├─ login (stored OAuth tokens, and the login itself)
 //!                            └─ expand (variables in arguments)
 //!                     ├▶ configured_servers ─▶ a host with the servers of the configuration files
+//!                     ├▶ console ─▶ a host that keeps running, and the page that shows it
 //!                     ├▶ gateway ─▶ a host behind listeners, reloaded and drained
 //!                     └▶ scaffold: new service projects; `design` and `quickstart` read their designs
 //! ```
@@ -19,6 +20,7 @@ mod args;
 mod command;
 mod configured_servers;
 mod connect;
+mod console;
 mod demo;
 mod doctor;
 mod elicitation;

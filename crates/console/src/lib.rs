@@ -10,13 +10,16 @@
 //! `page/API.md`; its types are in [`contract`], from which `page/src/api/types.ts` is generated.
 
 mod api;
+mod console;
 #[allow(
     missing_docs,
     reason = "a member without a comment is what its name says; the page's types have the same comments"
 )]
 pub mod contract;
 mod events;
+mod http;
 pub mod providers;
 mod traffic;
 
+pub use console::{BoundConsole, Console, ConsoleBindError, ConsoleBuilder, ConsoleLinks};
 pub use traffic::{ClientTraffic, TrafficLog};

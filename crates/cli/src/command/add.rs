@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde_json::json;
-use switchboard::host::config::{Approvals, Binding, Scope, ServerConfig, TransportConfig};
+use switchboard::host::config::{Approvals, Binding, ConfigFile, Scope, ServerConfig, TransportConfig};
 
 use crate::args::{self, AddArgs, RemoveArgs};
 use crate::command::added_login;
@@ -17,39 +18,13 @@ use crate::output::{OutputStream, Screen, encode, print_json};
 use crate::sanitize::one_line;
 
 pub(crate) async fn add(args: &AddArgs) -> Result<(), CommandError> {
-    let (files, screen) = (ConfigFiles::read()?, Arc::new(Screen::with_json_warnings(args.json)));
-    check_name(&args.name)?;
-    let mut entry = entry(args)?;
-    let scope = args.scope.scope();
-    if args.trust && scope == Scope::Project {
-        return Err(CommandError::usage(
-            "--trust: a project's file cannot make a server trusted for everyone",
-        )
-        .hint("add it to your own file: -s user or -s local"));
-    }
-    entry.settings.trust |= args.trust;
-    // Report mistakes now rather than at the first start. A variable may still be set by then.
-    if let Err(fault) = entry.resolve(&|name| variable(name).or_else(|| Some("unset".to_owned()))) {
-        return Err(CommandError::usage(format!("the entry is not valid: {fault}")));
-    }
-    let mut file = files.edit(scope)?;
-    match args.replace {
-        true => file.set(&args.name, &entry)?,
-        false => file.add(&args.name, &entry).map_err(|fault| {
-            CommandError::from(fault).hint("replace it with --replace; `switchboard get` shows it")
-        })?,
-    }
-    file.write()?;
-    if scope == Scope::Project {
-        // The user has just written the entry, which counts as approval.
-        Approvals::open(&files.locations.approvals)?.approve(&files.locations.project, &args.name, &entry)?;
-        if has_literals(&entry) {
-            screen.warn("its values are now in a shared file; write ${NAME} for secret values");
-        }
-    }
-    warn_about(&entry, scope, &screen);
-    if let Some(winner) = files.resolved.server(&args.name).filter(|server| server.scope < scope) {
-        screen.warn(&format!("it is shadowed by a server of the same name in the scope {}", winner.scope));
+    let screen = Arc::new(Screen::with_json_warnings(args.json));
+    let prepared = PreparedEntry::new(args)?;
+    let (entry, scope) = (prepared.entry.clone(), prepared.scope);
+    let warnings = prepared.warnings();
+    let path = prepared.write()?;
+    for warning in &warnings {
+        screen.warn(warning);
     }
     let now = ConfigFiles::read()?;
     if args.json {
@@ -64,33 +39,103 @@ pub(crate) async fn add(args: &AddArgs) -> Result<(), CommandError> {
     let text = format!(
         "added {name} ({scope}): {}\n{}\n",
         command_or_url(&entry),
-        one_line(&file.path().to_string_lossy())
+        one_line(&path.to_string_lossy())
     );
     OutputStream::stdout().print(&text)?;
     let need = added_login::probe_login(args, &now).await;
     added_login::offer_login(&args.name, need, screen).await
 }
 
-/// Warns about risks of an entry, and about variables that are not set.
-fn warn_about(entry: &ServerConfig, scope: Scope, screen: &Screen) {
-    for caution in entry.risk_warnings(scope) {
-        screen.warn(&one_line(&caution.to_string()));
+/// A valid entry that is not written yet, with the file that it is for.
+pub(crate) struct PreparedEntry {
+    name: String,
+    pub(crate) entry: ServerConfig,
+    pub(crate) scope: Scope,
+    files: ConfigFiles,
+    file: ConfigFile,
+}
+
+impl PreparedEntry {
+    /// Checks the arguments and edits the file in memory.
+    ///
+    /// # Errors
+    /// Returns an error if the entry is not valid, the name is taken, or the user must not change the file.
+    pub(crate) fn new(args: &AddArgs) -> Result<Self, CommandError> {
+        let files = ConfigFiles::read()?;
+        check_name(&args.name)?;
+        let mut entry = entry(args)?;
+        let scope = args.scope.scope();
+        if args.trust && scope == Scope::Project {
+            return Err(CommandError::usage(
+                "--trust: a project's file cannot make a server trusted for everyone",
+            )
+            .hint("add it to your own file: -s user or -s local"));
+        }
+        entry.settings.trust |= args.trust;
+        // Report mistakes now rather than at the first start. A variable may still be set by then.
+        if let Err(fault) = entry.resolve(&|name| variable(name).or_else(|| Some("unset".to_owned()))) {
+            return Err(CommandError::usage(format!("the entry is not valid: {fault}")));
+        }
+        let mut file = files.edit(scope)?;
+        match args.replace {
+            true => file.set(&args.name, &entry)?,
+            false => file.add(&args.name, &entry).map_err(|fault| {
+                CommandError::from(fault).hint("replace it with --replace; `switchboard get` shows it")
+            })?,
+        }
+        Ok(Self { name: args.name.clone(), entry, scope, files, file })
     }
-    if let TransportConfig::Stdio { command, .. } = &entry.transport
-        && scope == Scope::User
-        && command.contains('/')
-        && !command.starts_with('/')
-    {
-        screen.warn("its program path is relative to the current directory; use an absolute path");
+
+    /// Returns the file that is changed.
+    pub(crate) fn path(&self) -> &Path {
+        self.file.path()
     }
-    let missing: Vec<String> = entry
-        .variables()
-        .into_iter()
-        .filter(|name| variable(name).is_none())
-        .map(|name| one_line(&name))
-        .collect();
-    if !missing.is_empty() {
-        screen.warn(&format!("not set in this environment: {}", missing.join(", ")));
+
+    /// Writes the file. A server of the project's file counts as approved: the user has just written it. Returns the path.
+    ///
+    /// # Errors
+    /// Returns an error if a file cannot be written.
+    pub(crate) fn write(mut self) -> Result<PathBuf, CommandError> {
+        self.file.write()?;
+        if self.scope == Scope::Project {
+            let locations = &self.files.locations;
+            Approvals::open(&locations.approvals)?.approve(&locations.project, &self.name, &self.entry)?;
+        }
+        Ok(self.file.path().to_owned())
+    }
+
+    /// Returns warnings about risks of the entry, about variables that are not set, and about a server that hides it.
+    pub(crate) fn warnings(&self) -> Vec<String> {
+        let Self { entry, scope, .. } = self;
+        let mut warnings = Vec::new();
+        if *scope == Scope::Project && has_literals(entry) {
+            warnings.push("its values are now in a shared file; write ${NAME} for secret values".to_owned());
+        }
+        warnings
+            .extend(entry.risk_warnings(*scope).into_iter().map(|caution| one_line(&caution.to_string())));
+        if let TransportConfig::Stdio { command, .. } = &entry.transport
+            && *scope == Scope::User
+            && command.contains('/')
+            && !command.starts_with('/')
+        {
+            warnings.push(
+                "its program path is relative to the current directory; use an absolute path".to_owned(),
+            );
+        }
+        let missing: Vec<String> = entry
+            .variables()
+            .into_iter()
+            .filter(|name| variable(name).is_none())
+            .map(|name| one_line(&name))
+            .collect();
+        if !missing.is_empty() {
+            warnings.push(format!("not set in this environment: {}", missing.join(", ")));
+        }
+        if let Some(winner) = self.files.resolved.server(&self.name).filter(|server| server.scope < *scope) {
+            warnings
+                .push(format!("it is shadowed by a server of the same name in the scope {}", winner.scope));
+        }
+        warnings
     }
 }
 

@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 
 use http::header::AUTHORIZATION;
 use switchboard::client::ClientSession;
-use switchboard::host::Transport;
 use switchboard::host::config::{DEFAULT_STARTUP_TIMEOUT, OAuthConfig};
+use switchboard::host::{ServerSpec, Transport};
 use switchboard::transport::Tap;
 use switchboard::transport::http::client::HeaderHelper;
 use switchboard::transport::http_client::{Address, Authorizer};
@@ -17,8 +17,8 @@ use crate::command::login_target::LoginTarget;
 use crate::configured_servers::ConfigFiles;
 use crate::connect::{CLOSE_TIMEOUT, apply_options, record_stray_line};
 use crate::doctor::{
-    DoctorReport, DoctorTransport, FirstMessage, LoginSubject, StepError, StepFailed, check_address,
-    check_entry, check_headers, check_login, check_program, open_session,
+    DoctorReport, DoctorTransport, FirstMessage, LoginSubject, ReportOutput, StepError, StepFailed,
+    check_address, check_entry, check_headers, check_login, check_program, open_session,
 };
 use crate::error::{CommandError, ExitKind};
 use crate::expand::Expander;
@@ -38,7 +38,11 @@ pub(crate) async fn run(mut args: DoctorArgs) -> Result<(), CommandError> {
     let program = args.command.first().map(|program| program.to_string_lossy().into_owned());
     let url = args.remote.url.as_ref().map(|url| url.split('?').next().unwrap_or(url).to_owned());
     let name = args.name.clone().or(program).or(url).unwrap_or_default();
-    let mut report = DoctorReport::new(&name, (!args.json).then(OutputStream::stdout));
+    let output = match args.json {
+        true => ReportOutput::Json,
+        false => ReportOutput::Text(OutputStream::stdout()),
+    };
+    let mut report = DoctorReport::new(&name, output);
     tokio::select! {
         // A failed step is in the report.
         failed = examine(&mut report, &args) => failed?,
@@ -52,12 +56,13 @@ async fn examine(report: &mut DoctorReport, args: &DoctorArgs) -> Result<(), Com
     let session = match (&args.name, &args.remote.url, args.command.split_first()) {
         (Some(name), ..) => {
             let files = ConfigFiles::read()?;
-            examine_configured(report, &files, name, args).await
+            let subject = ConfiguredSubject { name, timeout: args.timeout, account: args.account.as_deref() };
+            examine_configured(report, &files, subject).await
         }
         (None, Some(url), _) => {
             let endpoint = remote::resolve_endpoint(&args.remote, url, &SessionOptions::default()).await?;
             let login = match endpoint.uses_login {
-                true => Some(login_subject(args, url, endpoint.address, None)?),
+                true => Some(login_subject(args.account.as_deref(), url, endpoint.address, None)?),
                 false => None,
             };
             let subject = RemoteSubject { http: endpoint.http, helper: None, login };
@@ -84,22 +89,73 @@ async fn examine(report: &mut DoctorReport, args: &DoctorArgs) -> Result<(), Com
     Ok(())
 }
 
+/// A configured server that is examined.
+#[derive(Clone, Copy)]
+struct ConfiguredSubject<'a> {
+    name: &'a str,
+    timeout: Option<Duration>,
+    account: Option<&'a str>,
+}
+
+/// Examines a configured server, and closes the session.
+///
+/// # Errors
+/// Returns an error after the step that failed.
+pub(crate) async fn examine_server(
+    report: &mut DoctorReport,
+    files: &ConfigFiles,
+    name: &str,
+) -> Result<(), StepFailed> {
+    let subject = ConfiguredSubject { name, timeout: None, account: None };
+    let session = examine_configured(report, files, subject).await?;
+    // Errors while closing do not matter here.
+    _ = session.close_within(CLOSE_TIMEOUT).await;
+    Ok(())
+}
+
+/// Examines a server that is in no file, and closes the session.
+///
+/// # Errors
+/// Returns an error after the step that failed.
+pub(crate) async fn examine_spec(
+    report: &mut DoctorReport,
+    name: &str,
+    spec: ServerSpec,
+) -> Result<(), StepFailed> {
+    let subject = ConfiguredSubject { name, timeout: None, account: None };
+    let session = examine_transport(report, spec, subject).await?;
+    // Errors while closing do not matter here.
+    _ = session.close_within(CLOSE_TIMEOUT).await;
+    Ok(())
+}
+
 /// Examines a configured server.
 async fn examine_configured(
     report: &mut DoctorReport,
     files: &ConfigFiles,
-    name: &str,
-    args: &DoctorArgs,
+    subject: ConfiguredSubject<'_>,
 ) -> Result<ClientSession, StepFailed> {
-    let spec = check_entry(report, files, name)?;
-    let timeout = args.timeout.unwrap_or(spec.startup_timeout);
+    let spec = check_entry(report, files, subject.name)?;
+    examine_transport(report, spec, subject).await
+}
+
+async fn examine_transport(
+    report: &mut DoctorReport,
+    spec: ServerSpec,
+    subject: ConfiguredSubject<'_>,
+) -> Result<ClientSession, StepFailed> {
+    let ConfiguredSubject { name, account, .. } = subject;
+    let timeout = subject.timeout.unwrap_or(spec.startup_timeout);
     match spec.transport {
         Transport::Stdio(stdio) => examine_program(report, *stdio, timeout).await,
+        Transport::InProcess(server) => {
+            open_session(report, Arc::new(server), &DoctorTransport::Http, timeout).await
+        }
         Transport::Http(http) => {
             let has_own = http.headers().iter().any(|(name, _)| name.eq_ignore_ascii_case("authorization"));
             let address = http.check().ok().filter(|_| !has_own);
             // An HTTP client that cannot be created fails at the connection, too.
-            let login = address.and_then(|address| login_subject(args, name, address, spec.oauth).ok());
+            let login = address.and_then(|address| login_subject(account, name, address, spec.oauth).ok());
             let helper = spec.header_helper.map(|helper| {
                 // As the host does.
                 helper
@@ -119,7 +175,7 @@ async fn examine_configured(
 
 /// Returns the login to examine: that of the named account, or the one that other commands would use.
 fn login_subject(
-    args: &DoctorArgs,
+    account: Option<&str>,
     name: &str,
     address: Address,
     oauth: Option<Arc<OAuthConfig>>,
@@ -127,8 +183,8 @@ fn login_subject(
     let target = LoginTarget { name: name.to_owned(), address, oauth };
     Ok(LoginSubject {
         http: http_client()?,
-        login_command: target.login_command(args.account.as_deref()),
-        selector: AccountSelector::new(target.account(args.account.as_deref()), true),
+        login_command: target.login_command(account),
+        selector: AccountSelector::new(target.account(account), true),
         options: target.options()?,
         client_id: target.oauth.as_ref().and_then(|oauth| oauth.client_id.clone()),
         address: target.address,

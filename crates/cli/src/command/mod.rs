@@ -41,4 +41,8 @@ mod why;
 mod why_login;
 mod why_policy;
 
+pub(crate) use add::PreparedEntry;
+pub(crate) use doctor::{examine_server, examine_spec};
+pub(crate) use import::find_sources;
+pub(crate) use login_target::LoginTarget;
 pub(crate) use run::run;

@@ -39,6 +39,7 @@ pub(crate) async fn run(command: Command) -> Result<(), CommandError> {
         Command::Import(args) => import::run(&args).await,
         Command::Status(args) => status::run(&args).await,
         Command::Reconnect(args) => status::reconnect(&args).await,
+        Command::Console(args) => Box::pin(crate::console::run(*args)).await,
         Command::Login(args) => login::run(&args, Arc::default()).await,
         Command::Logout(args) => accounts::logout(&args).await,
         Command::Accounts(args) => accounts::list(&args).await,

@@ -56,8 +56,28 @@ impl HostRequest {
         Self { server, options, yes: false, keeps_running: false }
     }
 
+    /// Rejects options for one server if no server is named.
+    ///
+    /// # Errors
+    /// Names the option.
+    pub(crate) fn check_options(&self) -> Result<(), CommandError> {
+        let given = self.options.program_options();
+        match given.iter().find(|(is_given, _)| *is_given && self.server.is_none()) {
+            Some((_, option)) => Err(CommandError::usage(format!("{option} applies to one server"))
+                .hint("name a configured server: --server NAME")),
+            None => Ok(()),
+        }
+    }
+
     /// Returns the spec of one server, with the options of the command line.
-    fn spec(&self, server: &ConfiguredServer, screen: &Arc<Screen>) -> Result<ServerSpec, ConfigError> {
+    ///
+    /// # Errors
+    /// Returns an error if its entry is not valid.
+    pub(crate) fn spec(
+        &self,
+        server: &ConfiguredServer,
+        screen: &Arc<Screen>,
+    ) -> Result<ServerSpec, ConfigError> {
         let mut spec = ServerSpec::from_configured(server)?;
         if matches!(spec.start, StartPolicy::AtOnce | StartPolicy::WhenUsed) {
             spec.transport = self.apply_to_transport(&server.name, spec.transport, screen);
@@ -431,7 +451,7 @@ pub(crate) async fn with_host<T>(
 }
 
 fn build(mut request: HostRequest) -> Result<HostedServers, CommandError> {
-    check_options(&request)?;
+    request.check_options()?;
     let expander = Expander::default();
     request.options = expander.options(&request.options)?;
     let options = &request.options;
@@ -493,14 +513,4 @@ fn build(mut request: HostRequest) -> Result<HostedServers, CommandError> {
         terminal,
         pins: pins.ok(),
     })
-}
-
-/// Rejects options for one server if no server is named.
-fn check_options(request: &HostRequest) -> Result<(), CommandError> {
-    let given = request.options.program_options();
-    match given.iter().find(|(is_given, _)| *is_given && request.server.is_none()) {
-        Some((_, option)) => Err(CommandError::usage(format!("{option} applies to one server"))
-            .hint("name a configured server: --server NAME")),
-        None => Ok(()),
-    }
 }

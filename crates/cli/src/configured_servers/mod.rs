@@ -2,7 +2,7 @@
 //!
 //! Invariant: reading the files starts nothing; started servers are stopped before the command ends, as in `connect`.
 
-mod approver;
+pub(crate) mod approver;
 pub(crate) mod call_permission;
 mod consent;
 mod entry_summary;

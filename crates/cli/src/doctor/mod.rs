@@ -21,4 +21,4 @@ pub(crate) use handshake::{DoctorTransport, FirstMessage, open_session};
 pub(crate) use headers::check_headers;
 pub(crate) use login::{LoginSubject, check_login};
 pub(crate) use program::check_program;
-pub(crate) use report::{DoctorReport, StepError, StepFailed};
+pub(crate) use report::{DoctorReport, ReportOutput, Step, StepError, StepFailed};

@@ -104,6 +104,14 @@ impl Listeners {
         }
     }
 
+    /// Returns the addresses that clients connect to.
+    pub(crate) fn endpoints(&self) -> Vec<String> {
+        let http = self.http.iter().map(|socket| format!("{}/mcp", socket.origin));
+        let unix = self.unix.iter().map(|(_, path)| format!("unix:{}", one_line(&path.display().to_string())));
+        let all: Vec<String> = http.chain(unix).collect();
+        if all.is_empty() { vec!["stdin and stdout".to_owned()] } else { all }
+    }
+
     /// Returns handles that stop the sockets.
     pub(crate) fn shutdown_handles(&self) -> Vec<ShutdownHandle> {
         let http = self.http.iter().map(|socket| socket.listener.shutdown_handle());

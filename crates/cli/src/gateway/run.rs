@@ -1,6 +1,7 @@
 //! `switchboard gateway`: serves all configured servers as one MCP server.
 
 use std::io::IsTerminal;
+use std::sync::Arc;
 
 use switchboard::gateway::audit::{AuditFile, AuditFileOptions, AuditLog, AuditOptions};
 use switchboard::gateway::view::View;
@@ -9,6 +10,7 @@ use switchboard::gateway::{Gateway, GatewayOptions};
 use crate::args::GatewayArgs;
 use crate::configured_servers::manifests;
 use crate::connect::CLOSE_TIMEOUT;
+use crate::console::{GatewayConsole, KnownServers, ShownGateway};
 use crate::error::CommandError;
 use crate::gateway::callers::check_credentials;
 use crate::gateway::gateway_host::{build_host, report_failures, served_specs};
@@ -58,7 +60,24 @@ pub(crate) async fn run(args: &GatewayArgs) -> Result<(), CommandError> {
     let gateway = Gateway::new(host.clone(), options.clone());
     let uses_logins = !settings.is_open_by_default();
     let verifier = listeners.verifier.clone();
-    let running = RunningGateway { gateway, options, verifier };
+    let known = Arc::new(KnownServers::default());
+    known.set_files(settings.servers.clone());
+    let console = match args.console {
+        Some(address) => {
+            let shown = ShownGateway {
+                gateway: &gateway,
+                known: &known,
+                endpoints: listeners.endpoints(),
+                policy_source: settings.policy_source(),
+                audit: settings.config.audit.clone(),
+                uses_logins,
+                locations: &settings.locations,
+            };
+            Some(GatewayConsole::bind(address, shown).await?)
+        }
+        None => None,
+    };
+    let running = RunningGateway { gateway, options, verifier, known };
     let mut reloader = Reloader::new(args, settings, running, &screen);
     let served = tokio::select! {
         served = serve(listeners, &mut reloader, signals, args.view.as_deref()) => served,
@@ -66,6 +85,7 @@ pub(crate) async fn run(args: &GatewayArgs) -> Result<(), CommandError> {
         never = pins.follow(&host, &screen) => match never {},
         never = manifests.follow(&host) => match never {},
         never = MetricsServer::serve(metrics, &screen) => match never {},
+        failed = GatewayConsole::serve(console, &screen) => failed.map(|never| match never {}),
     };
     telemetry::finish(telemetry, &screen).await;
     match served {

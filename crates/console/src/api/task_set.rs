@@ -15,6 +15,11 @@ impl TaskSet {
         tasks.spawn(task)
     }
 
+    /// Aborts all tasks.
+    pub(crate) fn abort_all(&self) {
+        drop(std::mem::take(&mut *self.0.lock()));
+    }
+
     /// Aborts all tasks and waits until they have ended.
     pub(crate) async fn shut_down(&self) {
         let mut tasks = std::mem::take(&mut *self.0.lock());
