@@ -12,8 +12,9 @@ use switchboard::Host;
 use switchboard::client::{HandlerCapabilities, RevisionPolicy};
 use switchboard::host::config::{ConfigWatcher, ConfiguredServer, ResolvedConfig};
 use switchboard::host::permission::{FallbackPolicy, Gate, KnownServer, Ledger, Policy};
-use switchboard::host::{DriftPolicy, HostEvent, HostEvents, PinFile, ServerSpec};
+use switchboard::host::{DriftPolicy, HostBuilder, HostEvent, HostEvents, PinFile, ServerSpec, Transport};
 use switchboard::login::StoredLogins;
+use switchboard_console::TrafficLog;
 use tokio::sync::Notify;
 use tokio::task::JoinSet;
 
@@ -47,6 +48,7 @@ enum Selection {
 pub(super) struct ConsoleServers {
     pub(super) host: Host,
     pub(super) known: Arc<KnownServers>,
+    pub(super) traffic: Arc<TrafficLog>,
     pub(super) account: AccountSelector,
     pub(super) uses_logins: bool,
     selection: Selection,
@@ -84,8 +86,10 @@ impl ConsoleServers {
         let account = AccountSelector::new(options.account.as_deref(), !matches!(selection, Selection::All));
         let logins = open_logins(screen);
         let uses_logins = logins.is_some();
-        let host =
-            build_host(&options, &files, logins.map(|logins| logins.with_account(account.clone())), screen)?;
+        let logins = logins.map(|logins| logins.with_account(account.clone()));
+        let traffic = Arc::new(TrafficLog::new());
+        let observer = Arc::clone(&traffic);
+        let host = host_builder(&options, &files, logins, screen).with_traffic_observer(observer).build();
         let gate = host.permissions().cloned().ok_or_else(|| CommandError::usage("the host has no gate"))?;
         let known = Arc::new(KnownServers::default());
         if let Some(given) = given {
@@ -103,6 +107,7 @@ impl ConsoleServers {
             selection,
             request,
             files,
+            traffic,
             gate,
             screen: Arc::clone(screen),
             reload: Notify::new(),
@@ -208,6 +213,7 @@ impl ConsoleServers {
             identities.push((server.name.clone(), KnownServer::from_spec(&server.name, &server.spec)));
             specs.push((server.name, server.spec));
         }
+        self.traffic.add_secrets(specs.iter().flat_map(|(_, spec)| secrets_of(spec)));
         self.gate.set_servers(identities);
         self.known.set_files(files);
         let host = self.host.clone();
@@ -241,17 +247,35 @@ async fn wait_for_tools(events: &mut HostEvents) {
     tokio::time::sleep(PIN_DELAY).await;
 }
 
+/// Returns the values of variables and headers, which are masked wherever messages are shown.
+pub(super) fn secrets_of(spec: &ServerSpec) -> Vec<String> {
+    match &spec.transport {
+        Transport::Stdio(stdio) => {
+            stdio.variables().iter().map(|(_, value)| value.to_string_lossy().into_owned()).collect()
+        }
+        Transport::Http(http) => {
+            // A token is secret without its `Bearer`, too.
+            let values = http.headers().iter().flat_map(|(_, value)| {
+                let value = value.expose();
+                std::iter::once(value).chain(value.split_whitespace().skip(1)).map(str::to_owned)
+            });
+            values.collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
 /// Returns the rules about calls: a call is the user's request, as on the command line, so a rule or a destructive tool asks.
 fn call_policy(files: &ResolvedConfig) -> Policy {
     Policy::new(files.rules.clone()).with_fallback(FallbackPolicy::Requested)
 }
 
-fn build_host(
+fn host_builder(
     options: &SessionOptions,
     files: &ConfigFiles,
     logins: Option<StoredLogins>,
     screen: &Screen,
-) -> Result<Host, CommandError> {
+) -> HostBuilder {
     let ledger = Ledger::open(&files.locations.permissions).unwrap_or_else(|fault| {
         screen.warn(&format!("answers cannot be remembered: {}", one_line(&fault.to_string())));
         Ledger::in_memory()
@@ -274,7 +298,7 @@ fn build_host(
     if let Some(logins) = logins {
         builder = builder.with_credentials(Arc::new(logins));
     }
-    Ok(builder
+    builder
         .with_name("switchboard-console", env!("CARGO_PKG_VERSION"))
         .with_limits(limits(options))
         .with_abilities(capabilities())
@@ -282,7 +306,6 @@ fn build_host(
         .with_pins(pinned, DriftPolicy::Report)
         .without_resource_tools()
         .with_all_lists()
-        .build())
 }
 
 /// Returns the questions that the page can answer.

@@ -6,12 +6,15 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use switchboard::gateway::Gateway;
-use switchboard::host::config::Locations;
+use switchboard::host::ServerSpec;
+use switchboard::host::config::{Locations, ResolvedConfig};
 use switchboard::login::AccountSelector;
 use switchboard_console::providers::Providers;
+use switchboard_console::{BoundConsole, Console, TrafficLog};
 
+use super::console_host::secrets_of;
 use super::console_logins::ConsoleLogins;
-use super::console_server::{ConsoleServer, show_page};
+use super::console_server::{bind, show_page};
 use super::gateway_entries::GatewayEntries;
 use super::gateway_rules::GatewayRules;
 use super::gateway_state::GatewayState;
@@ -34,24 +37,30 @@ pub(crate) struct ShownGateway<'a> {
     /// Whether stored logins are sent.
     pub(crate) uses_logins: bool,
     pub(crate) locations: &'a Locations,
+    /// The messages between the gateway and its servers.
+    pub(crate) traffic: Option<Arc<TrafficLog>>,
 }
 
 /// The console of a gateway, bound and not served yet.
 pub(crate) struct GatewayConsole {
-    server: ConsoleServer,
+    console: BoundConsole,
     opener: PageOpener,
 }
 
 impl GatewayConsole {
+    /// Returns the log of the messages between a gateway and these servers. It records when a page asks for it.
+    pub(crate) fn traffic(servers: &ResolvedConfig) -> Arc<TrafficLog> {
+        let traffic = TrafficLog::on_demand();
+        let specs = servers.servers.iter().filter_map(|server| ServerSpec::from_configured(server).ok());
+        traffic.add_secrets(specs.flat_map(|spec| secrets_of(&spec)));
+        Arc::new(traffic)
+    }
+
     /// Binds a loopback address.
     ///
     /// # Errors
     /// Returns an error if the address is not a loopback one, or cannot be used.
     pub(crate) async fn bind(address: SocketAddr, shown: ShownGateway<'_>) -> Result<Self, CommandError> {
-        if !address.ip().is_loopback() {
-            return Err(CommandError::usage(format!("--console: {address} can be reached from other machines"))
-                .hint("pass an address like 127.0.0.1:9300; forward the port to see it from elsewhere"));
-        }
         let host = shown.gateway.host();
         let known = Arc::clone(shown.known);
         let logins = ConsoleLogins::new(host.clone(), Arc::clone(&known), AccountSelector::Any, shown.uses_logins);
@@ -61,9 +70,13 @@ impl GatewayConsole {
             .with_config(Arc::new(GatewayEntries(known)))
             .with_policy(Arc::new(GatewayRules::new(shown.gateway, shown.policy_source)))
             .with_gateway(Arc::new(GatewayState::new(shown.gateway, shown.endpoints, shown.audit)));
-        let server = ConsoleServer::bind_gateway(address, host, providers).await?;
-        let opener = PageOpener::new(server.origin(), runtime_folder(shown.locations), false, false);
-        Ok(Self { server, opener })
+        let mut builder = Console::builder(host.clone()).gateway().providers(providers);
+        if let Some(traffic) = shown.traffic {
+            builder = builder.traffic(traffic);
+        }
+        let console = bind(builder, address).await?;
+        let opener = PageOpener::new(console.address(), runtime_folder(shown.locations), false, false);
+        Ok(Self { console, opener })
     }
 
     /// Serves the page for as long as it is polled.
@@ -71,10 +84,12 @@ impl GatewayConsole {
     /// # Errors
     /// Returns an error if the address of the page cannot be told.
     pub(crate) async fn serve(console: Option<Self>, screen: &Screen) -> Result<Infallible, CommandError> {
-        let Some(Self { server, opener }) = console else { return std::future::pending().await };
+        let Some(Self { console, opener }) = console else { return std::future::pending().await };
+        let links = console.links();
         tokio::select! {
-            never = server.serve() => match never {},
-            failed = show_page(&server, &opener, screen) => failed,
+            // Ends with this future.
+            () = console.serve(std::future::pending()) => std::future::pending().await,
+            failed = show_page(&links, &opener, screen) => failed,
         }
     }
 }

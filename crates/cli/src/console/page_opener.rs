@@ -3,6 +3,7 @@
 //! Invariant: a token is never in an argument list, and never in output that is kept: it is printed to a terminal only.
 
 use std::io::IsTerminal;
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -15,7 +16,7 @@ use crate::output::{OutputStream, Screen, encode, print_json};
 use crate::sanitize::one_line;
 
 /// How long a token works.
-pub(crate) const TOKEN_LIFETIME: Duration = Duration::from_secs(60);
+pub(super) const TOKEN_LIFETIME: Duration = Duration::from_secs(60);
 
 /// Leads users and programs to the page.
 #[derive(Debug)]
@@ -30,10 +31,10 @@ pub(crate) struct PageOpener {
 }
 
 impl PageOpener {
-    pub(crate) fn new(address: String, folder: PathBuf, json: bool, opens: bool) -> Self {
+    pub(crate) fn new(address: SocketAddr, folder: PathBuf, json: bool, opens: bool) -> Self {
         let environment = LoginEnvironment::of_process();
         let can_open = opens && !json && environment.opens_local_files();
-        Self { address, folder, json, reads_stdin: false, browser: environment.browser.filter(|_| can_open) }
+        Self { address: format!("http://{address}"), folder, json, reads_stdin: false, browser: environment.browser.filter(|_| can_open) }
     }
 
     /// Lets a person at the terminal ask for another address with Enter.
@@ -48,20 +49,20 @@ impl PageOpener {
         self.reads_stdin
     }
 
-    /// Leads to the page with this token. The file that is returned has to be kept until the token was used.
+    /// Leads to the page with this link. The file that is returned has to be kept until the token was used.
     ///
     /// # Errors
     /// Returns an error if the file or the output cannot be written.
-    pub(crate) fn open(&self, token: &str, screen: &Screen) -> Result<Option<RedirectFile>, CommandError> {
-        let url = format!("{}/#token={token}", self.address);
+    pub(super) fn open(&self, link: &str, screen: &Screen) -> Result<Option<RedirectFile>, CommandError> {
         if self.json {
+            let token = link.split_once("#token=").map_or(link, |(_, token)| token);
             let file = RedirectFile::token(&self.folder, token)?;
             let line = json!({ "address": self.address, "tokenFile": file.path() });
             print_json(&OutputStream::stdout(), &encode(&line)?)?;
             return Ok(Some(file));
         }
         if let Some(browser) = &self.browser {
-            let file = RedirectFile::page(&self.folder, &url)?;
+            let file = RedirectFile::page(&self.folder, link)?;
             if open_browser(browser, &file_url(file.path())) {
                 screen.say(&format!("the console is at {}; it opens in your browser", self.address));
                 self.offer_another(screen);
@@ -69,12 +70,12 @@ impl PageOpener {
             }
         }
         if std::io::stderr().is_terminal() {
-            screen.say(&format!("open the console within {} s:\n\n  {url}\n", TOKEN_LIFETIME.as_secs()));
+            screen.say(&format!("open the console within {} s:\n\n  {link}\n", TOKEN_LIFETIME.as_secs()));
             self.offer_another(screen);
             return Ok(None);
         }
         // Output that is not a terminal may be a log.
-        let file = RedirectFile::page(&self.folder, &url)?;
+        let file = RedirectFile::page(&self.folder, link)?;
         screen.say(&format!(
             "the console is at {}; open this file in a browser within {} s: {}",
             self.address,

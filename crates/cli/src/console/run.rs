@@ -3,13 +3,15 @@
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 
+use switchboard_console::Console;
 use switchboard_console::providers::Providers;
+use tokio::sync::oneshot;
 
 use super::call_rules::CallRules;
 use super::config_editor::FileEditor;
 use super::console_host::ConsoleServers;
 use super::console_logins::ConsoleLogins;
-use super::console_server::{ConsoleServer, show_page};
+use super::console_server::{bind, show_page};
 use super::doctor_runs::DoctorRuns;
 use super::page_opener::PageOpener;
 use crate::args::ConsoleArgs;
@@ -30,21 +32,28 @@ pub(crate) async fn run(args: ConsoleArgs) -> Result<(), CommandError> {
     let screen = Arc::new(Screen::with_json_warnings(json));
     let servers = ConsoleServers::build(&target, &screen).await?;
     let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
-    let server = ConsoleServer::bind_host(address, &servers, providers(&servers, allow_config_edit).await, allow_config_edit).await?;
+    let builder = Console::builder(servers.host.clone())
+        .allow_config_edit(allow_config_edit)
+        .providers(providers(&servers, allow_config_edit).await)
+        .traffic(Arc::clone(&servers.traffic));
+    let console = bind(builder, address).await?;
     let opener =
-        PageOpener::new(server.origin(), servers.runtime_folder(), json, !no_open).with_stdin();
+        PageOpener::new(console.address(), servers.runtime_folder(), json, !no_open).with_stdin();
+    let links = console.links();
+    let (stop, stopped) = oneshot::channel::<()>();
+    let mut serving = std::pin::pin!(console.serve(async { _ = stopped.await }));
     let ended = tokio::select! {
         biased;
         _ = signals.next() => Ok(()),
-        never = server.serve() => match never {},
+        () = &mut serving => return Ok(()),
         never = servers.follow_files() => match never {},
         never = servers.follow_definitions() => match never {},
-        failed = show_page(&server, &opener, &screen) => failed.map(|never| match never {}),
+        failed = show_page(&links, &opener, &screen) => failed.map(|never| match never {}),
     };
     servers.record_pins();
+    drop(stop);
     let stopping = async {
-        server.shut_down().await;
-        servers.host.close().await;
+        tokio::join!(&mut serving, servers.host.close());
     };
     tokio::select! {
         // The supervisors stop what is left.

@@ -13,7 +13,7 @@ use crate::connect::CLOSE_TIMEOUT;
 use crate::console::{GatewayConsole, KnownServers, ShownGateway};
 use crate::error::CommandError;
 use crate::gateway::callers::check_credentials;
-use crate::gateway::gateway_host::{build_host, report_failures, served_specs};
+use crate::gateway::gateway_host::{host_builder, report_failures, served_specs};
 use crate::gateway::listeners::Listeners;
 use crate::gateway::metrics::MetricsServer;
 use crate::gateway::pinned_definitions::PinnedDefinitions;
@@ -48,7 +48,13 @@ pub(crate) async fn run(args: &GatewayArgs) -> Result<(), CommandError> {
     options.metrics = metrics.as_ref().map(MetricsServer::metrics);
     let options = telemetry::trace_gateway(options);
     let pins = PinnedDefinitions::open(&settings)?;
-    let host = build_host(&settings, &screen)?;
+    let mut builder = host_builder(&settings, &screen)?;
+    let traffic = args.console.map(|_| GatewayConsole::traffic(&settings.servers));
+    if let Some(traffic) = &traffic {
+        let observer = Arc::clone(traffic);
+        builder = builder.with_traffic_observer(observer);
+    }
+    let host = builder.build();
     let telemetry = telemetry::start(&host)?;
     let events = host.events();
     for (name, spec) in served_specs(&settings, &screen) {
@@ -72,6 +78,7 @@ pub(crate) async fn run(args: &GatewayArgs) -> Result<(), CommandError> {
                 audit: settings.config.audit.clone(),
                 uses_logins,
                 locations: &settings.locations,
+                traffic,
             };
             Some(GatewayConsole::bind(address, shown).await?)
         }
