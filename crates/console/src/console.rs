@@ -8,7 +8,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use switchboard_host::Host;
 use switchboard_transport::http::server::{HttpListener, ListenerLimits};
 
-use crate::api::{self, ConsoleSettings, ConsoleState};
+use crate::api::{self, ConsoleHandler, ConsoleSettings, ConsoleState};
 use crate::contract::ConsoleMode;
 use crate::http::{AccessKeys, ConsoleEndpoint, KeyLimits};
 use crate::providers::Providers;
@@ -43,6 +43,7 @@ impl Console {
             allow_config_edit: false,
             providers: Providers::default(),
             traffic: None,
+            questions: ConsoleHandler::default(),
             keys: KeyLimits::default(),
         }
     }
@@ -58,6 +59,7 @@ pub struct ConsoleBuilder {
     allow_config_edit: bool,
     providers: Providers,
     traffic: Option<Arc<TrafficLog>>,
+    questions: ConsoleHandler,
     keys: KeyLimits,
 }
 
@@ -93,6 +95,13 @@ impl ConsoleBuilder {
         self
     }
 
+    /// Sets the handler that the host was [built with](ConsoleHandler::install). Without it, only questions within calls of
+    /// the console are shown, and only those that the host declares.
+    pub fn questions(mut self, questions: ConsoleHandler) -> Self {
+        self.questions = questions;
+        self
+    }
+
     /// Sets how long a link works: 60 seconds.
     pub fn token_lifetime(mut self, lifetime: Duration) -> Self {
         self.keys.token_lifetime = lifetime;
@@ -124,7 +133,7 @@ impl ConsoleBuilder {
             started_at_ms: u64::try_from(since_epoch.as_millis()).unwrap_or(u64::MAX),
         };
         let traffic = self.traffic.unwrap_or_default();
-        let state = Arc::new(ConsoleState::new(self.host, settings, traffic, self.providers));
+        let state = Arc::new(ConsoleState::new(self.host, settings, traffic, self.providers, &self.questions));
         Ok(BoundConsole { listener, address, state, keys: Arc::new(AccessKeys::new(self.keys)) })
     }
 }

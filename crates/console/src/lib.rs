@@ -21,5 +21,6 @@ mod http;
 pub mod providers;
 mod traffic;
 
+pub use api::ConsoleHandler;
 pub use console::{BoundConsole, Console, ConsoleBindError, ConsoleBuilder, ConsoleLinks};
 pub use traffic::{ClientTraffic, TrafficLog};

@@ -34,6 +34,7 @@ pub(crate) fn routes() -> Vec<Route> {
 /// Returns what runs while the console is served, such as forwarding events of the host. Dropping a future ends it.
 pub(crate) fn background(state: &Arc<ConsoleState>) -> Vec<BoxFuture<'static, ()>> {
     vec![
+        Box::pin(servers::monitor_host(Arc::clone(state))),
         Box::pin(traffic::publish_frames(Arc::clone(state))),
         Box::pin(logins::follow_logins(Arc::clone(state))),
         Box::pin(policy::follow_denials(Arc::clone(state))),

@@ -5,6 +5,8 @@ use std::sync::Arc;
 use switchboard_host::Host;
 
 use crate::api::ConsoleSettings;
+use crate::api::live_state::LiveState;
+use crate::api::questions::ConsoleHandler;
 use crate::api::doctor::DoctorRuns;
 use crate::api::logins::LoginAttempts;
 use crate::api::policy::DenialLog;
@@ -22,23 +24,27 @@ pub(crate) struct ConsoleState {
     pub(crate) providers: Providers,
     /// Owns work that goes on after the response.
     pub(crate) tasks: TaskSet,
+    pub(crate) live: LiveState,
     pub(crate) logins: LoginAttempts,
     pub(crate) doctor: DoctorRuns,
     pub(crate) denials: DenialLog,
 }
 
 impl ConsoleState {
-    /// Creates the state.
+    /// Creates the state. `questions` is the handler that the host was built with.
     pub(crate) fn new(
         host: Host,
         settings: ConsoleSettings,
         traffic: Arc<TrafficLog>,
         providers: Providers,
+        questions: &ConsoleHandler,
     ) -> Self {
+        let events = EventLog::default();
         Self {
             host,
             settings,
-            events: EventLog::default(),
+            live: LiveState::new(&events, Arc::clone(questions.questions())),
+            events,
             traffic,
             providers,
             tasks: TaskSet::default(),

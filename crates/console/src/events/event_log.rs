@@ -65,6 +65,11 @@ impl EventLog {
         read(ring.last())
     }
 
+    /// Returns whether somebody reads the events.
+    pub(crate) fn has_readers(&self) -> bool {
+        self.last.receiver_count() > 0
+    }
+
     /// Returns the number of the last event; 0 before the first.
     pub(crate) fn sequence(&self) -> u64 {
         self.ring.lock().last()

@@ -101,6 +101,12 @@ impl HostBuilder {
         self
     }
 
+    /// Lets servers of the modern era turn a long call into a task, which is then polled until its result.
+    pub fn with_tasks(mut self) -> Self {
+        self.client = self.client.with_tasks();
+        self
+    }
+
     /// Sets the timeouts and limits of sessions; timeouts of a server's spec win.
     pub fn with_limits(mut self, limits: Limits) -> Self {
         self.limits = limits;

@@ -13,7 +13,7 @@ use crate::events::EventLog;
 /// Calls that run at once.
 const MAX_RUNNING: usize = 32;
 /// Finished calls that are kept.
-pub(crate) const MAX_FINISHED: usize = 200;
+pub(crate) const MAX_FINISHED_CALLS: usize = 200;
 /// Bytes of requests, results and log messages of finished calls that are kept. The last call is kept in any case.
 const MAX_BYTES: usize = 64 << 20;
 
@@ -80,7 +80,7 @@ impl CallTable {
         let mut bytes = 0;
         let kept = finished.iter().rev().enumerate().take_while(|(index, (_, size))| {
             bytes += size;
-            *index == 0 || (*index < MAX_FINISHED && bytes <= MAX_BYTES)
+            *index == 0 || (*index < MAX_FINISHED_CALLS && bytes <= MAX_BYTES)
         });
         let dropped = &finished[..finished.len() - kept.count()];
         calls.retain(|call| dropped.iter().all(|(number, _)| *number != call.number));
@@ -109,11 +109,11 @@ mod tests {
     #[test]
     fn finished_calls_are_bounded_by_count_and_bytes() {
         let table = CallTable::new(EventLog::default());
-        for number in 0..MAX_FINISHED as u64 + 5 {
+        for number in 0..MAX_FINISHED_CALLS as u64 + 5 {
             table.insert(finished(number, 10)).unwrap();
             table.drop_old();
         }
-        assert_eq!(numbers(&table), (5..MAX_FINISHED as u64 + 5).collect::<Vec<_>>());
+        assert_eq!(numbers(&table), (5..MAX_FINISHED_CALLS as u64 + 5).collect::<Vec<_>>());
         table.insert(finished(1000, MAX_BYTES / 2)).unwrap();
         table.insert(finished(1001, MAX_BYTES / 2)).unwrap();
         table.drop_old();

@@ -7,5 +7,5 @@ mod complete;
 mod prepared_call;
 mod routes;
 
-pub(super) use call_table::CallTable;
-pub(super) use routes::routes;
+pub(super) use call_table::{CallTable, MAX_FINISHED_CALLS};
+pub(super) use routes::{PREVIEW_BYTES, routes};

@@ -13,7 +13,7 @@ use crate::api::{ApiRequest, ApiResponse, ConsoleState, Route};
 use crate::contract::{ApiError, CallRequest, CallResult, CallStarted};
 
 /// The bytes of a result that are sent unless the whole is requested.
-const PREVIEW_BYTES: usize = 64 << 10;
+pub(in crate::api) const PREVIEW_BYTES: usize = 64 << 10;
 
 /// Returns the routes of this area.
 pub(in crate::api) fn routes() -> Vec<Route> {

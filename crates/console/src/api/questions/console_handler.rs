@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, Weak};
 
+use switchboard_host::HostBuilder;
 use switchboard_protocol::{
     CreateMessageParams, CreateMessageResult, ElicitAction, ElicitParams, ElicitResult, Root,
 };
@@ -12,8 +13,7 @@ use super::answer::{CheckedAnswer, QuestionKind};
 use super::pending_questions::{AskingCall, PendingQuestions};
 use crate::contract::{QuestionBody, Root as ContractRoot};
 
-/// Handler of the requests of servers. Give it to the host before its servers are connected, and to the console then:
-/// `HostBuilder::with_abilities(handler.capabilities())` and `HostBuilder::with_handler(Arc::new(handler.clone()))`.
+/// Handler of the requests of servers: puts them to the page. The host is built with it, and the console is given it then.
 ///
 /// A question waits 10 minutes for an answer, but only 30 seconds while no page is open; then it is cancelled. Roots are asked
 /// for within calls only: outside of calls, and without an answer, a server gets the roots of the host.
@@ -31,6 +31,12 @@ impl ConsoleHandler {
     /// Returns what the page can answer.
     pub fn capabilities(&self) -> HandlerCapabilities {
         HandlerCapabilities::none().with_forms().with_urls().with_sampling_tools().with_roots()
+    }
+
+    /// Sets what a console needs of its host: the questions that the page can answer, tasks, and all lists.
+    pub fn install(&self, builder: HostBuilder) -> HostBuilder {
+        let handler: Arc<dyn ClientHandler> = Arc::new(self.clone());
+        builder.with_abilities(self.capabilities()).with_handler(handler).with_tasks().with_all_lists()
     }
 
     pub(crate) fn questions(&self) -> &Arc<PendingQuestions> {

@@ -9,5 +9,5 @@ mod transport_view;
 
 pub(super) use host_monitor::monitor_host;
 pub(super) use routes::routes;
-pub(super) use server_records::ServerRecords;
+pub(super) use server_records::{MAX_STDERR_LINES, ServerRecords};
 pub(super) use server_snapshot::server_snapshots;

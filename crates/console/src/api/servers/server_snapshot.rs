@@ -99,7 +99,7 @@ fn capability_names(capabilities: &ServerCapabilities) -> Vec<String> {
     let declared = CAPABILITIES.into_iter().filter(|path| capabilities.declares(path));
     let mut names: Vec<String> = declared.map(str::to_owned).collect();
     let written = Raw::encode(&capabilities.extensions).unwrap_or_else(|_| Raw::null());
-    names.extend(written.fields().map(|(id, _)| format!("extension {id}")));
+    names.extend(written.fields().map(|(id, _)| format!("extension {}", id.as_str())));
     names
 }
 

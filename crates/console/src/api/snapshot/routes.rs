@@ -1,8 +1,16 @@
-//! Routes of this area.
+//! Route of the snapshot.
 
-use crate::api::Route;
+use std::sync::Arc;
+
+use super::console_snapshot::console_snapshot;
+use crate::api::{ApiRequest, ApiResponse, ConsoleState, Route};
+use crate::contract::ApiError;
 
 /// Returns the routes of this area.
 pub(in crate::api) fn routes() -> Vec<Route> {
-    Vec::new()
+    vec![Route::get("/api/snapshot", snapshot)]
+}
+
+async fn snapshot(state: Arc<ConsoleState>, _: ApiRequest) -> Result<ApiResponse, ApiError> {
+    ApiResponse::ok(&console_snapshot(&state))
 }
