@@ -225,6 +225,12 @@ impl ConsoleLinks {
         let token = self.keys.create_token(Instant::now()).map_err(io::Error::other)?;
         Ok(format!("http://{}/#token={token}", self.address))
     }
+
+    /// Waits until a link was used, or was dropped for newer ones. A link that expires unused is not noticed.
+    pub async fn used(&self, link: &str) {
+        let token = link.split_once("#token=").map_or(link, |(_, token)| token);
+        self.keys.wait_until_used(token).await;
+    }
 }
 
 /// Why a console cannot listen.

@@ -63,7 +63,8 @@ impl GatewayConsole {
     pub(crate) async fn bind(address: SocketAddr, shown: ShownGateway<'_>) -> Result<Self, CommandError> {
         let host = shown.gateway.host();
         let known = Arc::clone(shown.known);
-        let logins = ConsoleLogins::new(host.clone(), Arc::clone(&known), AccountSelector::Any, shown.uses_logins);
+        let logins =
+            ConsoleLogins::new(host.clone(), Arc::clone(&known), AccountSelector::Any, shown.uses_logins);
         logins.refresh().await;
         let providers = Providers::default()
             .with_logins(Arc::new(logins))

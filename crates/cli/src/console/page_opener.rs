@@ -34,7 +34,13 @@ impl PageOpener {
     pub(crate) fn new(address: SocketAddr, folder: PathBuf, json: bool, opens: bool) -> Self {
         let environment = LoginEnvironment::of_process();
         let can_open = opens && !json && environment.opens_local_files();
-        Self { address: format!("http://{address}"), folder, json, reads_stdin: false, browser: environment.browser.filter(|_| can_open) }
+        Self {
+            address: format!("http://{address}"),
+            folder,
+            json,
+            reads_stdin: false,
+            browser: environment.browser.filter(|_| can_open),
+        }
     }
 
     /// Lets a person at the terminal ask for another address with Enter.

@@ -37,8 +37,7 @@ pub(crate) async fn run(args: ConsoleArgs) -> Result<(), CommandError> {
         .providers(providers(&servers, allow_config_edit).await)
         .traffic(Arc::clone(&servers.traffic));
     let console = bind(builder, address).await?;
-    let opener =
-        PageOpener::new(console.address(), servers.runtime_folder(), json, !no_open).with_stdin();
+    let opener = PageOpener::new(console.address(), servers.runtime_folder(), json, !no_open).with_stdin();
     let links = console.links();
     let (stop, stopped) = oneshot::channel::<()>();
     let mut serving = std::pin::pin!(console.serve(async { _ = stopped.await }));

@@ -118,7 +118,9 @@ impl GatewaySettings {
     pub(crate) fn policy_source(&self) -> String {
         match (&self.config.policy, &self.file) {
             (Some(PolicySource::File(path)), _) => one_line(&path.display().to_string()),
-            (Some(PolicySource::Inline), Some(file)) => format!("[policy] of {}", one_line(&file.display().to_string())),
+            (Some(PolicySource::Inline), Some(file)) => {
+                format!("[policy] of {}", one_line(&file.display().to_string()))
+            }
             _ => "no policy: every call is allowed".to_owned(),
         }
     }

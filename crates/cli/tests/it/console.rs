@@ -114,7 +114,10 @@ fn a_server_of_the_command_line_is_shown_alone() {
 fn a_project_server_waits_for_approval() {
     let home = Home::new();
     let seconds = unique_seconds();
-    home.write("project/.mcp.json", &json!({ "mcpServers": { "shared": { "command": "sleep", "args": [seconds] } } }));
+    home.write(
+        "project/.mcp.json",
+        &json!({ "mcpServers": { "shared": { "command": "sleep", "args": [seconds] } } }),
+    );
     let console = Console::start(&home, &[]);
     let server = console.wait_for_state("shared", "awaitingApproval");
     assert_eq!(server["state"]["command"], "switchboard approve shared");
@@ -186,12 +189,14 @@ fn the_rules_decide_about_a_test() {
 
 #[test]
 fn sigterm_leaves_no_process() {
-    let home = Home::with(json!({ "child": demo(), "web": { "type": "http", "url": "http://127.0.0.1:9/mcp" } }));
+    let home =
+        Home::with(json!({ "child": demo(), "web": { "type": "http", "url": "http://127.0.0.1:9/mcp" } }));
     let console = Console::start(&home, &[]);
     let server = console.wait_for_state("child", "ready");
     assert_eq!(console.post("/api/demo", &json!({ "name": "demo" })).status, 201);
     let demo = console.wait_for_state("demo", "ready");
-    let pids = [&server, &demo].map(|server| u32::try_from(server["transport"]["pid"].as_u64().unwrap()).unwrap());
+    let pids =
+        [&server, &demo].map(|server| u32::try_from(server["transport"]["pid"].as_u64().unwrap()).unwrap());
     assert!(pids.iter().all(|pid| is_running(*pid)));
     let (code, printed) = console.end();
     assert_eq!(code, Some(0), "{printed}");

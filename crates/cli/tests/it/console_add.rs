@@ -26,7 +26,11 @@ fn a_url_is_added_after_a_plan() {
     {
         let request = json!({ "type": "url", "name": name, "url": url, "scope": scope });
         let refused = console.post("/api/servers/plan", &request);
-        assert_eq!((refused.status, refused.code().as_str()), (400, "invalid_server"), "{request} {refused:?}");
+        assert_eq!(
+            (refused.status, refused.code().as_str()),
+            (400, "invalid_server"),
+            "{request} {refused:?}"
+        );
     }
 }
 

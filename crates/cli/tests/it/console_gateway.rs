@@ -67,7 +67,10 @@ fn it_shows_the_gateway_and_changes_nothing() {
     let console = &gateway.console;
     console.wait_for_state("one", "ready");
     let snapshot = console.get("/api/snapshot").json();
-    assert_eq!((&snapshot["console"]["mode"], &snapshot["console"]["readOnly"]), (&json!("gateway"), &json!(true)));
+    assert_eq!(
+        (&snapshot["console"]["mode"], &snapshot["console"]["readOnly"]),
+        (&json!("gateway"), &json!(true))
+    );
     assert_eq!(snapshot["firstRun"], json!(null));
     let state = console.get("/api/gateway").json();
     assert_eq!(state["endpoints"], json!([gateway.url]));
@@ -80,7 +83,10 @@ fn it_shows_the_gateway_and_changes_nothing() {
         ("/api/servers/one/disable", json!({})),
         ("/api/servers/one/disconnect", json!({})),
         ("/api/servers/one/doctor", json!({})),
-        ("/api/servers/plan", json!({ "type": "url", "name": "x", "url": "https://a.example", "scope": "user" })),
+        (
+            "/api/servers/plan",
+            json!({ "type": "url", "name": "x", "url": "https://a.example", "scope": "user" }),
+        ),
         ("/api/servers", json!({ "type": "url", "name": "x", "url": "https://a.example", "scope": "user" })),
         ("/api/demo", json!({ "name": "demo" })),
         ("/api/tool/accept", json!({ "server": "one", "name": "add" })),
@@ -142,7 +148,8 @@ fn refusals_limits_and_the_audit_log_are_shown() {
     assert_eq!(found["records"][0]["server"], "one", "{found}");
     let page = console.get("/api/audit?limit=1").json();
     assert!(page["next"].is_string(), "{page}");
-    let older = console.get(&format!("/api/audit?limit=500&before={}", page["next"].as_str().unwrap())).json();
+    let older =
+        console.get(&format!("/api/audit?limit=500&before={}", page["next"].as_str().unwrap())).json();
     assert!(older["records"].as_array().unwrap().len() >= 2, "{older}");
     let mut text = older.to_string() + &policy.to_string();
     for path in ["/api/snapshot", "/api/gateway", "/api/logins"] {

@@ -138,7 +138,8 @@ fn no_response_has_a_secret() {
     }
     let last = console.get("/api/snapshot").json()["sequence"].as_u64().unwrap();
     assert_eq!(console.post("/api/servers/child/reconnect", &json!({})).status, 202);
-    let events = console.events_until(0, |event| event["type"] == "server" && event["server"]["name"] == "child");
+    let events =
+        console.events_until(0, |event| event["type"] == "server" && event["server"]["name"] == "child");
     assert!(last > 0);
     text += &serde_json::to_string(&events).unwrap();
     let (_, printed) = console.end();

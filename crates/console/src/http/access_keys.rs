@@ -8,6 +8,7 @@ use base64::Engine as _;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use parking_lot::Mutex;
 use subtle::ConstantTimeEq as _;
+use tokio::sync::Notify;
 
 /// How long tokens and keys work, and how many there are.
 #[derive(Clone, Copy, Debug)]
@@ -38,6 +39,8 @@ impl Default for KeyLimits {
 pub(crate) struct AccessKeys {
     limits: KeyLimits,
     secrets: Mutex<Secrets>,
+    /// Wakes those who wait for the use of a token.
+    exchanged: Notify,
 }
 
 #[derive(Debug, Default)]
@@ -61,7 +64,7 @@ impl std::fmt::Debug for Secret {
 impl AccessKeys {
     /// Creates a set without tokens.
     pub(crate) fn new(limits: KeyLimits) -> Self {
-        Self { limits, secrets: Mutex::default() }
+        Self { limits, secrets: Mutex::default(), exchanged: Notify::new() }
     }
 
     /// Creates a token.
@@ -88,6 +91,7 @@ impl AccessKeys {
         secrets.tokens.retain(|token| is_within(token, self.limits.token_lifetime, now));
         let Some(at) = find(&secrets.tokens, token) else { return Ok(None) };
         secrets.tokens.remove(at);
+        self.exchanged.notify_waiters();
         let text = random_text()?;
         secrets.keys.retain(|key| is_within(key, self.limits.key_idle, now));
         if secrets.keys.len() >= self.limits.keys {
@@ -96,6 +100,19 @@ impl AccessKeys {
         }
         secrets.keys.push(Secret { text: text.clone(), at: now });
         Ok(Some(text))
+    }
+
+    /// Waits until a token was exchanged, or was dropped for newer ones.
+    pub(crate) async fn wait_until_used(&self, token: &str) {
+        loop {
+            let mut exchanged = std::pin::pin!(self.exchanged.notified());
+            // Before the look: an exchange in between is noticed.
+            exchanged.as_mut().enable();
+            if find(&self.secrets.lock().tokens, token).is_none() {
+                return;
+            }
+            exchanged.await;
+        }
     }
 
     /// Returns whether a key is valid, and counts that as a use.
@@ -196,6 +213,22 @@ mod tests {
             !keys.is_valid(&second, now + seconds(3)),
             "the key that was not used for longest is dropped"
         );
+    }
+
+    #[tokio::test]
+    async fn the_use_of_a_token_is_awaited() {
+        let (keys, now) = (AccessKeys::default(), Instant::now());
+        let (token, other) = (keys.create_token(now).unwrap(), keys.create_token(now).unwrap());
+        let mut waiting = std::pin::pin!(keys.wait_until_used(&token));
+        assert!(futures_poll(waiting.as_mut()).await.is_pending());
+        keys.exchange(&other, now).unwrap();
+        assert!(futures_poll(waiting.as_mut()).await.is_pending());
+        keys.exchange(&token, now).unwrap();
+        waiting.await;
+    }
+
+    async fn futures_poll<F: Future>(mut future: std::pin::Pin<&mut F>) -> std::task::Poll<F::Output> {
+        std::future::poll_fn(|cx| std::task::Poll::Ready(future.as_mut().poll(cx))).await
     }
 
     #[test]
