@@ -51,5 +51,5 @@ export default class Summary implements Reporter {
 }
 
 function indent(text: string): string {
-  return text.split("\n").slice(0, 40).map((line) => `    ${line}`).join("\n");
+  return text.replace(/\u001b\[[0-9;]*m/g, "").split("\n").slice(0, 40).map((line) => `    ${line}`).join("\n");
 }
