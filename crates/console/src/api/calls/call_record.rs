@@ -77,9 +77,7 @@ impl CallRecord {
     pub(super) fn snapshot(&self) -> CallSnapshot {
         let state = self.state.lock();
         let call_state = match (&state.finished, &state.task) {
-            (Some((at_ms, outcome)), _) => {
-                CallState::Finished { at_ms: *at_ms, outcome: outcome.clone() }
-            }
+            (Some((at_ms, outcome)), _) => CallState::Finished { at_ms: *at_ms, outcome: outcome.clone() },
             _ if !state.questions.is_empty() => {
                 CallState::WaitingForAnswer { questions: state.questions.clone() }
             }

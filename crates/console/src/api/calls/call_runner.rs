@@ -69,7 +69,15 @@ async fn send(
     }
     let options = options(state, record).number(number);
     match call {
-        PreparedCall::Tool(PreparedTool { server, name, arguments, meta, as_task, is_confirmed, timeout }) => {
+        PreparedCall::Tool(PreparedTool {
+            server,
+            name,
+            arguments,
+            meta,
+            as_task,
+            is_confirmed,
+            timeout,
+        }) => {
             let mut options = options;
             (options.meta, options.timeout) = (meta, timeout);
             if as_task {
@@ -102,7 +110,9 @@ fn options(state: &Arc<ConsoleState>, record: &Arc<CallRecord>) -> CallOptions {
 
 fn event_interval(request: &CallRequest) -> Duration {
     match request {
-        CallRequest::Tool { arguments_json, .. } if arguments_json.len() > LARGE_REQUEST => LARGE_EVENT_INTERVAL,
+        CallRequest::Tool { arguments_json, .. } if arguments_json.len() > LARGE_REQUEST => {
+            LARGE_EVENT_INTERVAL
+        }
         _ => EVENT_INTERVAL,
     }
 }

@@ -19,7 +19,11 @@ const MAX_TIMEOUT: Duration = Duration::from_secs(24 * 60 * 60);
 pub(super) enum PreparedCall {
     Tool(PreparedTool),
     /// A request with its parameters.
-    Request { server: String, method: &'static str, params: Raw },
+    Request {
+        server: String,
+        method: &'static str,
+        params: Raw,
+    },
 }
 
 /// A call of a tool that can be sent.
@@ -40,15 +44,7 @@ impl PreparedCall {
     /// `404 unknown_server` or `unknown_tool`, `400 invalid_arguments`, `403 denied`, `409 confirmation_required`.
     pub(super) fn new(state: &ConsoleState, request: &CallRequest) -> Result<Self, ApiError> {
         match request {
-            CallRequest::Tool {
-                server,
-                name,
-                arguments_json,
-                meta_json,
-                as_task,
-                confirmed,
-                timeout_ms,
-            } => {
+            CallRequest::Tool { server, name, arguments_json, meta_json, as_task, confirmed, timeout_ms } => {
                 check_server(&state.host, server)?;
                 let arguments = parse_object("arguments", arguments_json)?;
                 check_tool(state, server, name, &arguments, *confirmed)?;
@@ -107,8 +103,9 @@ fn check_tool(
     let catalog = state.host.catalog();
     let Some((listed, withheld)) = catalog.listing(server).and_then(|listing| listing.tool(name)) else {
         let is_ready = state.host.state(server).is_ok_and(|status| status.session_info().is_some());
-        let unknown = ApiError::not_found("unknown_tool", format!("server `{server}` lists no tool `{name}`"))
-            .with_next_step("look the tool up in the catalog; names are exact");
+        let unknown =
+            ApiError::not_found("unknown_tool", format!("server `{server}` lists no tool `{name}`"))
+                .with_next_step("look the tool up in the catalog; names are exact");
         return if is_ready { Err(unknown) } else { Ok(()) };
     };
     let forbidden = |message: String, next_step: &str| {
@@ -137,7 +134,8 @@ fn confirmation_required(tool: &Tool, server: &str, sentence: &str) -> ApiError 
 }
 
 fn parse_object(member: &str, text: &str) -> Result<Raw, ApiError> {
-    let value = Raw::parse(text.to_owned()).map_err(|error| invalid(format!("`{member}` is not JSON: {error}")))?;
+    let value =
+        Raw::parse(text.to_owned()).map_err(|error| invalid(format!("`{member}` is not JSON: {error}")))?;
     match value.is_object() {
         true => Ok(value),
         false => Err(invalid(format!("`{member}` is not a JSON object"))),

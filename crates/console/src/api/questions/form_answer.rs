@@ -31,7 +31,9 @@ fn check_field(field: &FormField, value: &Raw) -> Result<(), String> {
             }
             check_number(field, value)
         }
-        FormField::Boolean(_) => value.decode::<bool>().map(drop).map_err(|_| "is neither true nor false".into()),
+        FormField::Boolean(_) => {
+            value.decode::<bool>().map(drop).map_err(|_| "is neither true nor false".into())
+        }
         FormField::Choice(field) => {
             let chosen: String = value.decode().map_err(|_| "is not a text".to_owned())?;
             check_choice(&field.options, &chosen)
@@ -39,7 +41,9 @@ fn check_field(field: &FormField, value: &Raw) -> Result<(), String> {
         FormField::MultiChoice(field) => {
             let chosen: Vec<String> = value.decode().map_err(|_| "is not a list of texts".to_owned())?;
             let count = chosen.len() as u64;
-            if field.min_items.is_some_and(|min| count < min) || field.max_items.is_some_and(|max| count > max) {
+            if field.min_items.is_some_and(|min| count < min)
+                || field.max_items.is_some_and(|max| count > max)
+            {
                 return Err(format!("has {count} choices, which is not in the allowed range"));
             }
             chosen.iter().try_for_each(|chosen| check_choice(&field.options, chosen))

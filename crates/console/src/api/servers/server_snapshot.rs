@@ -9,9 +9,7 @@ use super::server_state::server_state;
 use super::transport_view::{identity, server_transport};
 use crate::api::ConsoleState;
 use crate::api::catalog::tokens_of_bytes;
-use crate::contract::{
-    ServerCounts, ServerMetrics, ServerSnapshot, SessionEra, SessionSummary, UnixMs,
-};
+use crate::contract::{ServerCounts, ServerMetrics, ServerSnapshot, SessionEra, SessionSummary, UnixMs};
 
 /// The capabilities whose declared members are shown.
 const CAPABILITIES: [&str; 15] = [
@@ -52,9 +50,9 @@ pub(super) fn server_snapshot(
     let approve_command = entry.as_ref().map(|entry| entry.approve_command.clone()).unwrap_or_default();
     let masked = report.config.value();
     let pid = host.child(name).ok().flatten().and_then(|child| child.pid());
-    let session = status.session_info().map(|session| {
-        session_summary(session, state.live.servers.connected_at(name, session))
-    });
+    let session = status
+        .session_info()
+        .map(|session| session_summary(session, state.live.servers.connected_at(name, session)));
     Some(ServerSnapshot {
         name: name.to_owned(),
         state: server_state(&status, report.login.as_ref(), approve_command),

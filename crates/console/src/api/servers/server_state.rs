@@ -6,7 +6,11 @@ use crate::api::clock::unix_ms_of;
 use crate::contract::{LoginRequirement, RequirementKind, ServerState};
 
 /// Converts a status. `login` is the report of a login that is needed, `approve_command` the command that approves the server.
-pub(super) fn server_state(status: &Status, login: Option<&LoginReport>, approve_command: String) -> ServerState {
+pub(super) fn server_state(
+    status: &Status,
+    login: Option<&LoginReport>,
+    approve_command: String,
+) -> ServerState {
     let error = |failure: &ConnectionError| failure.to_string();
     match status {
         Status::Disabled => ServerState::Disabled,

@@ -38,9 +38,9 @@ pub(super) fn identity(name: &str, spec: &ServerSpec, masked: &Value, providers:
             }
         }
         Transport::Http(_) if spec.header_helper.is_some() => {
-            let command = masked.get("headersHelper").and_then(|helper| {
-                helper.as_str().or_else(|| helper.get("command").and_then(Value::as_str))
-            });
+            let command = masked
+                .get("headersHelper")
+                .and_then(|helper| helper.as_str().or_else(|| helper.get("command").and_then(Value::as_str)));
             Identity::HeadersHelper { command: command.unwrap_or("a command").to_owned() }
         }
         Transport::Http(http) if !http.headers().is_empty() => {

@@ -28,7 +28,10 @@ async fn cancel(state: Arc<ConsoleState>, request: ApiRequest) -> Result<ApiResp
     let CancelTask { server, task_id } = request.json()?;
     check_server(&state.host, &server)?;
     if !state.live.tasks.has(&server, &task_id) {
-        return Err(ApiError::not_found("unknown_task", format!("server `{server}` has no task `{task_id}`")));
+        return Err(ApiError::not_found(
+            "unknown_task",
+            format!("server `{server}` has no task `{task_id}`"),
+        ));
     }
     let params = Raw::encode(&TaskIdParams::new(task_id)).unwrap_or_else(|_| Raw::empty_object());
     let answer = state.host.request(&server, "tasks/cancel", params).await;

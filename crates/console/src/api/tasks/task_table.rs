@@ -73,9 +73,8 @@ impl TaskTable {
 
     fn store(&self, mut snapshot: TaskSnapshot) {
         let mut tasks = self.tasks.lock();
-        let is_same = |task: &&mut TaskSnapshot| {
-            task.server == snapshot.server && task.task_id == snapshot.task_id
-        };
+        let is_same =
+            |task: &&mut TaskSnapshot| task.server == snapshot.server && task.task_id == snapshot.task_id;
         match tasks.iter_mut().find(is_same) {
             Some(known) => {
                 snapshot.call = snapshot.call.or(known.call);
