@@ -8,7 +8,7 @@ const question = (page: Page) => page.getByRole("region", { name: /^Question of/
 
 async function start(page: Page): Promise<void> {
   await page.getByRole("region", { name: "Request" }).getByRole("button", { name: "Call", exact: true }).click();
-  await expect(result(page).getByText("asks you")).toBeVisible();
+  await expect(result(page).getByText("asks you", { exact: true })).toBeVisible();
 }
 
 test("a form question: every field, and the answer on the wire", async ({ page, go, shared }) => {
