@@ -9,12 +9,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use switchboard::Host;
-use switchboard::client::{HandlerCapabilities, RevisionPolicy};
+use switchboard::client::RevisionPolicy;
 use switchboard::host::config::{ConfigWatcher, ConfiguredServer, ResolvedConfig};
 use switchboard::host::permission::{FallbackPolicy, Gate, KnownServer, Ledger, Policy};
 use switchboard::host::{DriftPolicy, HostBuilder, HostEvent, HostEvents, PinFile, ServerSpec, Transport};
 use switchboard::login::StoredLogins;
-use switchboard_console::TrafficLog;
+use switchboard_console::{ConsoleHandler, TrafficLog};
 use tokio::sync::Notify;
 use tokio::task::JoinSet;
 
@@ -49,6 +49,8 @@ pub(super) struct ConsoleServers {
     pub(super) host: Host,
     pub(super) known: Arc<KnownServers>,
     pub(super) traffic: Arc<TrafficLog>,
+    /// Puts questions of servers to the page.
+    pub(super) questions: ConsoleHandler,
     pub(super) account: AccountSelector,
     pub(super) uses_logins: bool,
     selection: Selection,
@@ -88,8 +90,9 @@ impl ConsoleServers {
         let uses_logins = logins.is_some();
         let logins = logins.map(|logins| logins.with_account(account.clone()));
         let traffic = Arc::new(TrafficLog::new());
-        let observer = Arc::clone(&traffic);
-        let host = host_builder(&options, &files, logins, screen).with_traffic_observer(observer).build();
+        let (questions, observer) = (ConsoleHandler::new(), Arc::clone(&traffic));
+        let builder = questions.install(host_builder(&options, &files, logins, screen));
+        let host = builder.with_traffic_observer(observer).build();
         let gate = host.permissions().cloned().ok_or_else(|| CommandError::usage("the host has no gate"))?;
         let known = Arc::new(KnownServers::default());
         if let Some(given) = given {
@@ -108,6 +111,7 @@ impl ConsoleServers {
             request,
             files,
             traffic,
+            questions,
             gate,
             screen: Arc::clone(screen),
             reload: Notify::new(),
@@ -301,14 +305,7 @@ fn host_builder(
     builder
         .with_name("switchboard-console", env!("CARGO_PKG_VERSION"))
         .with_limits(limits(options))
-        .with_abilities(capabilities())
         .permissions(gate)
         .with_pins(pinned, DriftPolicy::Report)
         .without_resource_tools()
-        .with_all_lists()
-}
-
-/// Returns the questions that the page can answer.
-fn capabilities() -> HandlerCapabilities {
-    crate::elicitation::CAPABILITIES
 }

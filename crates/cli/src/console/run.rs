@@ -35,6 +35,7 @@ pub(crate) async fn run(args: ConsoleArgs) -> Result<(), CommandError> {
     let builder = Console::builder(servers.host.clone())
         .allow_config_edit(allow_config_edit)
         .providers(providers(&servers, allow_config_edit).await)
+        .questions(servers.questions.clone())
         .traffic(Arc::clone(&servers.traffic));
     let console = bind(builder, address).await?;
     let opener = PageOpener::new(console.address(), servers.runtime_folder(), json, !no_open).with_stdin();

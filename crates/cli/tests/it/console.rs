@@ -36,13 +36,14 @@ fn without_a_terminal_the_address_is_in_a_file_and_not_in_the_output() {
     assert!(is_private(&path), "{line}");
     let page = std::fs::read_to_string(&path).unwrap();
     let token = page.split("#token=").nth(1).unwrap().split('"').next().unwrap();
-    assert!(!running.err.all().contains(token));
     let address = line.split(';').next().unwrap().to_owned();
     let token_file = home.at("token");
     std::fs::write(&token_file, token).unwrap();
     let console = Console::connect(running, address, token_file);
     wait_for("the removal of the page", || (!path.exists()).then_some(()));
-    assert_eq!(console.end().0, Some(0));
+    let (code, printed) = console.end();
+    assert_eq!(code, Some(0), "{printed}");
+    assert!(!printed.contains(token), "{printed}");
 }
 
 #[test]

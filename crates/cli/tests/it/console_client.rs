@@ -47,9 +47,8 @@ impl Console {
         let mut command = without_browser(home, &args);
         command.env_remove("XDG_RUNTIME_DIR");
         let command = RunningCommand::start(command);
-        let line = wait_for("the line for programs", || {
-            command.out.all().lines().next().and_then(|line| serde_json::from_str::<Value>(line).ok())
-        });
+        let line = format!("{{\"address\":{}", command.out.line_after("{\"address\":"));
+        let line: Value = serde_json::from_str(&line).unwrap();
         let address = line["address"].as_str().unwrap().to_owned();
         let token_file = PathBuf::from(line["tokenFile"].as_str().unwrap());
         Self::connect(command, address, token_file)

@@ -52,7 +52,8 @@ pub(crate) fn parse_timestamp(text: &str) -> Option<UnixMs> {
     let era = year.div_euclid(400);
     let year_of_era = year.rem_euclid(400);
     let day_of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
-    let days = era * 146_097 + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year - 719_468;
+    let days =
+        era * 146_097 + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year - 719_468;
     let minutes = (days * 24 + hour) * 60 + minute - offset;
     u64::try_from(minutes * 60_000 + (second * 1000.0) as i64).ok()
 }

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use switchboard_host::Host;
 
 use crate::api::ConsoleSettings;
-use crate::api::live_state::LiveState;
-use crate::api::questions::ConsoleHandler;
 use crate::api::doctor::DoctorRuns;
+use crate::api::live_state::LiveState;
 use crate::api::logins::LoginAttempts;
 use crate::api::policy::DenialLog;
+use crate::api::questions::ConsoleHandler;
 use crate::api::task_set::TaskSet;
 use crate::events::EventLog;
 use crate::providers::Providers;

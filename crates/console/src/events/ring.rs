@@ -97,3 +97,110 @@ fn encode(number: u64, event: &ConsoleEvent) -> Bytes {
     let data = serde_json::to_string(event).unwrap_or_default();
     format!("id: {number}\ndata: {data}\n\n").into()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn catalog(revision: u64) -> ConsoleEvent {
+        ConsoleEvent::Catalog { revision }
+    }
+
+    fn stderr(server: &str) -> ConsoleEvent {
+        ConsoleEvent::Stderr { server: server.to_owned(), lines: Vec::new() }
+    }
+
+    fn ring(events: usize, bytes: usize, batch: usize) -> Ring {
+        Ring::new(RingLimits { events, bytes, batch })
+    }
+
+    /// Returns the numbers of a text, and whether it begins with a gap.
+    fn numbers(text: &Bytes) -> (Vec<u64>, bool) {
+        let text = std::str::from_utf8(text).unwrap();
+        let ids = text.lines().filter_map(|line| line.strip_prefix("id: "));
+        (ids.map(|id| id.parse().unwrap()).collect(), text.contains("\"gap\""))
+    }
+
+    #[test]
+    fn numbers_start_at_one_and_reading_resumes() {
+        let mut ring = ring(10, 10_000, 10_000);
+        assert_eq!((ring.last(), ring.read(0)), (0, None));
+        assert_eq!((ring.push(&stderr("a")), ring.push(&stderr("b"))), (1, 2));
+        let (text, position) = ring.read(0).unwrap();
+        assert_eq!((numbers(&text), position), ((vec![1, 2], false), 2));
+        assert_eq!(ring.read(1).unwrap().1, 2);
+        assert_eq!(ring.read(2), None);
+    }
+
+    #[test]
+    fn a_reader_that_falls_behind_gets_a_gap_and_then_the_rest() {
+        let mut ring = ring(3, 10_000, 10_000);
+        (0..10).for_each(|_| drop(ring.push(&stderr("a"))));
+        let (text, position) = ring.read(4).unwrap();
+        assert_eq!(text, "id: 7\ndata: {\"type\":\"gap\",\"lost\":7}\n\n");
+        assert_eq!(position, 7);
+        assert_eq!(numbers(&ring.read(position).unwrap().0), (vec![8, 9, 10], false));
+        assert_eq!(numbers(&ring.read(7).unwrap().0).0, [8, 9, 10], "the first kept event is no gap");
+    }
+
+    #[test]
+    fn bytes_are_limited_too() {
+        let mut ring = ring(1000, 200, 10_000);
+        (0..100).for_each(|_| drop(ring.push(&stderr("a"))));
+        assert!(ring.bytes <= 200 && ring.events.len() < 5);
+        ring.push(&stderr(&"x".repeat(1000)));
+        assert_eq!((ring.bytes, ring.events.len()), (0, 0), "an event beyond the limit is dropped");
+        assert_eq!(numbers(&ring.read(100).unwrap().0), (vec![101], true));
+    }
+
+    #[test]
+    fn a_batch_is_limited_but_makes_progress() {
+        let mut ring = ring(100, 10_000, 100);
+        (0..10).for_each(|_| drop(ring.push(&stderr("a"))));
+        let mut position = 0;
+        let mut read = Vec::new();
+        while let Some((text, next)) = ring.read(position) {
+            assert!(text.len() <= 100);
+            read.extend(numbers(&text).0);
+            position = next;
+        }
+        assert_eq!(read, (1..=10).collect::<Vec<_>>());
+        ring.push(&stderr(&"x".repeat(500)));
+        assert_eq!(numbers(&ring.read(10).unwrap().0).0, [11], "an event that is larger than a batch");
+    }
+
+    #[test]
+    fn only_the_last_of_several_states_is_sent() {
+        let mut ring = ring(100, 10_000, 10_000);
+        for event in [
+            catalog(1),
+            stderr("a"),
+            catalog(2),
+            ConsoleEvent::ServerRemoved { name: "a".into() },
+            stderr("a"),
+            catalog(3),
+        ] {
+            ring.push(&event);
+        }
+        let (text, position) = ring.read(0).unwrap();
+        assert_eq!((numbers(&text).0, position), (vec![2, 4, 5, 6], 6));
+        assert_eq!(numbers(&ring.read(2).unwrap().0).0, [4, 5, 6]);
+    }
+
+    #[test]
+    fn a_number_that_was_not_given_is_a_gap() {
+        let mut ring = ring(10, 10_000, 10_000);
+        ring.push(&stderr("a"));
+        let (text, position) = ring.read(9).unwrap();
+        assert_eq!((numbers(&text), position), ((vec![1], true), 1));
+    }
+
+    #[test]
+    fn text_of_servers_cannot_end_an_event() {
+        let mut ring = ring(10, 10_000, 10_000);
+        ring.push(&stderr("a\n\nid: 9\r\ndata: {}\u{2028}"));
+        let (text, _) = ring.read(0).unwrap();
+        assert_eq!(numbers(&text).0, [1]);
+        assert_eq!(text.iter().filter(|byte| matches!(byte, b'\n' | b'\r')).count(), 3);
+    }
+}

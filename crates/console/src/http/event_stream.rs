@@ -134,3 +134,80 @@ impl Body for EventStreamBody {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use http_body_util::BodyExt as _;
+    use tokio::time::timeout;
+
+    use super::*;
+    use crate::contract::ConsoleEvent;
+    use crate::events::EventLog;
+    use crate::http::KeyLimits;
+
+    struct OpenStream {
+        log: EventLog,
+        streams: EventStreams,
+        body: ReplyBody,
+    }
+
+    impl OpenStream {
+        fn open(limits: KeyLimits) -> Self {
+            let (keys, now) = (Arc::new(AccessKeys::new(limits)), Instant::now());
+            let token = keys.create_token(now).unwrap();
+            let key = keys.exchange(&token, now).unwrap().unwrap();
+            let (log, streams) = (EventLog::default(), EventStreams::new());
+            let body = streams.open(log.reader(None), keys, key).unwrap().into_body();
+            Self { log, streams, body }
+        }
+
+        /// Returns the next text; `None` at the end.
+        async fn next(&mut self) -> Option<String> {
+            let frame = timeout(Duration::from_secs(3600), self.body.frame()).await.expect("text in time")?;
+            Some(String::from_utf8(frame.unwrap().into_data().unwrap().to_vec()).unwrap())
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_silent_stream_is_kept_alive() {
+        let mut stream = OpenStream::open(KeyLimits::default());
+        assert_eq!(stream.next().await.unwrap(), ": open\n\n");
+        let start = tokio::time::Instant::now();
+        for _ in 0..3 {
+            assert_eq!(stream.next().await.unwrap(), ": keep-alive\n\n");
+        }
+        assert_eq!(start.elapsed().as_secs(), 45);
+        stream.log.publish(ConsoleEvent::LoginsChanged);
+        assert_eq!(stream.next().await.unwrap(), "id: 1\ndata: {\"type\":\"loginsChanged\"}\n\n");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_slow_reader_gets_a_gap_and_no_buffer() {
+        let mut stream = OpenStream::open(KeyLimits::default());
+        stream.next().await.unwrap();
+        for number in 0..100_000 {
+            stream.log.publish(ConsoleEvent::ServerRemoved { name: format!("server {number}") });
+        }
+        let gap = stream.next().await.unwrap();
+        assert_eq!(gap, "id: 95904\ndata: {\"type\":\"gap\",\"lost\":95904}\n\n");
+        let rest = stream.next().await.unwrap();
+        assert!(rest.starts_with("id: 95905\n") && rest.len() <= 256 * 1024);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_stream_ends_with_its_key() {
+        let mut stream = OpenStream::open(KeyLimits { key_idle: Duration::ZERO, ..KeyLimits::default() });
+        stream.next().await.unwrap();
+        stream.log.publish(ConsoleEvent::LoginsChanged);
+        assert_eq!(stream.next().await, None);
+        assert_eq!(stream.next().await, None);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn closing_ends_streams() {
+        let mut stream = OpenStream::open(KeyLimits::default());
+        stream.next().await.unwrap();
+        stream.streams.close();
+        assert_eq!(stream.next().await, None);
+    }
+}

@@ -26,8 +26,7 @@ pub(super) enum RouteMatch<'r> {
 impl Router {
     /// Creates a router. Literal segments win over parameters, so that `/api/servers/plan` is not a server.
     pub(super) fn new(mut routes: Vec<Route>) -> Self {
-        let parameters = |route: &Route| route.path.matches('{').count();
-        routes.sort_by_key(parameters);
+        routes.sort_by_key(parameter_count);
         Self { routes }
     }
 
@@ -35,8 +34,12 @@ impl Router {
     pub(super) fn find(&self, method: &Method, path: &str) -> RouteMatch<'_> {
         let wanted = if *method == Method::HEAD { &Method::GET } else { method };
         let mut others: Vec<&str> = Vec::new();
+        let mut most_literal = None;
         for route in &self.routes {
             let Some(parameters) = match_path(route.path, path) else { continue };
+            if *most_literal.get_or_insert(parameters.len()) != parameters.len() {
+                break;
+            }
             if route.method == wanted {
                 return RouteMatch::Found { route, parameters };
             }
@@ -45,6 +48,10 @@ impl Router {
         }
         if others.is_empty() { RouteMatch::None } else { RouteMatch::OtherMethods(others.join(", ")) }
     }
+}
+
+fn parameter_count(route: &Route) -> usize {
+    route.path.matches('{').count()
 }
 
 /// Returns the parameters of a path if it has this pattern. Segments are decoded after the path was split.
@@ -100,6 +107,7 @@ mod tests {
         check(Method::POST, "/api/servers/%2e%2e/enable", r#"/api/servers/{name}/enable [("name", "..")]"#);
         check(Method::HEAD, "/api/servers/a", r#"/api/servers/{name} [("name", "a")]"#);
         check(Method::PUT, "/api/servers/a", "POST, GET, HEAD");
+        check(Method::GET, "/api/servers/plan", "POST");
         check(Method::POST, "/api/servers//enable", "none");
         check(Method::POST, "/api/servers/%ff/enable", "none");
         check(Method::POST, "/api/servers/a/enable/", "none");

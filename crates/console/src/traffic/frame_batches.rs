@@ -29,25 +29,20 @@ impl FrameBatches {
         Self { log: Arc::clone(log), last, position }
     }
 
-    /// Waits for frames, and returns a batch of them. Frames that the log has dropped meanwhile are left out.
+    /// Waits for new frames, and for others to join their batch.
     ///
     /// # Cancellation
     /// No frame is lost.
-    pub(crate) async fn next(&mut self) -> TrafficPage {
-        loop {
-            // The log is held here, so its sender is not dropped.
-            _ = self.last.wait_for(|last| *last > self.position).await;
-            // Later frames join the batch.
-            tokio::time::sleep(INTERVAL).await;
-            let page = self.log.page(self.position, MAX_FRAMES);
-            match page.frames.last() {
-                Some(last) => {
-                    self.position = last.frame;
-                    return page;
-                }
-                // They were cleared.
-                None => self.position = *self.last.borrow(),
-            }
-        }
+    pub(crate) async fn wait(&mut self) {
+        // The log is held here, so its sender is not dropped.
+        _ = self.last.wait_for(|last| *last > self.position).await;
+        tokio::time::sleep(INTERVAL).await;
+    }
+
+    /// Returns the next frames. Frames that the log has dropped meanwhile are left out; `None` if all were.
+    pub(crate) fn take(&mut self) -> Option<TrafficPage> {
+        let page = self.log.page(self.position, MAX_FRAMES);
+        self.position = page.frames.last().map_or_else(|| *self.last.borrow(), |last| last.frame);
+        (!page.frames.is_empty()).then_some(page)
     }
 }

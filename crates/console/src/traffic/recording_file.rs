@@ -38,6 +38,7 @@ pub(crate) fn open_recording(
     let frames = recording.frames.iter().zip(1..).map(|(recorded, number)| {
         let payload = log.mask(&recorded.text);
         let mut frame = read_frame(recorded, number, payload.len() as u64);
+        frame.target = frame.target.take().map(|target| log.mask(&target));
         join_request(&mut open, &mut frame);
         contract::RecordedFrame { frame, payload }
     });

@@ -86,9 +86,14 @@ impl TrafficLog {
     pub(crate) fn page(&self, after: u64, limit: usize) -> TrafficPage {
         let kept = self.frames.lock();
         let mut following = kept.after(after).map(|kept| kept.frame.clone());
-        let frames: Vec<Frame> = following.by_ref().take(limit).collect();
+        let mut frames: Vec<Frame> = following.by_ref().take(limit).collect();
         let has_more = following.next().is_some();
         let totals = kept.totals(self.is_recording.load(Ordering::Relaxed));
+        drop(following);
+        drop(kept);
+        for frame in &mut frames {
+            frame.target = frame.target.take().map(|target| self.mask.full(&target));
+        }
         TrafficPage { frames, totals, has_more }
     }
 
@@ -168,7 +173,7 @@ impl TrafficLog {
             direction,
             kind: summary.kind,
             method: Some(summary.method).filter(|method| !method.is_empty()),
-            target: summary.target.map(|target| self.mask.full(&target)),
+            target: summary.target,
             id: summary.id,
             bytes: if summary.is_on_wire { payload.len() as u64 } else { 0 },
             call: observed.call.map(switchboard_host::CallNumber::get),

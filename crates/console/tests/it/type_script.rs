@@ -144,7 +144,7 @@ impl SerdeAttributes {
             attribute
                 .parse_nested_meta(|meta| {
                     let name = meta.path.get_ident().unwrap().to_string();
-                    let mut value = || Ok(Some(meta.value()?.parse::<syn::LitStr>()?.value()));
+                    let value = || syn::Result::Ok(Some(meta.value()?.parse::<syn::LitStr>()?.value()));
                     match name.as_str() {
                         "rename_all" => found.rename_all = value()?,
                         "rename_all_fields" => found.rename_all_fields = value()?,

@@ -7,6 +7,7 @@ mod handle;
 mod host;
 mod inspect;
 mod resources;
+mod secret_values;
 
 pub use builder::HostBuilder;
 pub use handle::ToolHandle;

@@ -88,7 +88,9 @@ impl CatalogTool {
 
     /// Returns the length of its definition as JSON, in bytes.
     pub fn definition_bytes(&self) -> usize {
-        *self.definition_bytes.get_or_init(|| Raw::encode(&self.tool).map_or(0, |definition| definition.len()))
+        *self
+            .definition_bytes
+            .get_or_init(|| Raw::encode(&self.tool).map_or(0, |definition| definition.len()))
     }
 
     /// Checks arguments against its input schema, as a call does.

@@ -18,6 +18,7 @@ type Response = Result<ApiResponse, ApiError>;
 pub(super) async fn list_frames(state: Arc<ConsoleState>, request: ApiRequest) -> Response {
     // Somebody looks.
     state.traffic.start_recording();
+    update_mask(&state);
     let after = request.parsed_query("after")?.unwrap_or(0);
     let limit = request.parsed_query("limit")?.unwrap_or(MAX_PAGE).min(MAX_PAGE);
     ApiResponse::ok(&state.traffic.page(after, limit))
@@ -26,6 +27,7 @@ pub(super) async fn list_frames(state: Arc<ConsoleState>, request: ApiRequest) -
 /// `GET /api/traffic/{frame}?full=1`
 pub(super) async fn payload(state: Arc<ConsoleState>, request: ApiRequest) -> Response {
     let number = request.number("frame")?;
+    update_mask(&state);
     match state.traffic.payload(number, request.flag("full")) {
         Ok(payload) => ApiResponse::ok(&payload),
         Err(PayloadError::Dropped) => {
@@ -56,6 +58,7 @@ struct ExportRequest {
 /// `POST /api/traffic/export`
 pub(super) async fn export(state: Arc<ConsoleState>, request: ApiRequest) -> Response {
     let ExportRequest { frames } = request.json()?;
+    update_mask(&state);
     let file = run_blocking(move || state.traffic.export(frames.as_deref())).await?;
     Ok(ApiResponse::bytes(file))
 }
@@ -63,6 +66,7 @@ pub(super) async fn export(state: Arc<ConsoleState>, request: ApiRequest) -> Res
 /// `POST /api/recordings?name=…`
 pub(super) async fn open_recording(state: Arc<ConsoleState>, request: ApiRequest) -> Response {
     let name = request.query("name").unwrap_or("recording").to_owned();
+    update_mask(&state);
     let opened = run_blocking(move || traffic::open_recording(&state.traffic, &name, request.body())).await?;
     match opened {
         Ok(recording) => run_blocking(move || ApiResponse::ok(&recording)).await?,
@@ -74,6 +78,11 @@ pub(super) async fn open_recording(state: Arc<ConsoleState>, request: ApiRequest
             Err(ApiError::bad_request("invalid_recording", message).with_next_step(next_step))
         }
     }
+}
+
+/// Adds the secrets of all servers to the mask: a server may have been added since.
+pub(super) fn update_mask(state: &ConsoleState) {
+    state.traffic.add_secrets(state.host.secret_values().iter().map(|secret| secret.expose().to_owned()));
 }
 
 /// Runs work on up to 64 MB of text without holding up other tasks.

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::handlers::update_mask;
 use crate::api::ConsoleState;
 use crate::contract::ConsoleEvent;
 use crate::traffic::FrameBatches;
@@ -10,7 +11,9 @@ use crate::traffic::FrameBatches;
 pub(in crate::api) async fn publish_frames(state: Arc<ConsoleState>) {
     let mut batches = FrameBatches::new(&state.traffic);
     loop {
-        let batch = batches.next().await;
+        batches.wait().await;
+        update_mask(&state);
+        let Some(batch) = batches.take() else { continue };
         state.events.publish(ConsoleEvent::Frames { frames: batch.frames, totals: batch.totals });
     }
 }

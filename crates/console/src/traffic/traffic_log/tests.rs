@@ -1,8 +1,14 @@
 use std::time::Duration;
 
-use switchboard_host::FrameBody;
-use switchboard_protocol::{Raw, RequestId, RpcError};
+use switchboard_host::{CallNumber, FrameBody, Host};
+use switchboard_protocol::{
+    CallToolResult, Implementation, ListCapability, ListToolsResult, Raw, RequestId, RpcError,
+    ServerCapabilities, Tool,
+};
 use switchboard_session::link::LinkError;
+use switchboard_session::server::{
+    Handler, HandlerOutcome, InProcess, RequestContext, Server, ServerRequest,
+};
 
 use super::*;
 use crate::contract::FrameStatus;
@@ -177,15 +183,69 @@ async fn new_frames_are_published_in_bounded_batches() {
         call(&log, number, "{}");
     }
     let began = tokio::time::Instant::now();
-    let first = batches.next().await;
+    let first = next_batch(&mut batches).await;
     assert_eq!((first.frames.len(), first.frames[0].frame), (500, 2));
-    assert_eq!(batches.next().await.frames.len(), 200);
+    assert_eq!(next_batch(&mut batches).await.frames.len(), 200);
     assert!(began.elapsed() >= Duration::from_millis(100));
     // Nothing new: it waits.
-    let waiting = tokio::time::timeout(Duration::from_secs(60), batches.next());
+    let waiting = tokio::time::timeout(Duration::from_secs(60), next_batch(&mut batches));
     assert!(waiting.await.is_err());
     call(&log, 1, "{}");
     log.clear();
     call(&log, 2, "{}");
-    assert_eq!(numbers(&batches.next().await), [703]);
+    assert_eq!(numbers(&next_batch(&mut batches).await), [703]);
+    call(&log, 3, "{}");
+    log.clear();
+    batches.wait().await;
+    assert!(batches.take().is_none(), "it was cleared");
+}
+
+async fn next_batch(batches: &mut FrameBatches) -> TrafficPage {
+    batches.wait().await;
+    batches.take().unwrap()
+}
+
+/// A server with one tool, which returns nothing.
+struct OneTool;
+
+impl Handler for OneTool {
+    fn handle(&self, request: ServerRequest, _: RequestContext) -> HandlerOutcome {
+        match request {
+            ServerRequest::ListTools(_) => {
+                let tool = Tool::new("add", serde_json::json!({ "type": "object" }));
+                HandlerOutcome::now(ListToolsResult::new([tool]))
+            }
+            _ => HandlerOutcome::now(CallToolResult::new([])),
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_host_and_the_clients_of_a_server_are_observed_in_one_log() {
+    let log = Arc::new(TrafficLog::new());
+    let offers = ServerCapabilities::new().with_tools(ListCapability::new());
+    let server = Server::builder(Implementation::new("sums", "1.0.0"), offers)
+        .traffic_observer(Arc::new(ClientTraffic::new(Arc::clone(&log))))
+        .build(OneTool);
+    let host = Host::builder().with_traffic_observer(Arc::<TrafficLog>::clone(&log)).build();
+    host.connect("sums", InProcess::new(&server)).await.unwrap();
+    log.clear();
+    let number = CallNumber::next();
+    host.call_tool("sums", "add", ()).number(number).await.unwrap();
+    let frames = log.page(0, 9).frames;
+    let shown: Vec<_> = frames.iter().map(|frame| (&*frame.server, frame.kind, frame.direction)).collect();
+    use FrameKind::{Request, Response};
+    assert_eq!(
+        shown,
+        [
+            ("sums", Request, FrameDirection::Out),
+            ("clients", Request, FrameDirection::Out),
+            ("clients", Response, FrameDirection::In),
+            ("sums", Response, FrameDirection::In),
+        ]
+    );
+    assert_eq!((frames[0].call, frames[3].call), (Some(number.get()), Some(number.get())));
+    assert_eq!(frames[3].request_frame, Some(frames[0].frame));
+    assert!(frames.iter().all(|frame| frame.target.as_deref() == Some("add")));
+    host.close().await;
 }
