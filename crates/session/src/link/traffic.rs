@@ -19,7 +19,6 @@ pub struct CallNumber(NonZeroU64);
 
 impl CallNumber {
     /// Returns the next number, which no other call has.
-    #[expect(clippy::should_implement_trait, reason = "it has no receiver")]
     pub fn next() -> Self {
         static NEXT: AtomicU64 = AtomicU64::new(1);
         Self(NonZeroU64::new(NEXT.fetch_add(1, Ordering::Relaxed)).unwrap_or(NonZeroU64::MIN))
