@@ -9,6 +9,7 @@ mod http_server;
 mod key;
 mod login;
 mod policy;
+mod recordings;
 mod requests;
 mod servers;
 mod services;
@@ -31,6 +32,7 @@ pub(crate) use http_server::HttpServerArgs;
 pub(crate) use key::{KeyAction, KeyArgs, KeyCreateArgs, KeyRevokeArgs};
 pub(crate) use login::{AccountsArgs, LoginArgs, LogoutArgs};
 pub(crate) use policy::{PolicyAction, PolicyArgs, PolicyCheckArgs, PolicyTestArgs, TargetKindArg};
+pub(crate) use recordings::{ReplayArgs, TestArgs};
 pub(crate) use requests::{CallArgs, CompleteArgs, ListenArgs, PromptArgs, ReadArgs, SaveArgs, ToolsArgs};
 pub(crate) use servers::{
     AddArgs, ApproveArgs, DoctorArgs, ForgetArgs, ImportArgs, ListArgs, PsArgs, ReconnectArgs, RemoveArgs,
@@ -65,6 +67,9 @@ Examples:
   switchboard call files/read path=notes.txt
   # log in to a server that wants OAuth
   switchboard login github
+  # record a session, and check another version of the server against it
+  switchboard call add a=1 b=2 --record add.talk -- switchboard demo-server
+  switchboard test add.talk -- switchboard demo-server
   # why a server does not connect, step by step
   switchboard doctor files
   # a service of your own, from one Rust trait
@@ -150,6 +155,10 @@ pub(crate) enum Command {
     Ps(PsArgs),
     /// Check step by step why a server does not connect, and what to do
     Doctor(Box<DoctorArgs>),
+    /// Serve the answers of a recording, as a mock server on stdin and stdout or over HTTP
+    Replay(ReplayArgs),
+    /// Send the requests of a recording to a server and compare its answers
+    Test(Box<TestArgs>),
     /// Create a new service: a project that builds and passes its test
     New(NewArgs),
     /// Write AGENTS_QUICKSTART.md from the design of a service
@@ -182,6 +191,7 @@ impl Command {
             Self::Prompt(args) => args.target.options.json,
             Self::Complete(args) => args.target.options.json,
             Self::Listen(args) => args.target.options.json,
+            Self::Test(args) => args.target.options.json,
             Self::List(args) => args.json,
             Self::Add(args) => args.json,
             Self::Remove(args) => args.json,
@@ -215,6 +225,7 @@ impl Command {
             | Self::Man(_)
             | Self::Gateway(_)
             | Self::Audit(_)
+            | Self::Replay(_)
             | Self::Demo(_)
             | Self::DemoServer(_) => false,
         };

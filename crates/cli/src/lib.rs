@@ -38,6 +38,7 @@ mod processes;
 mod provider_advice;
 mod remote;
 mod scaffold;
+mod session_recorder;
 mod shell_quote;
 mod signals;
 #[cfg(feature = "otel")]

@@ -5,6 +5,11 @@ import { outputFolder, programs } from "./harness/environment.ts";
 
 export default defineConfig({
   testDir: "tests",
+  // Measurements run alone, after all others.
+  projects: [
+    { name: "behavior", testIgnore: /performance/ },
+    { name: "measurements", testMatch: /performance/, dependencies: ["behavior"] },
+  ],
   outputDir: `${outputFolder}/artifacts`,
   workers: 2,
   fullyParallel: false,

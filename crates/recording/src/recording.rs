@@ -30,6 +30,8 @@ pub const MAX_RECORDING_BYTES: usize = 64 * 1024 * 1024;
 
 /// The format in the header line `recording`.
 const FORMAT: &str = "1";
+/// The length of a line with the longest time.
+const TIME_BYTES: usize = 32;
 /// The name of the only server of a recording that names none.
 const UNNAMED_SERVER: &str = "server";
 
@@ -111,6 +113,13 @@ impl RecordedFrame {
     ) -> Self {
         let (server, text) = (server.into(), text.into());
         Self { server, direction, at_ms, text, form: FrameForm::Literal, any_order: false }
+    }
+
+    /// Returns the length of the frame in a recording, at most: with its time and the name of its server.
+    pub fn written_len(&self) -> usize {
+        let mut out = String::new();
+        self.write(&mut out);
+        out.len() + shown_name(&self.server).len() + TIME_BYTES
     }
 
     /// Returns the message as JSON, with its patterns; `None` for a frame that is not JSON.

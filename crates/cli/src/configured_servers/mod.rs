@@ -10,8 +10,10 @@ mod files;
 mod hosted_servers;
 pub(crate) mod manifests;
 pub(crate) mod pins;
+mod transport_secrets;
 
 pub(crate) use consent::render_consent;
 pub(crate) use entry_summary::{EntryState, command_or_url};
 pub(crate) use files::{ConfigFiles, NO_SERVERS_HINT, split_server};
 pub(crate) use hosted_servers::{HostRequest, HostedServers, with_host};
+pub(crate) use transport_secrets::transport_secrets;

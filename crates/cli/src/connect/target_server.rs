@@ -17,6 +17,7 @@ use crate::observed_dial::{MessageObserver, observed_dial};
 use crate::output::Screen;
 use crate::remote::{self, RemoteEndpoint};
 use crate::sanitize::one_line;
+use crate::session_recorder::SessionRecorder;
 use crate::trace::Trace;
 
 /// The server to connect to: a program to start, or a URL.
@@ -58,18 +59,26 @@ impl TargetServer {
         &self,
         options: &SessionOptions,
         screen: &Arc<Screen>,
+        recorder: Option<&Arc<SessionRecorder>>,
         handshake: &Arc<HandshakeRecord>,
     ) -> Arc<dyn Dial> {
+        let recorder = recorder.map(|recorder| (Arc::clone(recorder), self.name()));
         match self {
             Self::Program { command, child, secrets, .. } => {
                 let trace = options.trace.then(|| Trace::new(Arc::clone(screen), secrets.clone()));
-                let observe = observer(trace, handshake);
+                let observe = observer(
+                    trace,
+                    recorder.inspect(|(recorder, _)| recorder.add_secrets(secrets.clone())),
+                    handshake,
+                );
                 let tap = Tap::new(move |direction, frame| observe(direction, frame));
                 Arc::new(Stdio::clone(command).tap(tap).child_slot(child.clone()))
             }
             Self::Remote(endpoint) => {
                 let trace = options.trace.then(|| Trace::new(Arc::clone(screen), endpoint.secrets.clone()));
-                Arc::new(observed_dial(endpoint.http.clone(), observer(trace, handshake)))
+                let recorder =
+                    recorder.inspect(|(recorder, _)| recorder.add_secrets(endpoint.secrets.clone()));
+                Arc::new(observed_dial(endpoint.http.clone(), observer(trace, recorder, handshake)))
             }
         }
     }
@@ -195,11 +204,21 @@ pub(crate) fn record_stray_line(frame: &[u8], stray_line: &OnceLock<String>) {
     }
 }
 
-fn observer(trace: Option<Trace>, handshake: &Arc<HandshakeRecord>) -> MessageObserver {
+/// A recorder, and the name of the server to record.
+type NamedRecorder = (Arc<SessionRecorder>, String);
+
+fn observer(
+    trace: Option<Trace>,
+    recorder: Option<NamedRecorder>,
+    handshake: &Arc<HandshakeRecord>,
+) -> MessageObserver {
     let handshake = Arc::clone(handshake);
     Arc::new(move |direction, frame| {
         if let Some(trace) = &trace {
             trace.print(direction, frame);
+        }
+        if let Some((recorder, server)) = &recorder {
+            recorder.record(server, direction, frame);
         }
         if direction == Direction::In {
             record_stray_line(frame, &handshake.stray_line);

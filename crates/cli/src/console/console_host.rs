@@ -12,7 +12,7 @@ use switchboard::Host;
 use switchboard::client::RevisionPolicy;
 use switchboard::host::config::{ConfigWatcher, ConfiguredServer, ResolvedConfig};
 use switchboard::host::permission::{FallbackPolicy, Gate, KnownServer, Ledger, Policy};
-use switchboard::host::{DriftPolicy, HostBuilder, HostEvent, HostEvents, PinFile, ServerSpec, Transport};
+use switchboard::host::{DriftPolicy, HostBuilder, HostEvent, HostEvents, PinFile, ServerSpec};
 use switchboard::login::StoredLogins;
 use switchboard_console::{ConsoleHandler, TrafficLog};
 use tokio::sync::Notify;
@@ -20,15 +20,17 @@ use tokio::task::JoinSet;
 
 use super::known_servers::KnownServers;
 use super::redirect_file::runtime_folder;
+use super::traffic_fan_out::TrafficFanOut;
 use crate::args::{ServerTarget, SessionOptions};
 use crate::configured_servers::approver::AllowingApprover;
-use crate::configured_servers::{ConfigFiles, HostRequest, pins};
+use crate::configured_servers::{ConfigFiles, HostRequest, pins, transport_secrets};
 use crate::connect::{AdHocServer, limits};
 use crate::error::CommandError;
 use crate::expand::Expander;
 use crate::login::{AccountSelector, open_logins};
 use crate::output::Screen;
 use crate::sanitize::one_line;
+use crate::session_recorder::SessionRecorder;
 
 /// How long new definitions are gathered before they are pinned.
 const PIN_DELAY: Duration = Duration::from_millis(500);
@@ -51,6 +53,8 @@ pub(super) struct ConsoleServers {
     pub(super) traffic: Arc<TrafficLog>,
     /// Puts questions of servers to the page.
     pub(super) questions: ConsoleHandler,
+    /// Records the messages for `--record`.
+    pub(super) recorder: Option<Arc<SessionRecorder>>,
     pub(super) account: AccountSelector,
     pub(super) uses_logins: bool,
     selection: Selection,
@@ -90,15 +94,20 @@ impl ConsoleServers {
         let uses_logins = logins.is_some();
         let logins = logins.map(|logins| logins.with_account(account.clone()));
         let traffic = Arc::new(TrafficLog::new());
-        let (questions, observer) = (ConsoleHandler::new(), Arc::clone(&traffic));
+        let recorder = SessionRecorder::start(&options)?;
+        let questions = ConsoleHandler::new();
         let builder = questions.install(host_builder(&options, &files, logins, screen));
-        let host = builder.with_traffic_observer(observer).build();
+        let observer = TrafficFanOut { log: Arc::clone(&traffic), recorder: recorder.clone() };
+        let host = builder.with_traffic_observer(Arc::new(observer)).build();
         let gate = host.permissions().cloned().ok_or_else(|| CommandError::usage("the host has no gate"))?;
         let known = Arc::new(KnownServers::default());
         if let Some(given) = given {
             let mut spec = ServerSpec::new(given.transport);
             if let Some(time) = options.timeout {
                 spec = spec.startup_timeout(time);
+            }
+            if let Some(recorder) = &recorder {
+                recorder.add_secrets(transport_secrets(&spec.transport));
             }
             known.add(&given.name, spec);
         }
@@ -112,6 +121,7 @@ impl ConsoleServers {
             files,
             traffic,
             questions,
+            recorder,
             gate,
             screen: Arc::clone(screen),
             reload: Notify::new(),
@@ -205,7 +215,7 @@ impl ConsoleServers {
         let mut identities: Vec<_> = files.servers.iter().filter_map(identity).collect();
         let mut specs = Vec::new();
         for server in &files.servers {
-            match self.request.spec(server, &self.screen) {
+            match self.request.spec(server, &self.screen, self.recorder.as_deref()) {
                 Ok(spec) => specs.push((server.name.clone(), spec)),
                 Err(fault) => {
                     let (name, fault) = (one_line(&server.name), one_line(&fault.to_string()));
@@ -217,7 +227,7 @@ impl ConsoleServers {
             identities.push((server.name.clone(), KnownServer::from_spec(&server.name, &server.spec)));
             specs.push((server.name, server.spec));
         }
-        self.traffic.add_secrets(specs.iter().flat_map(|(_, spec)| secrets_of(spec)));
+        self.traffic.add_secrets(specs.iter().flat_map(|(_, spec)| transport_secrets(&spec.transport)));
         self.gate.set_servers(identities);
         self.known.set_files(files);
         let host = self.host.clone();
@@ -249,24 +259,6 @@ async fn wait_for_tools(events: &mut HostEvents) {
         }
     }
     tokio::time::sleep(PIN_DELAY).await;
-}
-
-/// Returns the values of variables and headers, which are masked wherever messages are shown.
-pub(super) fn secrets_of(spec: &ServerSpec) -> Vec<String> {
-    match &spec.transport {
-        Transport::Stdio(stdio) => {
-            stdio.variables().iter().map(|(_, value)| value.to_string_lossy().into_owned()).collect()
-        }
-        Transport::Http(http) => {
-            // A token is secret without its `Bearer`, too.
-            let values = http.headers().iter().flat_map(|(_, value)| {
-                let value = value.expose();
-                std::iter::once(value).chain(value.split_whitespace().skip(1)).map(str::to_owned)
-            });
-            values.collect()
-        }
-        _ => Vec::new(),
-    }
 }
 
 /// Returns the rules about calls: a call is the user's request, as on the command line, so a rule or a destructive tool asks.

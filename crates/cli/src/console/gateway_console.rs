@@ -12,7 +12,6 @@ use switchboard::login::AccountSelector;
 use switchboard_console::providers::Providers;
 use switchboard_console::{BoundConsole, Console, TrafficLog};
 
-use super::console_host::secrets_of;
 use super::console_logins::ConsoleLogins;
 use super::console_server::{bind, show_page};
 use super::gateway_entries::GatewayEntries;
@@ -21,6 +20,7 @@ use super::gateway_state::GatewayState;
 use super::known_servers::KnownServers;
 use super::page_opener::PageOpener;
 use super::redirect_file::runtime_folder;
+use crate::configured_servers::transport_secrets;
 use crate::error::CommandError;
 use crate::output::Screen;
 
@@ -52,7 +52,7 @@ impl GatewayConsole {
     pub(crate) fn traffic(servers: &ResolvedConfig) -> Arc<TrafficLog> {
         let traffic = TrafficLog::on_demand();
         let specs = servers.servers.iter().filter_map(|server| ServerSpec::from_configured(server).ok());
-        traffic.add_secrets(specs.flat_map(|spec| secrets_of(&spec)));
+        traffic.add_secrets(specs.flat_map(|spec| transport_secrets(&spec.transport)));
         Arc::new(traffic)
     }
 

@@ -34,6 +34,7 @@ mod page_opener;
 mod redirect_file;
 mod run;
 mod stored_login_rows;
+mod traffic_fan_out;
 
 pub(crate) use gateway_console::{GatewayConsole, ShownGateway};
 pub(crate) use known_servers::KnownServers;

@@ -18,6 +18,7 @@ use crate::args::ConsoleArgs;
 use crate::connect::CLOSE_TIMEOUT;
 use crate::error::CommandError;
 use crate::output::Screen;
+use crate::session_recorder::SessionRecorder;
 use crate::signals::Signals;
 
 /// Serves the page until a signal arrives, then stops the servers.
@@ -45,7 +46,7 @@ pub(crate) async fn run(args: ConsoleArgs) -> Result<(), CommandError> {
     let ended = tokio::select! {
         biased;
         _ = signals.next() => Ok(()),
-        () = &mut serving => return Ok(()),
+        () = &mut serving => Err(CommandError::other("io", "the console's listener has ended")),
         never = servers.follow_files() => match never {},
         never = servers.follow_definitions() => match never {},
         failed = show_page(&links, &opener, &screen) => failed.map(|never| match never {}),
@@ -53,13 +54,19 @@ pub(crate) async fn run(args: ConsoleArgs) -> Result<(), CommandError> {
     servers.record_pins();
     drop(stop);
     let stopping = async {
-        tokio::join!(&mut serving, servers.host.close());
+        match &ended {
+            Ok(()) => _ = tokio::join!(&mut serving, servers.host.close()),
+            // It has ended, or ends with this function.
+            Err(_) => servers.host.close().await,
+        }
     };
-    tokio::select! {
+    let interrupted = tokio::select! {
         // The supervisors stop what is left.
-        _ = tokio::time::timeout(CLOSE_TIMEOUT, stopping) => ended,
-        signal = signals.next() => Err(CommandError::Interrupted { signal }),
-    }
+        _ = tokio::time::timeout(CLOSE_TIMEOUT, stopping) => None,
+        signal = signals.next() => Some(CommandError::Interrupted { signal }),
+    };
+    let ended = interrupted.map_or(ended, Err);
+    SessionRecorder::finish(servers.recorder.clone(), ended)
 }
 
 async fn providers(servers: &Arc<ConsoleServers>, allow_config_edit: bool) -> Providers {

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use switchboard::gateway::audit::{AuditFile, AuditFileOptions, AuditLog, AuditOptions};
 use switchboard::gateway::view::View;
 use switchboard::gateway::{Gateway, GatewayOptions};
+use switchboard_console::ClientTraffic;
 
 use crate::args::GatewayArgs;
 use crate::configured_servers::manifests;
@@ -63,7 +64,12 @@ pub(crate) async fn run(args: &GatewayArgs) -> Result<(), CommandError> {
         }
     }
     let manifests = manifests::store(&settings.locations);
-    let gateway = Gateway::new(host.clone(), options.clone());
+    let gateway = match traffic.clone() {
+        Some(traffic) => Gateway::with_layers(host.clone(), options.clone(), move |builder| {
+            builder.traffic_observer(Arc::new(ClientTraffic::new(Arc::clone(&traffic))))
+        }),
+        None => Gateway::new(host.clone(), options.clone()),
+    };
     let uses_logins = !settings.is_open_by_default();
     let verifier = listeners.verifier.clone();
     let known = Arc::new(KnownServers::default());

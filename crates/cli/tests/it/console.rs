@@ -106,8 +106,11 @@ fn a_server_of_the_command_line_is_shown_alone() {
     let console = Console::start(&home, &["--", crate::commands::SWITCHBOARD, "demo-server"]);
     console.wait_for_state("switchboard", "ready");
     assert_eq!(console.server("child"), None);
-    let one = Console::start(&home, &["child"]);
+    let recording = home.at("session.talk").display().to_string();
+    let one = Console::start(&home, &["child", "--record", &recording]);
     one.wait_for_state("child", "ready");
+    assert_eq!(one.end().0, Some(0));
+    assert!(home.read("session.talk").contains("tools/list"));
     assert_eq!(home.run(&["console", "nobody"]).code, 1);
 }
 

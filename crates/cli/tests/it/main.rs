@@ -35,6 +35,7 @@ mod login_diagnosis;
 mod login_steps;
 mod plan;
 mod policy;
+mod recordings;
 mod remote;
 mod results;
 mod revisions;

@@ -61,6 +61,7 @@ export class ConsoleProcess {
     const text = readFileSync(ready.tokenFile, "utf8");
     const token = /#token=([A-Za-z0-9_-]+)/.exec(text)?.[1] ?? text.trim();
     started = new ConsoleProcess(home, ready.address, token, child);
+    started.stderr = err;
     return started;
   }
 

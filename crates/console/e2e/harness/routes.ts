@@ -9,7 +9,7 @@ export const ROUTES: [name: string, route: string, ready: string][] = [
   ["tool form", "#/call/tool/probe/editors", ".form-root"],
   ["prompt form", "#/call/prompt/probe/essay", ".combo"],
   ["traffic", "#/traffic", ".frame-row"],
-  ["timeline", "#/traffic?view=timeline", ".timeline"],
+  ["timeline", "#/traffic?view=timeline&q=server%3Afiles", ".timeline"],
   ["logins", "#/logins", "#logins-stored"],
   ["policy", "#/policy", ".rule-line"],
   ["questions", "#/questions", "h1"],

@@ -98,7 +98,9 @@ test("unknown paths are errors in JSON, and large bodies are refused", async ({ 
   expect(large.status).toBe(413);
 });
 
-test("a token works once, and is in no argument list and no readable file", async ({ shared }) => {
+test("a token works once, and is in no argument list and no readable file", async () => {
+  // Of its own: failed attempts of other tests count towards a limit.
+  const shared = await ConsoleProcess.start({ config: {} });
   const token = await shared.newToken();
   const exchange = () => rawRequest(shared.port, "POST", "/api/key", { Host: `127.0.0.1:${shared.port}`, "Content-Type": "application/json" }, JSON.stringify({ token }));
   expect((await exchange()).status).toBe(200);
@@ -113,6 +115,10 @@ test("a token works once, and is in no argument list and no readable file", asyn
     expect(statSync(file).mode & 0o077, file).toBe(0);
     expect(readFileSync(file, "utf8"), file).not.toContain(key);
   }
+  // Guessing is slowed down.
+  const guesses = await Promise.all(Array.from({ length: 40 }, exchange));
+  expect(guesses.filter((guess) => guess.status === 429).length).toBeGreaterThan(10);
+  await shared.stop();
 });
 
 test("the address loses its token at once, and a used link says how to go on", async ({ page, shared, violations, browser }) => {

@@ -25,7 +25,7 @@ test.describe("with nothing configured", () => {
     await expect(page.getByRole("heading", { name: "No servers yet" })).toBeVisible();
     const { firstRun } = await own.snapshot();
     expect(firstRun!.demoServers.length).toBe(3);
-    await page.getByRole("button", { name: `Start ${firstRun!.demoServers[0]!.name}` }).click();
+    await page.getByRole("button", { name: `Start ${firstRun!.demoServers[0]!.name}`, exact: true }).click();
     await expect(page.getByRole("list", { name: "Servers" })).toContainText("connected");
     for (const { name } of firstRun!.demoServers.slice(1)) await own.post("/api/demo", { name });
     await expect(page.getByRole("list", { name: "Servers" }).getByRole("listitem")).toHaveCount(3);

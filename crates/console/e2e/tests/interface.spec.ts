@@ -26,6 +26,7 @@ test("the palette opens by keyboard, finds and goes", async ({ page }) => {
   await page.keyboard.press("Enter");
   await expect(page.getByRole("heading", { name: "get-sum" })).toBeVisible();
   await page.keyboard.press("Control+k");
+  await expect(input).toBeFocused();
   await page.keyboard.press("Escape");
   await expect(input).toBeHidden();
 });
@@ -68,6 +69,7 @@ test("themes are switched, kept, and follow the system", async ({ page }) => {
 
 for (const scheme of ["light", "dark"] as const) {
   test(`axe finds nothing serious on any page: ${scheme}`, async ({ page }) => {
+    test.setTimeout(60_000);
     await page.emulateMedia({ colorScheme: scheme, reducedMotion: "reduce" });
     const found: string[] = [];
     const check = async (name: string) => {
@@ -256,7 +258,7 @@ test.describe("by keyboard alone", () => {
 
   test("policy: test a decision", async ({ page }) => {
     await show(page, "#/policy", ".rule-line");
-    await tabTo(page, /^Server/);
+    await tabTo(page, /^Server(?!s)/);
     await page.keyboard.type("probe");
     await tabTo(page, /^Name/);
     await page.keyboard.type("forbidden");

@@ -47,14 +47,14 @@ async function logIn(page: Page, url: string): Promise<void> {
 
 test.describe("with a server that requires a login", () => {
   let place: Place;
-  test.beforeEach(async ({ browser }) => {
-    void browser;
+  test.beforeEach(async () => {
     place = await startPlace();
   });
   test.afterEach(() => place.stop());
 
   test("a login is started, done at the authorization server, shown, and forgotten", async ({ browser, violations }) => {
-    const page = await browser.newPage();
+    const context = await browser.newContext();
+    const page = await context.newPage();
     await watch(page, violations);
     await openPage(page, place.own, "#/logins");
     const waiting = page.getByRole("region", { name: "Waiting for a login" });
@@ -87,11 +87,12 @@ test.describe("with a server that requires a login", () => {
     await stored.getByRole("button", { name: /^Forget/ }).click();
     await expect(stored).toContainText("No login is stored");
     await until("the revocation", async () => (await (await fetch(`${place.issuer}/events`)).text()).includes("revoked"));
-    await page.close();
+    await context.close();
   });
 
   test("a login can be cancelled, and started again", async ({ browser, violations }) => {
-    const page = await browser.newPage();
+    const context = await browser.newContext();
+    const page = await context.newPage();
     await watch(page, violations);
     await openPage(page, place.own, "#/servers/notes");
     await expect(page.locator(".detail-head")).toContainText("requires a login");
@@ -102,17 +103,18 @@ test.describe("with a server that requires a login", () => {
     await page.getByRole("button", { name: "Log in" }).click();
     await expect(page.getByRole("link", { name: /^Open / })).toBeVisible();
     expect((await place.own.server("notes")).state.type).toBe("needsAuth");
-    await page.close();
+    await context.close();
   });
 
   test("why says that a login is missing", async ({ browser, violations }) => {
-    const page = await browser.newPage();
+    const context = await browser.newContext();
+    const page = await context.newPage();
     await watch(page, violations);
     await openPage(page, place.own, "#/servers/notes");
     await page.getByRole("button", { name: "Why?" }).click();
     const drawer = page.getByRole("dialog", { name: "Why" });
     await expect(drawer.locator(".check-line.bad")).toContainText(/login/);
-    await page.close();
+    await context.close();
   });
 });
 

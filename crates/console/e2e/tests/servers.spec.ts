@@ -78,17 +78,21 @@ test("disconnect ends the process, reconnect brings it back", async ({ page, go,
   expect(isAlive(await pidOf(shared, "files"))).toBe(true);
 });
 
-test("disable hides the tools and ends the process, enable brings both back", async ({ page, go, shared }) => {
+test("disable hides the tools and refuses calls, enable brings them back", async ({ page, go, shared, violations }) => {
+  violations.allow.push(/status of 403/);
+  const call = () => shared.request("POST", "/api/calls", { type: "tool", server: "files", name: "list_allowed_directories", argumentsJson: "{}", metaJson: null, asTask: false, confirmed: false, timeoutMs: null });
   await go("#/servers/files");
-  const pid = await pidOf(shared, "files");
   await page.getByRole("button", { name: "Disable" }).click();
   await expect(page.getByRole("button", { name: "Enable" })).toBeVisible();
   await shared.untilState("files", "disabled");
-  await until("the end of the process", () => !isAlive(pid));
+  expect((await call()).status).toBe(403);
+  await go("#/catalog/tools?q=server%3Afiles");
+  await expect(page.getByRole("listbox", { name: "tools" }).getByRole("option").first()).toContainText("server disabled");
+  await go("#/servers/files");
   await page.getByRole("button", { name: "Enable" }).click();
   await shared.untilState("files", "ready");
   await expect(page.getByRole("button", { name: "Disable" })).toBeVisible();
-  expect(isAlive(await pidOf(shared, "files"))).toBe(true);
+  expect((await call()).status).toBe(202);
 });
 
 test("a configured, disabled server can be enabled, and works", async ({ page, go, shared }) => {

@@ -87,7 +87,7 @@ async function follow(onOpen: () => void): Promise<void> {
   const parser = new EventParser();
   try {
     for (;;) {
-      const { value, done } = await reader.read();
+      const { value, done } = await read(reader);
       if (done) return;
       for (const event of parser.push(value)) {
         if (event.id !== null && event.id <= lastEvent) continue;
@@ -97,6 +97,14 @@ async function follow(onOpen: () => void): Promise<void> {
     }
   } finally {
     abort.abort();
+  }
+}
+
+async function read(reader: ReadableStreamDefaultReader<string>): Promise<ReadableStreamReadResult<string>> {
+  try {
+    return await reader.read();
+  } catch {
+    throw new RequestError(0, "unreachable", "the event stream was lost", null);
   }
 }
 

@@ -82,8 +82,10 @@ impl LoginAttempts {
     }
 
     fn set_abort(&self, number: u64, abort: AbortHandle) {
-        if let Some(running) = self.table.lock().attempts.get_mut(&number) {
-            running.abort = Some(abort);
+        match self.table.lock().attempts.get_mut(&number) {
+            Some(running) if !is_last(&running.attempt.step) => running.abort = Some(abort),
+            Some(running) if running.attempt.step == LoginStep::Cancelled => abort.abort(),
+            _ => {}
         }
     }
 
