@@ -33,7 +33,7 @@ async fn disable(state: Arc<ConsoleState>, request: ApiRequest) -> Result<ApiRes
 }
 
 async fn disconnect(state: Arc<ConsoleState>, request: ApiRequest) -> Result<ApiResponse, ApiError> {
-    change(&state, &request, |state, name| async move { state.host.disconnect(&name).await })
+    change(&state, &request, |state, name| async move { state.host.stop(&name).await })
 }
 
 async fn stderr(state: Arc<ConsoleState>, request: ApiRequest) -> Result<ApiResponse, ApiError> {
