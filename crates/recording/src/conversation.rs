@@ -15,12 +15,12 @@ pub(crate) struct Conversation {
     pub(crate) revision: Option<Revision>,
     /// The last result with which the server described itself.
     pub(crate) handshake: Option<Value>,
-    pub(crate) exchanges: Vec<Exchange>,
+    pub(crate) exchanges: Vec<RecordedExchange>,
 }
 
 /// A request of the client, and what came of it.
 #[derive(Debug)]
-pub(crate) struct Exchange {
+pub(crate) struct RecordedExchange {
     pub(crate) method: String,
     /// The parameters without what changes with every request; may have patterns.
     pub(crate) params: Value,
@@ -80,7 +80,7 @@ impl Conversation {
     }
 }
 
-impl Exchange {
+impl RecordedExchange {
     /// Returns whether the server asked anything.
     pub(crate) fn has_questions(&self) -> bool {
         self.events.iter().any(|event| matches!(event, ServerEvent::Questions(_)))
@@ -205,8 +205,13 @@ impl ConversationReader {
                 let is_answered_by_handler = method != "initialize" && method != "server/discover";
                 let events =
                     if is_answered_by_handler { std::mem::take(&mut self.early) } else { Vec::new() };
-                let exchange =
-                    Exchange { method, params: identity, events, outcome: None, follow_ups: Vec::new() };
+                let exchange = RecordedExchange {
+                    method,
+                    params: identity,
+                    events,
+                    outcome: None,
+                    follow_ups: Vec::new(),
+                };
                 self.conversation.exchanges.push(exchange);
                 self.conversation.exchanges.len() - 1
             }

@@ -2,6 +2,9 @@
 
 use std::fmt;
 
+/// The largest recording that is read or written.
+pub const MAX_RECORDING_BYTES: usize = 64 * 1024 * 1024;
+
 /// A line that cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub struct SyntaxError {
@@ -31,7 +34,7 @@ impl fmt::Display for SyntaxError {
 #[non_exhaustive]
 pub enum RecordingError {
     /// The file is larger than [`MAX_RECORDING_BYTES`](crate::MAX_RECORDING_BYTES).
-    #[error("the recording has {bytes} bytes\nrecordings have at most {} bytes", crate::MAX_RECORDING_BYTES)]
+    #[error("the recording has {bytes} bytes\nrecordings have at most {} bytes", MAX_RECORDING_BYTES)]
     TooLarge {
         /// The size of the file.
         bytes: usize,

@@ -12,16 +12,14 @@ mod masking;
 mod pattern;
 mod recording;
 mod replay;
-mod server_test;
 mod talk;
+mod testing;
 
 pub use difference::{Difference, DifferenceKind};
-pub use error::{RecordingError, SyntaxError};
+pub use error::{MAX_RECORDING_BYTES, RecordingError, SyntaxError};
 pub use masking::{MASK, SecretMask};
 pub use pattern::{ANY, PatternBindings, UnboundName};
-pub use recording::{
-    FrameDirection, FrameForm, MAX_RECORDING_BYTES, RecordedFrame, RecordedServer, Recording,
-};
+pub use recording::{FrameDirection, FrameForm, RecordedFrame, RecordedServer, Recording};
 pub use replay::{ReplayError, ReplayServer};
-pub use server_test::{IgnoredPath, IgnoredPathError, ServerTest, TestReport, TestStep, TestStepOutcome};
-pub use talk::{ExpectedOutcome, Role, Talk, TalkLine, TalkMessage, TalkSettings, TalkStep};
+pub use talk::{ExpectedOutcome, Talk, TalkLine, TalkMessage, TalkRole, TalkSettings, TalkStep};
+pub use testing::{IgnoredPath, IgnoredPathError, ServerTest, TestReport, TestStep, TestStepOutcome};

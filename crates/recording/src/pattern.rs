@@ -103,13 +103,11 @@ impl Comparison {
     }
 
     fn compare(&mut self, path: &str, pattern: &Value, actual: &Value) {
-        if let Some(text) = pattern.as_str() {
-            if text == ANY
-                || text == MASK
-                || actual.as_str().is_some_and(|actual| matches_masked(text, actual))
-            {
-                return;
-            }
+        let is_open = |text: &str| {
+            text == ANY || text == MASK || actual.as_str().is_some_and(|actual| matches_masked(text, actual))
+        };
+        if pattern.as_str().is_some_and(is_open) {
+            return;
         }
         if let Some(name) = bound_name(pattern) {
             let expected = self.bindings.0.entry(name.to_owned()).or_insert_with(|| actual.clone());

@@ -22,11 +22,8 @@ use serde_json::Value;
 use switchboard_protocol::Revision;
 
 use crate::document::{BodyLine, Document, IncludedFile, Mark, UnknownVariable, Variables, parse_json};
-use crate::error::{RecordingError, SyntaxError};
+use crate::error::{MAX_RECORDING_BYTES, RecordingError, SyntaxError};
 use crate::pattern::has_pattern;
-
-/// The largest recording that is read or written.
-pub const MAX_RECORDING_BYTES: usize = 64 * 1024 * 1024;
 
 /// The format in the header line `recording`.
 const FORMAT: &str = "1";

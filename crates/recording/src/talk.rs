@@ -24,7 +24,7 @@ use crate::error::SyntaxError;
 
 /// Which side of a talk is ours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Role {
+pub enum TalkRole {
     /// Our side connects.
     Client,
     /// Our side is connected to.
@@ -39,7 +39,7 @@ pub struct Talk {
     /// The revision of the protocol.
     pub revision: Revision,
     /// Our side.
-    pub role: Role,
+    pub role: TalkRole,
     /// The other lines of the header.
     pub settings: TalkSettings,
     /// The body.
@@ -137,8 +137,8 @@ impl Talk {
                         line.value.split_whitespace().map(str::parse).collect();
                     revisions = parsed.map_err(|problem| error(problem.to_string()))?;
                 }
-                "role" if line.value == "client" => role = Some(Role::Client),
-                "role" if line.value == "server" => role = Some(Role::Server),
+                "role" if line.value == "client" => role = Some(TalkRole::Client),
+                "role" if line.value == "server" => role = Some(TalkRole::Server),
                 "let" => variables.define(line)?,
                 known if SETTINGS.contains(&known) => {
                     // The lines of the file itself take precedence over those of its parts.

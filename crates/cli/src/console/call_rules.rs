@@ -8,7 +8,7 @@ use switchboard::host::name::{NameLimit, QualifiedName};
 use switchboard::host::permission::{DecisionReason, FallbackPolicy, Gate, Verdict};
 use switchboard::protocol::Tool;
 use switchboard_console::contract::{
-    Decision, DefaultEffect, Denial, PolicyDecision, PolicyRule, PolicySnapshot, PolicyTest,
+    DefaultEffect, Denial, PolicyDecision, PolicyRule, PolicySnapshot, PolicyTest, PolicyVerdict,
 };
 use switchboard_console::providers::{BoxFuture, PolicyProvider, ProviderError, ProviderErrorKind};
 
@@ -81,9 +81,9 @@ impl CallRules {
         let explanation = self.host.explain_tool(qualified.as_str());
         Ok(PolicyDecision {
             decision: match decision.verdict {
-                Verdict::Allow => Decision::Allow,
-                Verdict::Ask => Decision::Ask,
-                Verdict::Deny => Decision::Deny,
+                Verdict::Allow => PolicyVerdict::Allow,
+                Verdict::Ask => PolicyVerdict::Ask,
+                Verdict::Deny => PolicyVerdict::Deny,
             },
             sentence: one_line(&decision.to_string()),
             rule: rule.map(|index| (index + 1) as u64),

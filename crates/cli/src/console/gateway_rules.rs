@@ -7,7 +7,8 @@ use switchboard::gateway::policy::{Decision as Verdict, Effect, Subject, Target,
 use switchboard::gateway::{Gateway, Refusal, RefusalStream};
 use switchboard::protocol::Raw;
 use switchboard_console::contract::{
-    Decision, DefaultEffect, Denial, DenialOutcome, PolicyDecision, PolicyRule, PolicySnapshot, PolicyTest,
+    DefaultEffect, Denial, DenialOutcome, PolicyDecision, PolicyRule, PolicySnapshot, PolicyTest,
+    PolicyVerdict,
 };
 use switchboard_console::providers::{BoxFuture, PolicyProvider, ProviderError, ProviderErrorKind};
 use tokio::sync::Mutex;
@@ -84,9 +85,9 @@ impl GatewayRules {
         };
         let decision = policy.decide(&subject, &target, arguments.as_ref());
         let (outcome, scopes) = match &decision {
-            Verdict::Allow { .. } => (Decision::Allow, Vec::new()),
-            Verdict::MissingScope { scopes, .. } => (Decision::MissingScope, scopes.clone()),
-            _ => (Decision::Deny, Vec::new()),
+            Verdict::Allow { .. } => (PolicyVerdict::Allow, Vec::new()),
+            Verdict::MissingScope { scopes, .. } => (PolicyVerdict::MissingScope, scopes.clone()),
+            _ => (PolicyVerdict::Deny, Vec::new()),
         };
         Ok(PolicyDecision {
             decision: outcome,

@@ -6,11 +6,11 @@ use super::{
     add, calls, catalog, doctor, gateway, logins, policy, questions, servers, snapshot, subscriptions, tasks,
     traffic,
 };
-use crate::api::{ConsoleState, Route};
+use crate::api::{ApiRoute, ConsoleState};
 use crate::providers::BoxFuture;
 
 /// Returns the routes of all areas.
-pub(crate) fn routes() -> Vec<Route> {
+pub(crate) fn routes() -> Vec<ApiRoute> {
     [
         snapshot::routes(),
         servers::routes(),

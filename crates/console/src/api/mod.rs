@@ -3,6 +3,7 @@
 //! Invariant: HTTP, keys and origins are checked before a handler runs; a handler sees no header.
 
 mod add;
+mod api_route;
 mod areas;
 mod calls;
 mod catalog;
@@ -16,7 +17,6 @@ mod policy;
 mod questions;
 mod request;
 mod response;
-mod route;
 mod servers;
 mod settings;
 mod snapshot;
@@ -26,10 +26,10 @@ mod task_set;
 mod tasks;
 mod traffic;
 
+pub(crate) use api_route::{ApiRoute, BodyKind, RouteAccess};
 pub(crate) use areas::{background, routes};
 pub use questions::ConsoleHandler;
 pub(crate) use request::ApiRequest;
 pub(crate) use response::ApiResponse;
-pub(crate) use route::{Access, BodyKind, Route};
 pub(crate) use settings::ConsoleSettings;
 pub(crate) use state::ConsoleState;

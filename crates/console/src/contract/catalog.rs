@@ -166,7 +166,7 @@ pub struct Drift {
 /// The kind of an item that is asked about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub enum ItemKind {
+pub enum CatalogItemKind {
     Tool,
     Resource,
     Template,
@@ -178,7 +178,7 @@ pub enum ItemKind {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct WhyAnswer {
-    pub kind: ItemKind,
+    pub kind: CatalogItemKind,
     pub server: Option<String>,
     pub name: String,
     pub verdict: WhyVerdict,

@@ -25,8 +25,9 @@ pub use calls::{
     CompleteRequest, CompletionReference, Progress,
 };
 pub use catalog::{
-    Catalog, CheckOutcome, Drift, Hidden, ItemKind, Permission, PromptArgument, PromptRow, ResourceRow,
-    ServerItem, TaskSupport, TemplateRow, ToolDetail, ToolHints, ToolRow, WhyAnswer, WhyCheck, WhyVerdict,
+    Catalog, CatalogItemKind, CheckOutcome, Drift, Hidden, Permission, PromptArgument, PromptRow,
+    ResourceRow, ServerItem, TaskSupport, TemplateRow, ToolDetail, ToolHints, ToolRow, WhyAnswer, WhyCheck,
+    WhyVerdict,
 };
 pub use console::{ConsoleInfo, ConsoleLimits, ConsoleMode, DemoServer, FirstRun, ImportSource, Snapshot};
 pub use error::ApiError;
@@ -37,7 +38,8 @@ pub use gateway::{
 };
 pub use logins::{ForgetLogin, LoginAttempt, LoginRequest, LoginRow, LoginState, LoginStep, Logins};
 pub use policy::{
-    Decision, DefaultEffect, Denial, DenialOutcome, PolicyDecision, PolicyRule, PolicySnapshot, PolicyTest,
+    DefaultEffect, Denial, DenialOutcome, PolicyDecision, PolicyRule, PolicySnapshot, PolicyTest,
+    PolicyVerdict,
 };
 pub use questions::{Answer, Question, QuestionBody, ResourceSubscription, Root, TaskSnapshot, TaskStatus};
 pub use scalars::{JsonText, UnixMs};

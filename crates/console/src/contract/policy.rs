@@ -79,7 +79,7 @@ pub struct PolicyTest {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PolicyDecision {
-    pub decision: Decision,
+    pub decision: PolicyVerdict,
     pub sentence: String,
     /// From 1; null if the default decided.
     pub rule: Option<u64>,
@@ -90,7 +90,7 @@ pub struct PolicyDecision {
 /// What a policy decides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub enum Decision {
+pub enum PolicyVerdict {
     Allow,
     Ask,
     Deny,

@@ -22,7 +22,7 @@ use super::origin_check::OriginCheck;
 use super::reply::{Reply, error_reply, method_not_allowed, reply, with_security_headers, without_body};
 use super::request_body::{TOKEN_BYTES, check_content_type, max_bytes, read_body};
 use super::router::{RouteMatch, Router};
-use crate::api::{Access, ApiRequest, ApiResponse, BodyKind, ConsoleState, Route};
+use crate::api::{ApiRequest, ApiResponse, ApiRoute, BodyKind, ConsoleState, RouteAccess};
 use crate::contract::ApiError;
 
 /// How long a handler may take. Long work goes on after its response and is reported by events.
@@ -66,7 +66,7 @@ impl ConsoleEndpoint {
     /// Creates the endpoint of a console on this port.
     pub(crate) fn new(
         state: Arc<ConsoleState>,
-        routes: Vec<Route>,
+        routes: Vec<ApiRoute>,
         keys: Arc<AccessKeys>,
         port: u16,
     ) -> Self {
@@ -166,7 +166,7 @@ impl Shared {
             RouteMatch::OtherMethods(allowed) => return Ok(method_not_allowed(&head.method, &allowed)),
             RouteMatch::None => return Err(unknown_path(head.uri.path())),
         };
-        if route.access == Access::Write && self.state.settings.read_only {
+        if route.access == RouteAccess::Write && self.state.settings.read_only {
             return Err(ApiError::new(StatusCode::FORBIDDEN, "read_only", "this console changes nothing")
                 .with_next_step("Use the command line or the configuration of the gateway."));
         }

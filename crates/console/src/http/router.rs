@@ -3,19 +3,19 @@
 use http::Method;
 use percent_encoding::percent_decode_str;
 
-use crate::api::Route;
+use crate::api::ApiRoute;
 
 /// The routes of the API.
 #[derive(Debug)]
 pub(super) struct Router {
-    routes: Vec<Route>,
+    routes: Vec<ApiRoute>,
 }
 
 /// What the router has found.
 #[derive(Debug)]
 pub(super) enum RouteMatch<'r> {
     Found {
-        route: &'r Route,
+        route: &'r ApiRoute,
         parameters: Vec<(&'static str, String)>,
     },
     /// The path has other methods, such as `GET, HEAD`.
@@ -25,7 +25,7 @@ pub(super) enum RouteMatch<'r> {
 
 impl Router {
     /// Creates a router. Literal segments win over parameters, so that `/api/servers/plan` is not a server.
-    pub(super) fn new(mut routes: Vec<Route>) -> Self {
+    pub(super) fn new(mut routes: Vec<ApiRoute>) -> Self {
         routes.sort_by_key(parameter_count);
         Self { routes }
     }
@@ -50,7 +50,7 @@ impl Router {
     }
 }
 
-fn parameter_count(route: &Route) -> usize {
+fn parameter_count(route: &ApiRoute) -> usize {
     route.path.matches('{').count()
 }
 
@@ -83,9 +83,9 @@ mod tests {
 
     fn router() -> Router {
         let paths = ["/api/servers/{name}", "/api/servers/plan", "/api/servers/{name}/enable"];
-        let write = |path| Route::write(path, |_, _| async { Ok(ApiResponse::accepted()) });
-        let mut routes: Vec<Route> = paths.into_iter().map(write).collect();
-        routes.push(Route::get("/api/servers/{name}", |_, _| async { Ok(ApiResponse::accepted()) }));
+        let write = |path| ApiRoute::write(path, |_, _| async { Ok(ApiResponse::accepted()) });
+        let mut routes: Vec<ApiRoute> = paths.into_iter().map(write).collect();
+        routes.push(ApiRoute::get("/api/servers/{name}", |_, _| async { Ok(ApiResponse::accepted()) }));
         Router::new(routes)
     }
 

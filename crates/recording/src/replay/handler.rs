@@ -2,19 +2,19 @@
 
 use std::collections::HashMap;
 use std::future::poll_fn;
-use std::pin::Pin;
 use std::sync::Arc;
 use std::task::Poll;
 
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 use switchboard_protocol::{InputRequest, Level, Raw, Revision, RpcError, ServerResult};
+use switchboard_session::link::BoxFuture;
 use switchboard_session::server::{
     AskError, Handler, HandlerOutcome, Publisher, RequestContext, ServerRequest,
 };
 
 use crate::conversation::{
-    Conversation, Exchange, RecordedNotification, RecordedQuestion, ServerEvent, identifying_params,
+    Conversation, RecordedExchange, RecordedNotification, RecordedQuestion, ServerEvent, identifying_params,
     request_summary,
 };
 use crate::pattern::PatternBindings;
@@ -25,10 +25,10 @@ use crate::replay::result::replayed_result;
 const MAX_LISTED: usize = 12;
 
 /// Handler with the answers of a recording.
-pub(super) struct ReplayHandler(Arc<ReplayState>);
+pub(super) struct ReplayHandler(Arc<RecordedReplies>);
 
-struct ReplayState {
-    exchanges: Vec<Exchange>,
+struct RecordedReplies {
+    exchanges: Vec<RecordedExchange>,
     revision: Option<Revision>,
     publisher: Publisher,
     /// How often a request was answered, by the index of its first exchange.
@@ -39,7 +39,7 @@ struct ReplayState {
 impl ReplayHandler {
     pub(super) fn new(conversation: Conversation, publisher: Publisher) -> Self {
         let Conversation { exchanges, revision, .. } = conversation;
-        Self(Arc::new(ReplayState { exchanges, revision, publisher, turns: Mutex::default() }))
+        Self(Arc::new(RecordedReplies { exchanges, revision, publisher, turns: Mutex::default() }))
     }
 }
 
@@ -56,7 +56,7 @@ struct Candidates {
     bindings: PatternBindings,
 }
 
-impl ReplayState {
+impl RecordedReplies {
     async fn replay(&self, request: &ServerRequest, cx: &RequestContext) -> Result<ServerResult, RpcError> {
         let (method, params) = (request.method(), request_params(request));
         let candidates = self.find(method, &params).ok_or_else(|| self.unknown_request(method, &params))?;
@@ -104,7 +104,7 @@ impl ReplayState {
         let of_method =
             || self.exchanges.iter().enumerate().filter(|(_, exchange)| exchange.method == method);
         let exact = of_method().find(|(_, exchange)| exchange.params == *params).map(|(index, _)| index);
-        let matches = |exchange: &Exchange| {
+        let matches = |exchange: &RecordedExchange| {
             let mut bindings = PatternBindings::default();
             bindings.compare(&exchange.params, params).is_ok().then_some(bindings)
         };
@@ -112,7 +112,7 @@ impl ReplayState {
             Some(index) => index,
             None => of_method().find(|(_, exchange)| matches(exchange).is_some())?.0,
         };
-        let same = |exchange: &Exchange| exchange.params == self.exchanges[first].params;
+        let same = |exchange: &RecordedExchange| exchange.params == self.exchanges[first].params;
         let mut exchanges: Vec<usize> =
             of_method().filter(|(_, exchange)| same(exchange)).map(|(index, _)| index).collect();
         if exchanges.iter().any(|index| self.exchanges[*index].outcome.is_some()) {
@@ -134,9 +134,9 @@ impl ReplayState {
     }
 
     fn unknown_request(&self, method: &str, params: &Value) -> RpcError {
-        let list = |exchanges: &mut dyn Iterator<Item = &Exchange>| {
+        let list = |exchanges: &mut dyn Iterator<Item = &RecordedExchange>| {
             let mut summaries: Vec<String> = Vec::new();
-            for summary in exchanges.map(Exchange::summary) {
+            for summary in exchanges.map(RecordedExchange::summary) {
                 if !summaries.contains(&summary) {
                     summaries.push(summary);
                 }
@@ -187,8 +187,7 @@ async fn ask_all(cx: &RequestContext, number: usize, questions: &[RecordedQuesti
         let key = question.key.clone().unwrap_or_else(|| format!("question {number}.{index}"));
         Some(Box::pin(async move { cx.ask_raw(&key, request).await }))
     });
-    let mut asking: Vec<Pin<Box<dyn Future<Output = Result<Raw, AskError>> + Send + '_>>> =
-        asking.map(|asked| asked as _).collect();
+    let mut asking: Vec<BoxFuture<'_, Result<Raw, AskError>>> = asking.map(|asked| asked as _).collect();
     let mut suspended = Ok(());
     poll_fn(|task| {
         asking.retain_mut(|asked| match asked.as_mut().poll(task) {

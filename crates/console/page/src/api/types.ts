@@ -373,11 +373,11 @@ export interface Drift {
 }
 
 /** The kind of an item that is asked about. */
-export type ItemKind = "tool" | "resource" | "template" | "prompt" | "server";
+export type CatalogItemKind = "tool" | "resource" | "template" | "prompt" | "server";
 
 /** `GET /api/why`. */
 export interface WhyAnswer {
-  kind: ItemKind;
+  kind: CatalogItemKind;
   server: string | null;
   name: string;
   verdict: WhyVerdict;
@@ -752,7 +752,7 @@ export interface PolicyTest {
 
 /** What the policy decides about a call. */
 export interface PolicyDecision {
-  decision: Decision;
+  decision: PolicyVerdict;
   sentence: string;
   /** From 1; null if the default decided. */
   rule: number | null;
@@ -761,7 +761,7 @@ export interface PolicyDecision {
 }
 
 /** What a policy decides. */
-export type Decision = "allow" | "ask" | "deny" | "missingScope";
+export type PolicyVerdict = "allow" | "ask" | "deny" | "missingScope";
 
 // A gateway: views, limits, parked questions, the audit log.
 

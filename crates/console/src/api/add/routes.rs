@@ -5,16 +5,16 @@ use std::sync::Arc;
 use http::StatusCode;
 use serde::Deserialize;
 
-use crate::api::{ApiRequest, ApiResponse, ConsoleState, Route};
+use crate::api::{ApiRequest, ApiResponse, ApiRoute, ConsoleState};
 use crate::contract::{AddRequest, ApiError};
 use crate::providers::ConfigEditor;
 
 /// Returns the routes of this area.
-pub(in crate::api) fn routes() -> Vec<Route> {
+pub(in crate::api) fn routes() -> Vec<ApiRoute> {
     vec![
-        Route::write("/api/servers/plan", plan),
-        Route::write("/api/servers", add),
-        Route::write("/api/demo", add_demo),
+        ApiRoute::write("/api/servers/plan", plan),
+        ApiRoute::write("/api/servers", add),
+        ApiRoute::write("/api/demo", add_demo),
     ]
 }
 

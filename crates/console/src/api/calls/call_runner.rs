@@ -51,6 +51,7 @@ pub(super) async fn run_call(
         state.live.tasks.end(record.server(), &task_id, ended_status(&outcome));
     }
     record.finish(outcome, result);
+    state.live.questions.close_questions_of(record.number);
     state.live.calls.publish(&record);
     state.live.calls.drop_old();
 }

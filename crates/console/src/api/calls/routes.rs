@@ -9,25 +9,27 @@ use super::call_record::CallRecord;
 use super::call_runner::run_call;
 use super::complete::complete;
 use super::prepared_call::PreparedCall;
-use crate::api::{ApiRequest, ApiResponse, ConsoleState, Route};
-use crate::contract::{ApiError, CallRequest, CallResult, CallStarted};
+use crate::api::clock::unix_ms_now;
+use crate::api::{ApiRequest, ApiResponse, ApiRoute, ConsoleState};
+use crate::contract::{ApiError, CallRequest, CallResult, CallStarted, Denial, DenialOutcome};
 
 /// The bytes of a result that are sent unless the whole is requested.
 pub(in crate::api) const PREVIEW_BYTES: usize = 64 << 10;
 
 /// Returns the routes of this area.
-pub(in crate::api) fn routes() -> Vec<Route> {
+pub(in crate::api) fn routes() -> Vec<ApiRoute> {
     vec![
-        Route::write("/api/calls", start),
-        Route::get("/api/calls/{call}/result", result),
-        Route::write("/api/calls/{call}/cancel", cancel),
-        Route::write("/api/complete", complete),
+        ApiRoute::write("/api/calls", start),
+        ApiRoute::get("/api/calls/{call}/result", result),
+        ApiRoute::write("/api/calls/{call}/cancel", cancel),
+        ApiRoute::write("/api/complete", complete),
     ]
 }
 
 async fn start(state: Arc<ConsoleState>, request: ApiRequest) -> Result<ApiResponse, ApiError> {
     let request: CallRequest = request.json()?;
-    let call = PreparedCall::new(&state, &request)?;
+    let call =
+        PreparedCall::new(&state, &request).inspect_err(|error| record_denial(&state, &request, error))?;
     // The number of all frames of the call.
     let number = CallNumber::next();
     let roots = state.host.roots().unwrap_or_default();
@@ -35,6 +37,25 @@ async fn start(state: Arc<ConsoleState>, request: ApiRequest) -> Result<ApiRespo
     state.live.calls.insert(Arc::clone(&record))?;
     state.tasks.spawn(run_call(Arc::clone(&state), record, number, call));
     ApiResponse::json(StatusCode::ACCEPTED, &CallStarted { call: number.get() })
+}
+
+/// Records a refused call of a tool among the denials.
+fn record_denial(state: &ConsoleState, request: &CallRequest, error: &ApiError) {
+    let CallRequest::Tool { server, name, .. } = request else { return };
+    if error.status != StatusCode::FORBIDDEN {
+        return;
+    }
+    let denial = Denial {
+        at_ms: unix_ms_now(),
+        principal: None,
+        server: Some(server.clone()),
+        kind: "tool".to_owned(),
+        name: name.clone(),
+        outcome: DenialOutcome::Denied,
+        rule: None,
+        reason: error.message.clone(),
+    };
+    state.denials.record(denial, &state.events);
 }
 
 async fn result(state: Arc<ConsoleState>, request: ApiRequest) -> Result<ApiResponse, ApiError> {

@@ -9,16 +9,16 @@ use super::permission_view::tool_permission;
 use super::rows::{catalog_rows, tool_row};
 use super::why::explain;
 use crate::api::host_failure::{api_error, check_server};
-use crate::api::{ApiRequest, ApiResponse, ConsoleState, Route};
-use crate::contract::{ApiError, Drift, ItemKind, ServerItem, ToolDetail};
+use crate::api::{ApiRequest, ApiResponse, ApiRoute, ConsoleState};
+use crate::contract::{ApiError, CatalogItemKind, Drift, ServerItem, ToolDetail};
 
 /// Returns the routes of this area.
-pub(in crate::api) fn routes() -> Vec<Route> {
+pub(in crate::api) fn routes() -> Vec<ApiRoute> {
     vec![
-        Route::get("/api/catalog", catalog),
-        Route::get("/api/tool", tool),
-        Route::write("/api/tool/accept", accept),
-        Route::get("/api/why", why),
+        ApiRoute::get("/api/catalog", catalog),
+        ApiRoute::get("/api/tool", tool),
+        ApiRoute::write("/api/tool/accept", accept),
+        ApiRoute::get("/api/why", why),
     ]
 }
 
@@ -64,7 +64,7 @@ async fn accept(state: Arc<ConsoleState>, request: ApiRequest) -> Result<ApiResp
 async fn why(state: Arc<ConsoleState>, request: ApiRequest) -> Result<ApiResponse, ApiError> {
     let kind = request.required_query("kind")?;
     let invalid = |_| ApiError::bad_request("invalid_request", format!("`{kind}` is no kind of item"));
-    let kind: ItemKind = serde_json::from_value(kind.into()).map_err(invalid)?;
+    let kind: CatalogItemKind = serde_json::from_value(kind.into()).map_err(invalid)?;
     ApiResponse::ok(&explain(&state, kind, request.query("server"), request.required_query("name")?))
 }
 

@@ -5,17 +5,22 @@ use switchboard_protocol::Tool;
 
 use super::permission_view::tool_permission;
 use crate::api::ConsoleState;
-use crate::contract::{CheckOutcome, ItemKind, Permission, WhyAnswer, WhyCheck, WhyVerdict};
+use crate::contract::{CatalogItemKind, CheckOutcome, Permission, WhyAnswer, WhyCheck, WhyVerdict};
 
 /// Explains an item. Without a server, the first server that lists it.
-pub(super) fn explain(state: &ConsoleState, kind: ItemKind, server: Option<&str>, name: &str) -> WhyAnswer {
+pub(super) fn explain(
+    state: &ConsoleState,
+    kind: CatalogItemKind,
+    server: Option<&str>,
+    name: &str,
+) -> WhyAnswer {
     let catalog = state.host.catalog();
     let listed_by = || {
         let mut listings = catalog.listings().filter(|listing| !listing.is_application());
         listings.find(|listing| find_item(listing, kind, name).is_some()).map(|listing| &**listing.server())
     };
     let server = match kind {
-        ItemKind::Server => Some(name),
+        CatalogItemKind::Server => Some(name),
         _ => server.or_else(listed_by),
     };
     let mut explanation = Explanation::default();
@@ -28,14 +33,14 @@ pub(super) fn explain(state: &ConsoleState, kind: ItemKind, server: Option<&str>
     };
     let verdict = verdict.unwrap_or(WhyVerdict::Available);
     let similar = match (kind, verdict) {
-        (ItemKind::Tool, WhyVerdict::Unknown) => {
+        (CatalogItemKind::Tool, WhyVerdict::Unknown) => {
             catalog.similar_names(name).iter().map(ToString::to_string).collect()
         }
         _ => Vec::new(),
     };
     let failed = explanation.checks.iter().find(|check| check.outcome == CheckOutcome::Fail);
     let subject = match kind {
-        ItemKind::Server => format!("server `{name}`"),
+        CatalogItemKind::Server => format!("server `{name}`"),
         _ => format!("{} `{name}`", kind_name(kind)),
     };
     let sentence = match (failed, verdict) {
@@ -67,12 +72,12 @@ impl Explanation {
         &mut self,
         state: &ConsoleState,
         catalog: &switchboard_host::Catalog,
-        kind: ItemKind,
+        kind: CatalogItemKind,
         server: &str,
         name: &str,
     ) -> Option<WhyVerdict> {
         let mut verdict = self.check_server(state, server);
-        if kind == ItemKind::Server || verdict == Some(WhyVerdict::Unknown) {
+        if kind == CatalogItemKind::Server || verdict == Some(WhyVerdict::Unknown) {
             return verdict;
         }
         let listing = catalog.listing(server)?;
@@ -218,10 +223,10 @@ enum FoundItem<'a> {
 }
 
 /// Finds an item by its name on the server; a tool by either of its names.
-fn find_item<'a>(listing: &ServerListing<'a>, kind: ItemKind, name: &str) -> Option<FoundItem<'a>> {
+fn find_item<'a>(listing: &ServerListing<'a>, kind: CatalogItemKind, name: &str) -> Option<FoundItem<'a>> {
     let lists = listing.lists();
     let is_listed = match kind {
-        ItemKind::Tool => {
+        CatalogItemKind::Tool => {
             let by_name = || listing.tools().find(|(tool, _)| tool.name() == name);
             if let Some((tool, withheld)) = listing.tool(name).or_else(by_name) {
                 return Some(FoundItem::Tool(Ok((tool.tool(), withheld))));
@@ -229,20 +234,20 @@ fn find_item<'a>(listing: &ServerListing<'a>, kind: ItemKind, name: &str) -> Opt
             let rejected = listing.rejected().iter().find(|entry| entry.name.as_deref() == Some(name))?;
             return Some(FoundItem::Tool(Err(rejected.error.to_string())));
         }
-        ItemKind::Resource => lists.resources.iter().any(|resource| resource.uri == name),
-        ItemKind::Template => lists.templates.iter().any(|template| template.uri_template == name),
-        ItemKind::Prompt => lists.prompts.iter().any(|prompt| prompt.name == name),
-        ItemKind::Server => false,
+        CatalogItemKind::Resource => lists.resources.iter().any(|resource| resource.uri == name),
+        CatalogItemKind::Template => lists.templates.iter().any(|template| template.uri_template == name),
+        CatalogItemKind::Prompt => lists.prompts.iter().any(|prompt| prompt.name == name),
+        CatalogItemKind::Server => false,
     };
     is_listed.then_some(FoundItem::Other)
 }
 
-fn kind_name(kind: ItemKind) -> &'static str {
+fn kind_name(kind: CatalogItemKind) -> &'static str {
     match kind {
-        ItemKind::Tool => "tool",
-        ItemKind::Resource => "resource",
-        ItemKind::Template => "resource template",
-        ItemKind::Prompt => "prompt",
-        ItemKind::Server => "server",
+        CatalogItemKind::Tool => "tool",
+        CatalogItemKind::Resource => "resource",
+        CatalogItemKind::Template => "resource template",
+        CatalogItemKind::Prompt => "prompt",
+        CatalogItemKind::Server => "server",
     }
 }

@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use crate::api::{ApiRequest, ApiResponse, ConsoleState, Route};
+use crate::api::{ApiRequest, ApiResponse, ApiRoute, ConsoleState};
 use crate::contract::{ApiError, ConsoleEvent};
 use crate::providers::StepSink;
 
 /// Returns the routes of this area.
-pub(in crate::api) fn routes() -> Vec<Route> {
-    vec![Route::write("/api/servers/{name}/doctor", examine)]
+pub(in crate::api) fn routes() -> Vec<ApiRoute> {
+    vec![ApiRoute::write("/api/servers/{name}/doctor", examine)]
 }
 
 /// The number of a diagnosis that was started.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::api::{ApiRequest, ApiResponse, ConsoleState, Route};
+use crate::api::{ApiRequest, ApiResponse, ApiRoute, ConsoleState};
 use crate::contract::{ApiError, ConsoleEvent};
 use crate::providers::{AuditQuery, GatewayProvider};
 
@@ -16,8 +16,8 @@ const MAX_WORDS: usize = 32;
 const EVENT_INTERVAL: Duration = Duration::from_millis(500);
 
 /// Returns the routes of this area.
-pub(in crate::api) fn routes() -> Vec<Route> {
-    vec![Route::get("/api/gateway", snapshot), Route::get("/api/audit", search)]
+pub(in crate::api) fn routes() -> Vec<ApiRoute> {
+    vec![ApiRoute::get("/api/gateway", snapshot), ApiRoute::get("/api/audit", search)]
 }
 
 async fn snapshot(state: Arc<ConsoleState>, _: ApiRequest) -> Result<ApiResponse, ApiError> {

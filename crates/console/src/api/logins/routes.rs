@@ -5,17 +5,17 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use super::attempts::{cancel_attempt, start_attempt};
-use crate::api::{ApiRequest, ApiResponse, ConsoleState, Route};
+use crate::api::{ApiRequest, ApiResponse, ApiRoute, ConsoleState};
 use crate::contract::{ApiError, ConsoleEvent, ForgetLogin, LoginRequest, Logins};
 use crate::providers::LoginProvider;
 
 /// Returns the routes of this area.
-pub(in crate::api) fn routes() -> Vec<Route> {
+pub(in crate::api) fn routes() -> Vec<ApiRoute> {
     vec![
-        Route::get("/api/logins", list),
-        Route::write("/api/logins", start),
-        Route::write("/api/logins/{attempt}/cancel", cancel),
-        Route::write("/api/logins/forget", forget),
+        ApiRoute::get("/api/logins", list),
+        ApiRoute::write("/api/logins", start),
+        ApiRoute::write("/api/logins/{attempt}/cancel", cancel),
+        ApiRoute::write("/api/logins/forget", forget),
     ]
 }
 

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use crate::api::{ApiRequest, ApiResponse, ConsoleState, Route};
+use crate::api::{ApiRequest, ApiResponse, ApiRoute, ConsoleState};
 use crate::contract::{ApiError, PolicyTest};
 use crate::providers::PolicyProvider;
 
 /// Returns the routes of this area.
-pub(in crate::api) fn routes() -> Vec<Route> {
-    vec![Route::get("/api/policy", snapshot), Route::post("/api/policy/test", test)]
+pub(in crate::api) fn routes() -> Vec<ApiRoute> {
+    vec![ApiRoute::get("/api/policy", snapshot), ApiRoute::post("/api/policy/test", test)]
 }
 
 async fn snapshot(state: Arc<ConsoleState>, _: ApiRequest) -> Result<ApiResponse, ApiError> {

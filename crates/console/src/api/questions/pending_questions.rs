@@ -149,6 +149,19 @@ impl PendingQuestions {
         Some(number)
     }
 
+    /// Closes the questions of a call that has ended: its server may wait for an answer for longer.
+    pub(crate) fn close_questions_of(&self, call: u64) {
+        let mut pending = self.pending.lock();
+        let of_call = pending.questions.extract_if(.., |_, open| open.question.call == Some(call));
+        // Their senders are dropped, which ends the waiting.
+        let closed: Vec<u64> = of_call.map(|(number, _)| number).collect();
+        for question in closed {
+            if let Some(events) = self.events.get() {
+                events.publish(ConsoleEvent::QuestionClosed { question, reason: QuestionEnd::Cancelled });
+            }
+        }
+    }
+
     /// Takes an answer of the page.
     ///
     /// # Errors
@@ -227,6 +240,33 @@ mod tests {
         let took = began.elapsed();
         assert!(took >= UNATTENDED_TIMEOUT && took < UNATTENDED_TIMEOUT * 2, "{took:?}");
         assert!(questions.snapshots().is_empty());
+        assert_eq!(events.sequence(), 2);
+    }
+
+    struct Call;
+
+    impl AskingCall for Call {
+        fn number(&self) -> u64 {
+            7
+        }
+
+        fn question_opened(&self, _: u64) {}
+
+        fn question_closed(&self, _: u64) {}
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn the_questions_of_an_ended_call_are_closed() {
+        let (questions, events) = questions(ANSWER_TIMEOUT, UNATTENDED_TIMEOUT);
+        let asking = questions.ask("s".to_owned(), Some(Arc::new(Call)), page());
+        let ending = async {
+            questions.close_questions_of(6);
+            assert_eq!(questions.snapshots().len(), 1);
+            questions.close_questions_of(7);
+            assert!(questions.snapshots().is_empty());
+        };
+        let (answer, ()) = tokio::join!(asking, ending);
+        assert!(answer.is_none());
         assert_eq!(events.sequence(), 2);
     }
 

@@ -6,17 +6,17 @@ use switchboard_host::HostError;
 
 use super::host_monitor::publish_stderr;
 use crate::api::host_failure::check_server;
-use crate::api::{ApiRequest, ApiResponse, ConsoleState, Route};
+use crate::api::{ApiRequest, ApiResponse, ApiRoute, ConsoleState};
 use crate::contract::ApiError;
 
 /// Returns the routes of this area.
-pub(in crate::api) fn routes() -> Vec<Route> {
+pub(in crate::api) fn routes() -> Vec<ApiRoute> {
     vec![
-        Route::write("/api/servers/{name}/reconnect", reconnect),
-        Route::write("/api/servers/{name}/enable", enable),
-        Route::write("/api/servers/{name}/disable", disable),
-        Route::write("/api/servers/{name}/disconnect", disconnect),
-        Route::get("/api/servers/{name}/stderr", stderr),
+        ApiRoute::write("/api/servers/{name}/reconnect", reconnect),
+        ApiRoute::write("/api/servers/{name}/enable", enable),
+        ApiRoute::write("/api/servers/{name}/disable", disable),
+        ApiRoute::write("/api/servers/{name}/disconnect", disconnect),
+        ApiRoute::get("/api/servers/{name}/stderr", stderr),
     ]
 }
 
@@ -33,7 +33,7 @@ async fn disable(state: Arc<ConsoleState>, request: ApiRequest) -> Result<ApiRes
 }
 
 async fn disconnect(state: Arc<ConsoleState>, request: ApiRequest) -> Result<ApiResponse, ApiError> {
-    change(&state, &request, |state, name| async move { state.host.disconnect(&name).await })
+    change(&state, &request, |state, name| async move { state.host.stop(&name).await })
 }
 
 async fn stderr(state: Arc<ConsoleState>, request: ApiRequest) -> Result<ApiResponse, ApiError> {

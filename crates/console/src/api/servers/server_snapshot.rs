@@ -2,7 +2,7 @@
 
 use switchboard_host::{CallMetrics, Catalog, Host, ServerListing, ServerStatus};
 use switchboard_json::Raw;
-use switchboard_protocol::{Era, Implementation, ServerCapabilities};
+use switchboard_protocol::{Implementation, ServerCapabilities};
 use switchboard_session::SessionInfo;
 
 use super::server_state::server_state;
@@ -79,10 +79,7 @@ fn session_summary(session: &SessionInfo, connected_at_ms: UnixMs) -> SessionSum
     let server = session.server.as_ref();
     let text = |text: fn(&Implementation) -> &String| server.map(text).cloned();
     SessionSummary {
-        era: match session.revision.era() {
-            Era::Modern => SessionEra::Modern,
-            Era::Legacy => SessionEra::Legacy,
-        },
+        era: if session.is_self_contained() { SessionEra::Modern } else { SessionEra::Legacy },
         revision: session.revision.as_str().to_owned(),
         server_name: text(|server| &server.name),
         server_version: text(|server| &server.version),

@@ -8,12 +8,15 @@ use serde::Deserialize;
 use super::follow::follow;
 use super::subscription_table::MAX_SUBSCRIPTIONS;
 use crate::api::host_failure::{api_error, check_server};
-use crate::api::{ApiRequest, ApiResponse, ConsoleState, Route};
+use crate::api::{ApiRequest, ApiResponse, ApiRoute, ConsoleState};
 use crate::contract::ApiError;
 
 /// Returns the routes of this area.
-pub(in crate::api) fn routes() -> Vec<Route> {
-    vec![Route::write("/api/subscriptions", subscribe), Route::write("/api/subscriptions/end", unsubscribe)]
+pub(in crate::api) fn routes() -> Vec<ApiRoute> {
+    vec![
+        ApiRoute::write("/api/subscriptions", subscribe),
+        ApiRoute::write("/api/subscriptions/end", unsubscribe),
+    ]
 }
 
 /// `POST /api/subscriptions` and `POST /api/subscriptions/end`.

@@ -7,12 +7,12 @@ use switchboard_json::Raw;
 use switchboard_protocol::TaskIdParams;
 
 use crate::api::host_failure::{api_error, check_server};
-use crate::api::{ApiRequest, ApiResponse, ConsoleState, Route};
+use crate::api::{ApiRequest, ApiResponse, ApiRoute, ConsoleState};
 use crate::contract::ApiError;
 
 /// Returns the routes of this area.
-pub(in crate::api) fn routes() -> Vec<Route> {
-    vec![Route::write("/api/tasks/cancel", cancel)]
+pub(in crate::api) fn routes() -> Vec<ApiRoute> {
+    vec![ApiRoute::write("/api/tasks/cancel", cancel)]
 }
 
 /// `POST /api/tasks/cancel`.

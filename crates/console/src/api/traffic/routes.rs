@@ -1,15 +1,15 @@
 //! Routes of this area.
 
 use super::handlers;
-use crate::api::{BodyKind, Route};
+use crate::api::{ApiRoute, BodyKind};
 
 /// Returns the routes of this area.
-pub(in crate::api) fn routes() -> Vec<Route> {
+pub(in crate::api) fn routes() -> Vec<ApiRoute> {
     vec![
-        Route::get("/api/traffic", handlers::list_frames),
-        Route::get("/api/traffic/{frame}", handlers::payload),
-        Route::post("/api/traffic/clear", handlers::clear),
-        Route::post("/api/traffic/export", handlers::export),
-        Route::post("/api/recordings", handlers::open_recording).with_body(BodyKind::Recording),
+        ApiRoute::get("/api/traffic", handlers::list_frames),
+        ApiRoute::get("/api/traffic/{frame}", handlers::payload),
+        ApiRoute::post("/api/traffic/clear", handlers::clear),
+        ApiRoute::post("/api/traffic/export", handlers::export),
+        ApiRoute::post("/api/recordings", handlers::open_recording).with_body(BodyKind::Recording),
     ]
 }

@@ -1,3 +1,5 @@
+//! Tests of the log: joining, limits, masks, exports, batches.
+
 use std::time::Duration;
 
 use switchboard_host::{CallNumber, FrameBody, Host};

@@ -14,7 +14,7 @@ mod wire;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use switchboard_recording::{Role, Talk};
+use switchboard_recording::{Talk, TalkRole};
 use switchboard_testkit::{Failed, Trial, block_on};
 
 use crate::talks::binding::Binding;
@@ -63,8 +63,8 @@ fn find(folder: &Path, into: &mut Vec<PathBuf>) {
 
 fn trial(talk: &Talk, binding: Binding) -> Trial {
     let role = match talk.role {
-        Role::Client => "client",
-        Role::Server => "server",
+        TalkRole::Client => "client",
+        TalkRole::Server => "server",
     };
     let name = format!("{} [{} {role} {}]", talk.name, talk.revision, binding.name());
     let talk = Arc::new(talk.clone());

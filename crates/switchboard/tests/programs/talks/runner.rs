@@ -3,7 +3,7 @@
 use serde_json::Value;
 use switchboard::CallError;
 use switchboard_recording::{
-    Difference, ExpectedOutcome, PatternBindings, Role, Talk, TalkLine, TalkMessage, TalkStep,
+    Difference, ExpectedOutcome, PatternBindings, Talk, TalkLine, TalkMessage, TalkRole, TalkStep,
 };
 use switchboard_testkit::STEP_TIMEOUT;
 use tokio::task::JoinHandle;
@@ -17,8 +17,8 @@ type Outcome = Result<Result<Value, CallError>, String>;
 /// Runs one talk over one binding.
 pub(crate) async fn run(talk: &Talk, binding: Binding) -> Result<(), String> {
     match talk.role {
-        Role::Client => run_client(talk, binding).await,
-        Role::Server => run_server(talk, binding).await,
+        TalkRole::Client => run_client(talk, binding).await,
+        TalkRole::Server => run_server(talk, binding).await,
     }
 }
 

@@ -9,9 +9,9 @@ use crate::api::{ApiRequest, ApiResponse, ConsoleState};
 use crate::contract::ApiError;
 use crate::providers::BoxFuture;
 
-/// Whether a route changes something. A read-only console refuses routes with [`Access::Write`].
+/// Whether a route changes something. A read-only console refuses routes with [`RouteAccess::Write`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Access {
+pub(crate) enum RouteAccess {
     /// Changes nothing outside the console.
     Read,
     /// Changes a server, a configuration, or a login.
@@ -32,23 +32,23 @@ type Handler =
 
 /// A route of the API.
 #[derive(Clone)]
-pub(crate) struct Route {
+pub(crate) struct ApiRoute {
     pub(crate) method: Method,
     /// Segments in braces are parameters: `/api/servers/{name}/reconnect`.
     pub(crate) path: &'static str,
-    pub(crate) access: Access,
+    pub(crate) access: RouteAccess,
     pub(crate) body: BodyKind,
     handler: Arc<Handler>,
 }
 
-impl Route {
+impl ApiRoute {
     /// Creates a route that returns something.
     pub(crate) fn get<H, F>(path: &'static str, handler: H) -> Self
     where
         H: Fn(Arc<ConsoleState>, ApiRequest) -> F + Send + Sync + 'static,
         F: Future<Output = Result<ApiResponse, ApiError>> + Send + 'static,
     {
-        Self::new(Method::GET, path, Access::Read, handler)
+        Self::new(Method::GET, path, RouteAccess::Read, handler)
     }
 
     /// Creates a route with a body that changes nothing outside the console.
@@ -57,7 +57,7 @@ impl Route {
         H: Fn(Arc<ConsoleState>, ApiRequest) -> F + Send + Sync + 'static,
         F: Future<Output = Result<ApiResponse, ApiError>> + Send + 'static,
     {
-        Self::new(Method::POST, path, Access::Read, handler)
+        Self::new(Method::POST, path, RouteAccess::Read, handler)
     }
 
     /// Creates a route that changes something: a **W** of the API.
@@ -66,10 +66,10 @@ impl Route {
         H: Fn(Arc<ConsoleState>, ApiRequest) -> F + Send + Sync + 'static,
         F: Future<Output = Result<ApiResponse, ApiError>> + Send + 'static,
     {
-        Self::new(Method::POST, path, Access::Write, handler)
+        Self::new(Method::POST, path, RouteAccess::Write, handler)
     }
 
-    fn new<H, F>(method: Method, path: &'static str, access: Access, handler: H) -> Self
+    fn new<H, F>(method: Method, path: &'static str, access: RouteAccess, handler: H) -> Self
     where
         H: Fn(Arc<ConsoleState>, ApiRequest) -> F + Send + Sync + 'static,
         F: Future<Output = Result<ApiResponse, ApiError>> + Send + 'static,
@@ -97,9 +97,9 @@ impl Route {
     }
 }
 
-impl fmt::Debug for Route {
+impl fmt::Debug for ApiRoute {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Route")
+        f.debug_struct("ApiRoute")
             .field("method", &self.method)
             .field("path", &self.path)
             .field("access", &self.access)

@@ -5,7 +5,7 @@ use switchboard_protocol::Meta;
 
 use crate::difference::Difference;
 use crate::pattern::PatternBindings;
-use crate::server_test::ignored_path::IgnoredPath;
+use crate::testing::ignored_path::IgnoredPath;
 
 /// Members of a result that hold definitions, and the member that names each.
 const DEFINITIONS: [(&str, &str); 4] =

@@ -6,14 +6,14 @@ use serde_json::{Map, Value};
 use switchboard_protocol::{Raw, Revision};
 use switchboard_session::client::{ClientHandler, ClientSession, HandlerCapabilities};
 
-use crate::conversation::{Conversation, Exchange, ServerEvent, outcome_value};
+use crate::conversation::{Conversation, RecordedExchange, ServerEvent, outcome_value};
 use crate::difference::Difference;
 use crate::pattern::PatternBindings;
 use crate::recording::Recording;
 use crate::replay::ReplayError;
-use crate::server_test::comparison::compare_answers;
-use crate::server_test::ignored_path::IgnoredPath;
-use crate::server_test::recorded_answers::{AnswerHandler, RecordedAnswers};
+use crate::testing::comparison::compare_answers;
+use crate::testing::ignored_path::IgnoredPath;
+use crate::testing::recorded_answers::{AnswerHandler, RecordedAnswers};
 
 /// Methods that a session sends by itself.
 const BY_SESSION: [&str; 3] = ["initialize", "server/discover", "ping"];
@@ -150,7 +150,7 @@ impl ServerTest {
     async fn run_exchange(
         &self,
         session: &ClientSession,
-        exchange: &Exchange,
+        exchange: &RecordedExchange,
         bindings: &mut PatternBindings,
     ) -> TestStepOutcome {
         let Some(recorded) = &exchange.outcome else { return TestStepOutcome::Skipped };
