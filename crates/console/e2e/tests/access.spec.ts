@@ -18,7 +18,11 @@ const POLICY = [
 
 const READS = ["/api/snapshot", "/api/events", "/api/catalog", "/api/traffic", "/api/traffic/1", "/api/logins", "/api/policy", "/api/gateway", "/api/audit", "/api/tool?server=probe&name=big", "/api/why?kind=tool&name=x", "/api/servers/probe/stderr", "/api/calls/1/result"];
 
-test("without a key nothing is read or changed", async ({ shared }) => {
+test("without a key nothing is read or changed", async () => {
+  // Of its own: failed attempts count towards a limit.
+  const home = newHome();
+  writeConfig(home, { mcpServers: { probe: probe(home, "probe") } });
+  const shared = await ConsoleProcess.start({ home });
   const host = { Host: `127.0.0.1:${shared.port}` };
   for (const path of READS) expect((await rawRequest(shared.port, "GET", path, host)).status, path).toBe(401);
   for (const key of ["", "x", "Bearer", `Bearer ${"a".repeat(43)}`]) {
@@ -29,6 +33,7 @@ test("without a key nothing is read or changed", async ({ shared }) => {
   const change = await rawRequest(shared.port, "POST", "/api/servers/probe/disable", { ...host, "Content-Type": "application/json" }, "{}");
   expect(change.status).toBe(401);
   expect((await shared.server("probe")).enabled).toBe(true);
+  await shared.stop();
 });
 
 test("every response has the content security policy and its companions", async ({ shared }) => {

@@ -44,7 +44,7 @@ test.describe("the console of a gateway", () => {
     writeFileSync(join(home, "gateway.toml"), 'policy = "policy.toml"\naudit = "audit.jsonl"\ninclude = ["servers.json"]\n\n[listen]\nhttp = "127.0.0.1:0"\n\n[callers]\napi_keys = "keys.json"\n\n[views.small]\nservers = ["demo"]\n');
     const made = Program.start(programs.switchboard, ["key", "create", "ada", "--file", join(home, "keys.json")], { HOME: home, XDG_CONFIG_HOME: "", XDG_STATE_HOME: "" });
     expect(await made.exited(), made.output).toBe(0);
-    key = made.output.trim().split("\n")[0]!.trim();
+    key = /^sbk_\S+$/m.exec(made.output)![0];
     own = await ConsoleProcess.start({ home, args: ["gateway", "--config", join(home, "gateway.toml"), "--console"] });
     url = (await until("the address of the gateway", () => /http:\/\/127\.0\.0\.1:\d+\/mcp/.exec(own.stderr)))[0];
     for (const name of ["demo", "probe"]) await own.untilState(name, "ready");

@@ -73,8 +73,10 @@ for (const scheme of ["light", "dark"] as const) {
     await page.emulateMedia({ colorScheme: scheme, reducedMotion: "reduce" });
     const found: string[] = [];
     const check = async (name: string) => {
-      const { violations, passes } = await new AxeBuilder({ page }).analyze();
-      expect(passes.length).toBeGreaterThan(10);
+      // What does not depend on colors was checked in the other theme.
+      const builder = new AxeBuilder({ page });
+      const { violations, passes } = await (scheme === "light" ? builder : builder.withRules(["color-contrast"])).analyze();
+      expect(passes.length).toBeGreaterThan(0);
       for (const { id, impact, nodes } of violations) {
         if (impact === "serious" || impact === "critical") found.push(`${name}: ${id}: ${nodes.slice(0, 3).map((node) => `${node.html.slice(0, 160)} ${node.any[0]?.message ?? ""}`).join(" | ")}`);
       }

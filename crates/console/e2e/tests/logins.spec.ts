@@ -14,14 +14,15 @@ interface Place {
   stop: () => Promise<void>;
 }
 
-async function startPlace(): Promise<Place> {
+async function startPlace(display: string | null): Promise<Place> {
   const authorization = Program.start(process.execPath, [programs.authorizationServer, "oidc", "--tokens", "opaque"]);
   const issuer = `http://127.0.0.1:${(await authorization.match("the authorization server", /listening on port (\d+)/))[1]}`;
   const guarded = Program.start(process.execPath, [programs.guarded, issuer]);
   const server = `http://127.0.0.1:${(await guarded.match("the guarded server", /listening on port (\d+)/))[1]}`;
   const home = newHome();
   writeConfig(home, { mcpServers: { notes: { type: "http", url: `${server}/mcp` } } });
-  const own = await ConsoleProcess.start({ home });
+  // With a display, the browser is on this machine, and the login ends at a loopback port.
+  const own = await ConsoleProcess.start({ home, env: display === null ? {} : { DISPLAY: display } });
   await own.untilState("notes", "needsAuth");
   const stop = async () => {
     await own.stop();
@@ -48,7 +49,7 @@ async function logIn(page: Page, url: string): Promise<void> {
 test.describe("with a server that requires a login", () => {
   let place: Place;
   test.beforeEach(async () => {
-    place = await startPlace();
+    place = await startPlace(":99");
   });
   test.afterEach(() => place.stop());
 
@@ -116,6 +117,34 @@ test.describe("with a server that requires a login", () => {
     await expect(drawer.locator(".check-line.bad")).toContainText(/login/);
     await context.close();
   });
+});
+
+test("without a display the page shows a code, which works on another machine", async ({ browser, violations }) => {
+  const place = await startPlace(null);
+  const context = await browser.newContext();
+  try {
+    const page = await context.newPage();
+    await watch(page, violations);
+    await openPage(page, place.own, "#/logins");
+    await page.getByRole("button", { name: "Log in to notes" }).click();
+    const code = await page.locator(".user-code").innerText();
+    expect(code).toMatch(/^[A-Z0-9]{4}-[A-Z0-9]{4}$/);
+    const other = await context.newPage();
+    await other.route((one) => one.hostname !== "127.0.0.1", (route) => route.abort());
+    await other.goto(`${place.issuer}/device`, { waitUntil: "domcontentloaded" });
+    await other.getByRole("textbox").fill(code);
+    await other.getByRole("button", { name: "Continue" }).click();
+    await other.getByRole("button", { name: "Continue" }).click();
+    await other.getByPlaceholder("Enter any login").fill("grace");
+    await other.getByPlaceholder("and password").fill("hopper");
+    await other.getByRole("button", { name: "Sign-in" }).click();
+    await other.getByRole("button", { name: "Continue" }).click();
+    await place.own.untilState("notes", "ready");
+    await expect(page.getByRole("region", { name: "Stored logins" })).toContainText("active");
+  } finally {
+    await context.close();
+    await place.stop();
+  }
 });
 
 test("without logins the page says so", async ({ page, go }) => {

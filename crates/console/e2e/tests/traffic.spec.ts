@@ -107,8 +107,8 @@ test("an export has the frames, no secret, and can be replayed and opened", asyn
   await page.locator('input[type="file"]').setInputFiles(file);
   await expect(page.getByText("not live traffic")).toBeVisible();
   await filter(page).fill("inspector");
-  await expect(frames(page).first()).toContainText("inspector");
-  await frames(page).first().click();
+  await expect(frames(page).last()).toContainText("inspector");
+  await frames(page).last().click();
   await expect(frame(page)).toContainText("31");
   await page.getByRole("button", { name: "Back to live traffic" }).click();
   await expect(page.getByText("not live traffic")).toBeHidden();

@@ -31,7 +31,8 @@ export async function run(): Promise<void> {
   try {
     if (!(await obtainKey())) return connection.set({ type: "locked", reason: "none" });
   } catch (error) {
-    const refused = error instanceof RequestError && error.status === 401;
+    // After many failures others are not looked at for a while: 429.
+    const refused = error instanceof RequestError && (error.status === 401 || error.status === 429);
     return connection.set({ type: "locked", reason: refused ? "refused" : "none" });
   }
   for (let failures = 0; !isLocked(); failures++) {
