@@ -166,6 +166,8 @@ pub(crate) fn setting_texts(config: &GatewayConfig) -> BTreeMap<String, String> 
     put("listen.metrics", listen.metrics.map(|address| address.to_string()));
     put("listen.public_url", listen.public_url.clone());
     put("listen.allow_remote", listen.allow_remote.then(|| "true".to_owned()));
+    let ok_status_clients = Some(listen.ok_status_clients.join(", "));
+    put("listen.ok_status_clients", ok_status_clients.filter(|clients| !clients.is_empty()));
     put("listen.allowed_hosts", Some(listen.allowed_hosts.join(", ")).filter(|hosts| !hosts.is_empty()));
     put("listen.tls", listen.tls.as_ref().map(|tls| tls.certificate.display().to_string()));
     put("callers.api_keys", path(&config.callers.api_keys));
