@@ -16,7 +16,7 @@ use switchboard_session::{ClientSession, SessionInfo};
 
 use crate::active_calls::CallOwner;
 use crate::capabilities::{TaskOffer, relayed_capabilities};
-use crate::error::{from_host, question_expired};
+use crate::error::{from_host, from_host_in_session, question_expired};
 use crate::exchange::{Exchange, NoticeSink, UpstreamCall, UpstreamResult};
 use crate::held_exchange::HeldExchange;
 use crate::questions::{QuestionHandler, relayed_question};
@@ -242,7 +242,7 @@ fn start(
     let run = Run::with_handler(handler);
     let options = call_options(cx, &request, interim, &notices);
     let call_notices = Arc::clone(&notices);
-    let (level, server) = (cx.log_level(), Arc::clone(&request.server));
+    let (level, server, is_modern) = (cx.log_level(), Arc::clone(&request.server), cx.replays_handler());
     // Not the state itself: it owns the parked calls.
     let (host, run_there) = (state.host.clone(), run.clone());
     let call: UpstreamCall = Box::pin(async move {
@@ -280,7 +280,7 @@ fn start(
         if !sent.as_ref().is_err_and(goes_on) {
             call_notices.set_answered();
         }
-        let raw = sent.map_err(from_host)?;
+        let raw = sent.map_err(if is_modern { from_host } else { from_host_in_session })?;
         Ok(UpstreamResult { raw, revision: info.revision, session: run.last_session() })
     });
     Exchange::new((server, run), call, questions, notices)

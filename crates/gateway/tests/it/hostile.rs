@@ -243,11 +243,13 @@ async fn a_call_with_a_thousand_questions_ends() {
 struct Failing;
 
 /// The codes, and what the gateway answers with instead.
-const FAILURES: [(&str, i32, &str); 5] = [
+const FAILURES: [(&str, i32, &str); 7] = [
     ("scopes", -32600, "upstream_needs_scope"),
     ("header", -32020, "upstream_protocol_error"),
     ("version", -32022, "upstream_protocol_error"),
     ("parse", -32700, "upstream_protocol_error"),
+    ("request", -32600, "upstream_error"),
+    ("method", -32601, "upstream_error"),
     ("own", -32050, ""),
 ];
 
@@ -261,7 +263,8 @@ impl Handler for Failing {
             ServerRequest::CallTool(call) => {
                 let (_, code, _) = FAILURES.into_iter().find(|(name, ..)| *name == call.name).unwrap();
                 let data = Raw::from(json!({ "scopes": ["admin:all"], "supported": ["2024-11-05"] }));
-                HandlerOutcome::error(RpcError::new(ErrorCode(code), "no").with_data(data))
+                let error = RpcError::new(ErrorCode(code), "no");
+                HandlerOutcome::error(if call.name == "request" { error } else { error.with_data(data) })
             }
             other => HandlerOutcome::error(RpcError::method_not_found(other.method())),
         }
