@@ -218,6 +218,18 @@ pub(crate) fn too_many_questions(limit: usize) -> RpcError {
     )
 }
 
+/// The error for a call whose server asks more questions at once than are relayed.
+pub(crate) fn too_many_at_once(server: &str, limit: usize) -> RpcError {
+    with_reason(
+        ErrorCode::INTERNAL_ERROR,
+        "too_many_questions",
+        format!(
+            "{server:?} asked more than {limit} questions at once, which is the limit of one call\nReport it to the operator of \
+             the server. The call has not been completed."
+        ),
+    )
+}
+
 /// The error for a handle whose result is not kept for its caller.
 pub(crate) fn result_expired() -> RpcError {
     with_reason(

@@ -20,6 +20,13 @@ pub(crate) const CAPABILITIES: HandlerCapabilities =
 /// Questions of one call that may wait at the same time.
 pub(crate) const MAX_QUESTIONS: usize = 64;
 
+/// The refusal of a question beyond that.
+pub(crate) fn too_many_of_call() -> HandlerError {
+    HandlerError::new(format!(
+        "{MAX_QUESTIONS} questions of this call wait for an answer already, which is the limit\nAsk again when some are answered."
+    ))
+}
+
 /// A question of a server.
 pub(crate) struct Question {
     /// The key that the server gave it, if any.
@@ -88,9 +95,7 @@ impl QuestionHandler {
         }
         let (answer, answered) = oneshot::channel();
         let question = Question { key: asker.key.clone(), request: relayed_question(request), answer };
-        self.sender
-            .try_send(Box::new(question))
-            .map_err(|_| HandlerError::new(format!("more than {MAX_QUESTIONS} questions of one call")))?;
+        self.sender.try_send(Box::new(question)).map_err(|_| too_many_of_call())?;
         answered.await.unwrap_or_else(|_| Err(HandlerError::new("the call was cancelled")))
     }
 }

@@ -18,10 +18,10 @@ use switchboard_session::{ClientSession, SessionInfo};
 
 use crate::active_calls::{CallOwner, CallSession};
 use crate::capabilities::{TaskOffer, relayed_capabilities};
-use crate::error::{from_host, from_host_in_session, question_expired};
+use crate::error::{from_host, from_host_in_session, question_expired, too_many_at_once};
 use crate::exchange::{Exchange, NoticeSink, UpstreamCall, UpstreamResult};
 use crate::held_exchange::HeldExchange;
-use crate::questions::{QuestionHandler, QuestionScope, relayed_question};
+use crate::questions::{MAX_QUESTIONS, QuestionHandler, QuestionScope, relayed_question};
 use crate::state::GatewayState;
 
 /// The step that starts an exchange; its result is the id of the exchange.
@@ -202,6 +202,9 @@ async fn relay_self_contained(
     }
     let mut input = InputRequired::from_raw(&result.raw)
         .map_err(|error| RpcError::internal(format!("the server's question is not valid: {error}")))?;
+    if input.input_requests.as_ref().is_some_and(|questions| questions.len() > MAX_QUESTIONS) {
+        return Err(too_many_at_once(&purpose.server, MAX_QUESTIONS));
+    }
     let questions = input.input_requests.take().map(|questions| {
         questions.into_iter().map(|(key, question)| (key, relayed_question(question))).collect()
     });
