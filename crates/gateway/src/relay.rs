@@ -9,17 +9,19 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use switchboard_host::{Host, HostError, Run, SessionKey, SessionLease, SessionScope};
-use switchboard_protocol::{FromRaw, InputRequired, Meta, Raw, ResultType, RpcError, TaskParams};
+use switchboard_protocol::{
+    FromRaw, InputRequired, Meta, Raw, ResultType, RpcError, TaskIdParams, TaskParams,
+};
 use switchboard_session::client::CallOptions;
 use switchboard_session::server::{Caller, RelayedAnswers, RequestContext};
 use switchboard_session::{ClientSession, SessionInfo};
 
-use crate::active_calls::CallOwner;
+use crate::active_calls::{CallOwner, CallSession};
 use crate::capabilities::{TaskOffer, relayed_capabilities};
-use crate::error::{from_host, question_expired};
+use crate::error::{from_host, from_host_in_session, question_expired, too_many_at_once};
 use crate::exchange::{Exchange, NoticeSink, UpstreamCall, UpstreamResult};
 use crate::held_exchange::HeldExchange;
-use crate::questions::{QuestionHandler, relayed_question};
+use crate::questions::{MAX_QUESTIONS, QuestionHandler, QuestionScope, relayed_question};
 use crate::state::GatewayState;
 
 /// The step that starts an exchange; its result is the id of the exchange.
@@ -65,6 +67,22 @@ impl UpstreamRequest {
             offer: TaskOffer::None,
             related_task: None,
             timeout: None,
+        }
+    }
+
+    fn call_session(&self) -> CallSession {
+        let scope = self.scope.as_ref().map(|scope| scope.key);
+        let lease = || self.lease.as_ref().and_then(SessionLease::key);
+        (Arc::clone(&self.server), scope.or_else(lease))
+    }
+
+    /// Returns the id on the server of the task whose result is requested.
+    fn awaited_task(&self) -> Option<String> {
+        match &self.target {
+            UpstreamTarget::Method { method: "tasks/result", params } => {
+                TaskIdParams::from_raw(params).ok().map(|params| params.task_id)
+            }
+            _ => None,
         }
     }
 }
@@ -184,6 +202,9 @@ async fn relay_self_contained(
     }
     let mut input = InputRequired::from_raw(&result.raw)
         .map_err(|error| RpcError::internal(format!("the server's question is not valid: {error}")))?;
+    if input.input_requests.as_ref().is_some_and(|questions| questions.len() > MAX_QUESTIONS) {
+        return Err(too_many_at_once(&purpose.server, MAX_QUESTIONS));
+    }
     let questions = input.input_requests.take().map(|questions| {
         questions.into_iter().map(|(key, question)| (key, relayed_question(question))).collect()
     });
@@ -235,14 +256,16 @@ fn start(
     request: UpstreamRequest,
     (info, interim): (Arc<SessionInfo>, InterimPolicy),
 ) -> Exchange {
-    let (handler, questions) = QuestionHandler::new();
-    let session = (Arc::clone(&request.server), request.scope.as_ref().map(|scope| scope.key));
-    let active = state.active_calls.register(session, CallOwner::of(cx));
+    let (session, owner) = (request.call_session(), CallOwner::of(cx));
+    let active = state.active_calls.register(session.clone(), Arc::clone(&owner));
+    let calls = Arc::clone(&state.active_calls);
+    let (handler, questions) =
+        QuestionHandler::new(QuestionScope { calls, session, owner, task: request.awaited_task() });
     let notices = Arc::new(NoticeSink::new(Some(active)));
     let run = Run::with_handler(handler);
     let options = call_options(cx, &request, interim, &notices);
     let call_notices = Arc::clone(&notices);
-    let (level, server) = (cx.log_level(), Arc::clone(&request.server));
+    let (level, server, is_modern) = (cx.log_level(), Arc::clone(&request.server), cx.replays_handler());
     let target = match &request.target {
         UpstreamTarget::Tool { name, .. } => name.clone(),
         UpstreamTarget::Method { method, .. } => (*method).to_owned(),
@@ -284,7 +307,7 @@ fn start(
         if !sent.as_ref().is_err_and(goes_on) {
             call_notices.set_answered();
         }
-        let raw = sent.map_err(from_host)?;
+        let raw = sent.map_err(if is_modern { from_host } else { from_host_in_session })?;
         Ok(UpstreamResult { raw, revision: info.revision, session: run.last_session() })
     });
     Exchange::new((server, run), call, questions, notices).with_target(target)
