@@ -54,9 +54,7 @@ impl Peers {
 
 /// Installs programs that are missing or out of date.
 pub(crate) fn install(project: &Project) -> Result<Peers, TaskError> {
-    let directory = project.target.join("interop");
-    std::fs::create_dir_all(&directory)
-        .map_err(|error| TaskError::new(format!("not run: cannot make {}: {error}", directory.display())))?;
+    let directory = directory(project)?;
     Ok(Peers {
         rmcp: part("rmcp programs", || rmcp::install(project, &directory))?,
         node: part("npm servers", || node::install(project, &directory))?,
@@ -64,6 +62,32 @@ pub(crate) fn install(project: &Project) -> Result<Peers, TaskError> {
         python: part("PyPI servers", || python::install(project, &directory))?,
         chromium: part("browser", chromium::install)?,
     })
+}
+
+/// Paths of the programs of the console's tests.
+#[derive(Debug)]
+pub(crate) struct ConsolePeers {
+    /// Directory with `node_modules`.
+    pub(crate) node: PathBuf,
+    /// A browser.
+    pub(crate) chromium: PathBuf,
+}
+
+/// Installs only the programs of the console's tests.
+pub(crate) fn install_for_console(project: &Project) -> Result<ConsolePeers, TaskError> {
+    let directory = directory(project)?;
+    Ok(ConsolePeers {
+        node: part("npm servers", || node::install(project, &directory))?,
+        chromium: part("browser", chromium::install)?,
+    })
+}
+
+fn directory(project: &Project) -> Result<PathBuf, TaskError> {
+    let directory = project.target.join("interop");
+    match std::fs::create_dir_all(&directory) {
+        Ok(()) => Ok(directory),
+        Err(error) => Err(TaskError::new(format!("not run: cannot make {}: {error}", directory.display()))),
+    }
 }
 
 fn part<T>(name: &str, install: impl FnOnce() -> Result<T, TaskError>) -> Result<T, TaskError> {

@@ -5,6 +5,7 @@
 mod bench;
 mod command;
 mod conformance;
+mod console_e2e;
 mod console_page;
 mod interop;
 mod project;

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use crate::bench::{self, CheckOutcome};
 use crate::command::{self, TaskError};
 use crate::conformance;
+use crate::console_e2e;
 use crate::console_page;
 use crate::interop;
 use crate::project::Project;
@@ -49,6 +50,7 @@ const STEPS: &[Step] = &[
         run: console_page_step,
     },
     Step { name: "interop-install", what: "programs the interop tests talk to", run: interop_install },
+    Step { name: "console", what: "the console in a browser, against real servers", run: console_step },
     Step { name: "interop", what: "tests against programs that others wrote", run: interop_tests },
     Step {
         name: "schema-suite",
@@ -158,9 +160,18 @@ fn clippy(project: &Project) -> Result<StepOutcome, TaskError> {
 
 /// In a workspace build features are unified, which hides a feature that does not build alone.
 fn features(project: &Project) -> Result<StepOutcome, TaskError> {
-    for feature in
-        ["", "client", "server", "http-client", "http-server", "http-tls", "host", "gateway", "service"]
-    {
+    for feature in [
+        "",
+        "client",
+        "server",
+        "http-client",
+        "http-server",
+        "http-tls",
+        "host",
+        "gateway",
+        "console",
+        "service",
+    ] {
         let mut cargo = project.cargo();
         cargo.args(["check", "-p", "switchboard-mcp", "--no-default-features", "--features", feature]);
         command::run(&mut cargo)?;
@@ -261,6 +272,11 @@ fn deny(project: &Project) -> Result<StepOutcome, TaskError> {
 
 fn interop_install(project: &Project) -> Result<StepOutcome, TaskError> {
     interop::install(project)?;
+    Ok(StepOutcome::Passed)
+}
+
+fn console_step(project: &Project) -> Result<StepOutcome, TaskError> {
+    console_e2e::run(project)?;
     Ok(StepOutcome::Passed)
 }
 

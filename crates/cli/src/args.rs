@@ -2,12 +2,14 @@
 
 mod audit;
 mod completions;
+mod console;
 mod demo;
 mod gateway;
 mod http_server;
 mod key;
 mod login;
 mod policy;
+mod recordings;
 mod requests;
 mod servers;
 mod services;
@@ -23,16 +25,18 @@ use crate::error::{CommandError, ErrorFormat};
 
 pub(crate) use audit::AuditArgs;
 pub(crate) use completions::{CompletionsArgs, ManArgs};
+pub(crate) use console::ConsoleArgs;
 pub(crate) use demo::{DemoArgs, DemoServerArgs};
 pub(crate) use gateway::{GatewayArgs, PlanArgs};
 pub(crate) use http_server::HttpServerArgs;
 pub(crate) use key::{KeyAction, KeyArgs, KeyCreateArgs, KeyRevokeArgs};
 pub(crate) use login::{AccountsArgs, LoginArgs, LogoutArgs};
 pub(crate) use policy::{PolicyAction, PolicyArgs, PolicyCheckArgs, PolicyTestArgs, TargetKindArg};
+pub(crate) use recordings::{ReplayArgs, TestArgs};
 pub(crate) use requests::{CallArgs, CompleteArgs, ListenArgs, PromptArgs, ReadArgs, SaveArgs, ToolsArgs};
 pub(crate) use servers::{
     AddArgs, ApproveArgs, DoctorArgs, ForgetArgs, ImportArgs, ListArgs, PsArgs, ReconnectArgs, RemoveArgs,
-    ServerArgs, StatusArgs, TransportArg, WhyArgs,
+    ScopeArg, ServerArgs, StatusArgs, TransportArg, WhyArgs,
 };
 pub(crate) use services::{
     DesignAction, DesignArgs, DesignCheckArgs, DesignDiffArgs, DesignPrintArgs, DesignSource, NewArgs,
@@ -57,10 +61,15 @@ Examples:
   switchboard add files -- mcp-files /srv
   # the status of all configured servers
   switchboard status
+  # all of it in the browser
+  switchboard console
   # a tool of one of them
   switchboard call files/read path=notes.txt
   # log in to a server that wants OAuth
   switchboard login github
+  # record a session, and check another version of the server against it
+  switchboard call add a=1 b=2 --record add.talk -- switchboard demo-server
+  switchboard test add.talk -- switchboard demo-server
   # why a server does not connect, step by step
   switchboard doctor files
   # a service of your own, from one Rust trait
@@ -122,6 +131,8 @@ pub(crate) enum Command {
     Status(StatusArgs),
     /// Reconnect one configured server and show its status
     Reconnect(ReconnectArgs),
+    /// See and steer the servers in the browser: catalog, calls, traffic, logins
+    Console(Box<ConsoleArgs>),
     /// Log in to a server with OAuth, in the browser
     Login(LoginArgs),
     /// Log out of a server: revoke its tokens and remove them
@@ -144,6 +155,10 @@ pub(crate) enum Command {
     Ps(PsArgs),
     /// Check step by step why a server does not connect, and what to do
     Doctor(Box<DoctorArgs>),
+    /// Serve the answers of a recording, as a mock server on stdin and stdout or over HTTP
+    Replay(ReplayArgs),
+    /// Send the requests of a recording to a server and compare its answers
+    Test(Box<TestArgs>),
     /// Create a new service: a project that builds and passes its test
     New(NewArgs),
     /// Write AGENTS_QUICKSTART.md from the design of a service
@@ -176,6 +191,7 @@ impl Command {
             Self::Prompt(args) => args.target.options.json,
             Self::Complete(args) => args.target.options.json,
             Self::Listen(args) => args.target.options.json,
+            Self::Test(args) => args.target.options.json,
             Self::List(args) => args.json,
             Self::Add(args) => args.json,
             Self::Remove(args) => args.json,
@@ -185,6 +201,7 @@ impl Command {
             Self::Import(args) => args.json,
             Self::Status(args) => args.json,
             Self::Reconnect(args) => args.json,
+            Self::Console(args) => args.view.target.options.json,
             Self::Login(args) => args.json,
             Self::Logout(args) => args.json,
             Self::Accounts(args) => args.json,
@@ -208,6 +225,7 @@ impl Command {
             | Self::Man(_)
             | Self::Gateway(_)
             | Self::Audit(_)
+            | Self::Replay(_)
             | Self::Demo(_)
             | Self::DemoServer(_) => false,
         };

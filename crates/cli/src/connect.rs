@@ -21,6 +21,7 @@ use crate::elicitation::{RefusalReason, RefusingHandler, ScriptedAnswers, Termin
 use crate::error::CommandError;
 use crate::output::{OutputStream, Screen};
 use crate::sanitize::{one_line, sanitize};
+use crate::session_recorder::SessionRecorder;
 use crate::signals::Signals;
 
 pub(crate) use target_server::{apply_options, no_server, record_stray_line};
@@ -85,6 +86,15 @@ pub(crate) struct AdHocServer {
 }
 
 impl AdHocServer {
+    /// Resolves the server that the command line gives, without connecting to it.
+    ///
+    /// # Errors
+    /// Returns an error about the command line.
+    pub(crate) async fn resolve(target: &ServerTarget) -> Result<Self, CommandError> {
+        let server = TargetServer::resolve(target).await?;
+        Ok(Self { name: server.name(), transport: server.transport() })
+    }
+
     /// Returns the identity under which permission answers are remembered: exactly the given command or URL.
     pub(crate) fn identity(&self) -> ServerIdentity {
         ServerIdentity::new(&self.name, &self.transport)
@@ -99,10 +109,30 @@ pub(crate) async fn with_connection<T>(
     target: &ServerTarget,
     use_it: impl AsyncFnOnce(&CommandSession) -> Result<T, CommandError>,
 ) -> Result<T, CommandError> {
+    with_connection_and_handler(target, None, use_it).await
+}
+
+/// As [`with_connection`], with the answers of this handler to the questions of the server.
+pub(crate) async fn with_connection_and_handler<T>(
+    target: &ServerTarget,
+    handler: Option<Arc<dyn ClientHandler>>,
+    use_it: impl AsyncFnOnce(&CommandSession) -> Result<T, CommandError>,
+) -> Result<T, CommandError> {
+    let recorder = SessionRecorder::start(&target.options)?;
+    let used = connect_and_use(target, recorder.as_ref(), handler, use_it).await;
+    SessionRecorder::finish(recorder, used)
+}
+
+async fn connect_and_use<T>(
+    target: &ServerTarget,
+    recorder: Option<&Arc<SessionRecorder>>,
+    handler: Option<Arc<dyn ClientHandler>>,
+    use_it: impl AsyncFnOnce(&CommandSession) -> Result<T, CommandError>,
+) -> Result<T, CommandError> {
     let mut signals = Signals::catch()?;
     // A session that is dropped while it opens stops its server by itself.
     let connection = tokio::select! {
-        connection = open(target) => connection?,
+        connection = open(target, recorder, handler) => connection?,
         signal = signals.next() => return Err(CommandError::Interrupted { signal }),
     };
     let used = tokio::select! {
@@ -120,17 +150,21 @@ pub(crate) async fn with_connection<T>(
     }
 }
 
-async fn open(target: &ServerTarget) -> Result<CommandSession, CommandError> {
+async fn open(
+    target: &ServerTarget,
+    recorder: Option<&Arc<SessionRecorder>>,
+    handler: Option<Arc<dyn ClientHandler>>,
+) -> Result<CommandSession, CommandError> {
     let options = &target.options;
     let screen = Arc::new(Screen::new());
     let handshake = Arc::new(HandshakeRecord::default());
     let server = TargetServer::resolve(target).await?;
-    let dial = server.dial(options, &screen, &handshake);
+    let dial = server.dial(options, &screen, recorder, &handshake);
     let refusal = RefusalReason::default();
     let terminal = is_interactive(&screen).then(|| {
         Arc::new(TerminalHandler::new(Arc::clone(&screen), Arc::default()).for_server(&server.name()))
     });
-    let client = build_client(options, terminal.as_ref(), refusal.clone())?;
+    let client = build_client(options, handler, terminal.as_ref(), refusal.clone())?;
     let started = tokio::time::Instant::now();
     let session = screen.with_spinner(|| server.waiting_text(), client.connect(dial)).await;
     let session = session.map_err(|error| server.explain(error, &handshake))?;
@@ -185,6 +219,7 @@ pub(crate) fn task_line(task: &Raw) -> String {
 
 fn build_client(
     options: &SessionOptions,
+    handler: Option<Arc<dyn ClientHandler>>,
     terminal: Option<&Arc<TerminalHandler>>,
     refusal: RefusalReason,
 ) -> Result<Client, CommandError> {
@@ -193,7 +228,11 @@ fn build_client(
     if let Some(revision) = options.revision {
         client = client.with_revisions(RevisionPolicy::Only(revision));
     }
-    Ok(client.with_answers(client_handler(options, terminal, refusal)?))
+    let handler = match handler {
+        Some(handler) => handler,
+        None => client_handler(options, terminal, refusal)?,
+    };
+    Ok(client.with_answers(handler))
 }
 
 /// Returns the handler for the questions of servers: answers given in advance, the user at the terminal, or a refusal.

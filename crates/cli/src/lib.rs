@@ -3,10 +3,11 @@
 //! ```text
 //!   args ─▶ command/* ─▶ connect ─▶ a session ─▶ output: text for people, or the protocol's JSON
 //!                            ├─ elicitation (questions of the server), trace (its messages)
-//!                            ├─ remote (a server at a URL), header_helper (its headers), tapped_link (its messages)
+//!                            ├─ remote (a server at a URL), header_helper (its headers), observed_dial (its messages)
 //!                            ├─ login (stored OAuth tokens, and the login itself)
 //!                            └─ expand (variables in arguments)
 //!                     ├▶ configured_servers ─▶ a host with the servers of the configuration files
+//!                     ├▶ console ─▶ a host that keeps running, and the page that shows it
 //!                     ├▶ gateway ─▶ a host behind listeners, reloaded and drained
 //!                     └▶ scaffold: new service projects; `design` and `quickstart` read their designs
 //! ```
@@ -19,6 +20,7 @@ mod args;
 mod command;
 mod configured_servers;
 mod connect;
+mod console;
 mod demo;
 mod doctor;
 mod elicitation;
@@ -29,15 +31,16 @@ mod gateway;
 mod http_server;
 mod login;
 mod nearest;
+mod observed_dial;
 mod output;
 mod plan;
 mod processes;
 mod provider_advice;
 mod remote;
 mod scaffold;
+mod session_recorder;
 mod shell_quote;
 mod signals;
-mod tapped_link;
 #[cfg(feature = "otel")]
 mod telemetry;
 mod tool_arguments;

@@ -19,6 +19,7 @@ use crate::metrics::{GatewayMetrics, MeteredTarget, RequestMeter};
 use crate::open_record::OpenRecord;
 use crate::options::GatewayOptions;
 use crate::policy::{Decision, Effect, Policy, Subject, Target, TargetKind};
+use crate::refusal::RefusalSender;
 
 /// The policy, the limits and the audit log of a gateway.
 pub(crate) struct Access {
@@ -27,6 +28,7 @@ pub(crate) struct Access {
     /// Whether limits or an audit log may be added later.
     is_replaceable: bool,
     pub(crate) drain: DrainState,
+    pub(crate) refusals: RefusalSender,
     metrics: Option<Arc<GatewayMetrics>>,
 }
 
@@ -65,6 +67,7 @@ impl Access {
             rules: RwLock::new(Arc::new(AccessRules::new(options))),
             is_replaceable: options.is_replaceable,
             drain: DrainState::default(),
+            refusals: RefusalSender::default(),
             metrics: options.metrics.clone(),
         }
     }
@@ -73,7 +76,8 @@ impl Access {
         Arc::clone(&self.rules.read())
     }
 
-    fn policy(&self) -> Arc<Policy> {
+    /// Returns the policy.
+    pub(crate) fn policy(&self) -> Arc<Policy> {
         Arc::clone(&self.rules.read().policy)
     }
 
@@ -98,6 +102,11 @@ impl Access {
     /// Returns where requests are counted.
     pub(crate) fn metrics(&self) -> Option<&Arc<GatewayMetrics>> {
         self.metrics.as_ref()
+    }
+
+    /// Returns the limits.
+    pub(crate) fn limits(&self) -> Option<Arc<RateLimiter>> {
+        self.rules.read().limits.clone()
     }
 
     /// Returns the audit log.
@@ -131,7 +140,9 @@ impl Access {
         call: impl Future<Output = Reply>,
     ) -> Reply {
         let AccessRequest { subject, method, target, arguments, meta, unknown } = request;
-        let decision = self.policy().decide(&subject, &target, arguments);
+        let policy = self.policy();
+        let decision = policy.decide(&subject, &target, arguments);
+        policy.mark_used(&decision);
         let target_of = MeteredTarget::Known(&target);
         let record = || new_record(cx, method, &subject, meta).with_target(&target);
         let mut entry = self.begin((method, target_of), record).await?.of_handler(cx);
@@ -139,7 +150,7 @@ impl Access {
             record.set_decision(&decision);
             record.arguments = log.arguments(&subject, &target, arguments);
         });
-        if let Some(outcome) = self.count_decision(&decision) {
+        if let Some(outcome) = self.count_decision(&subject, &target, &decision) {
             let error = refusal(&decision, &subject, unknown);
             entry.end(outcome, Some(&error)).await;
             return Err(error);
@@ -220,15 +231,40 @@ impl Access {
         if let (Err(refused), Some(metrics)) = (&checked, &self.metrics) {
             metrics.record_rate_limited(&refused.limit);
         }
+        if let Err(refused) = &checked {
+            let target = match operation {
+                Operation::Call(target) => Ok(*target),
+                Operation::List => Err("list"),
+                Operation::Discover => Err("discover"),
+            };
+            self.refusals.announce(subject, target, || {
+                (AuditOutcome::RateLimited, Some(refused.limit.clone()), refused.to_string())
+            });
+        }
         checked
     }
 
     /// Counts a decision that refuses a request, and returns its outcome.
-    pub(crate) fn count_decision(&self, decision: &Decision) -> Option<AuditOutcome> {
+    pub(crate) fn count_decision(
+        &self,
+        subject: &Subject<'_>,
+        target: &Target<'_>,
+        decision: &Decision,
+    ) -> Option<AuditOutcome> {
         if let Some(metrics) = &self.metrics {
             metrics.record_decision(decision);
         }
-        AuditOutcome::of_decision(decision)
+        let outcome = AuditOutcome::of_decision(decision)?;
+        self.refusals.announce(subject, Ok(target), || {
+            let rule = decision.rule().map(ToString::to_string);
+            let reason = match decision {
+                Decision::Deny { reason, .. } => reason.to_string(),
+                Decision::MissingScope { scopes, .. } => format!("the scope {} is missing", scopes.join(" ")),
+                Decision::Allow { .. } => String::new(),
+            };
+            (outcome, rule, reason)
+        });
+        Some(outcome)
     }
 
     /// Begins the record of a request, if there is an audit log, and its measurement, if there are metrics.

@@ -132,9 +132,9 @@ async fn check(
         })
         .collect();
     // The first one is the reason that the handler refuses the request.
-    let refused = decisions.iter().find_map(|decision| match decision {
-        Some(decision) => access.count_decision(decision),
-        None => Some(AuditOutcome::Unknown),
+    let refused = targets.iter().zip(&decisions).find_map(|decided| match decided {
+        (Some(target), Some(decision)) => access.count_decision(&subject, target, decision),
+        _ => Some(AuditOutcome::Unknown),
     });
     let only_target = match (class, targets.as_slice()) {
         (RequestClass::Subscribe, [target]) => target.as_ref(),

@@ -33,6 +33,7 @@ impl GatewayEndpoint {
     pub fn new(gateway: &Gateway, options: HttpServerOptions) -> Self {
         let views = Arc::new(ViewServices::new(options.clone()));
         let service = HttpService::new(gateway.server(), options);
+        gateway.count_sessions(service.session_counter());
         if let Some(metrics) = gateway.metrics() {
             metrics.add_sessions(service.session_counter());
         }

@@ -39,6 +39,8 @@ pub(crate) struct Exchange {
     /// What it was started for; a retry must be for the same.
     pub(crate) purpose: Option<RequestPurpose>,
     pub(crate) server: Arc<str>,
+    /// The name of the tool, or the method; empty if it is not known.
+    pub(crate) target: String,
     /// The run of the call; it knows the session.
     pub(crate) run: Run,
     call: UpstreamCall,
@@ -66,7 +68,14 @@ impl Exchange {
         notices: Arc<NoticeSink>,
     ) -> Self {
         let (id, outstanding, used_keys) = (String::new(), Vec::new(), HashSet::new());
-        Self { id, purpose: None, server, run, call, questions, outstanding, used_keys, notices }
+        let target = String::new();
+        Self { id, purpose: None, server, target, run, call, questions, outstanding, used_keys, notices }
+    }
+
+    /// Names what is called.
+    pub(crate) fn with_target(mut self, target: String) -> Self {
+        self.target = target;
+        self
     }
 
     /// Gives it an id, so that it can be parked for retries with this purpose. The id is random and names the replica that holds the exchange.

@@ -97,6 +97,11 @@ impl Exposed {
         }
     }
 
+    /// Returns the number of tools of servers.
+    pub(crate) fn tool_count(&self) -> usize {
+        self.tools.values().filter(|entry| matches!(entry, ToolEntry::OfServer(_))).count()
+    }
+
     /// Returns a tool of a server by its exposed name.
     pub(crate) fn tool(&self, name: &str) -> Option<&NamedItem<ExposedTool>> {
         match self.tools.get(name)? {

@@ -4,13 +4,16 @@ use std::sync::Arc;
 
 use switchboard_host::{Host, HostBuilder, Validation};
 use switchboard_session::server::{Server, ServerBuilder};
+use switchboard_transport::http::server::SessionCounter;
 
+use crate::limits::LimitStatus;
 use crate::metrics::GatewayMetrics;
-use crate::options::GatewayOptions;
+use crate::options::{GatewayOptions, ParkedLimits};
 use crate::policy::Policy;
 use crate::questions::CAPABILITIES;
+use crate::refusal::RefusalStream;
 use crate::state::GatewayState;
-use crate::status::{GatewayStatus, ViewStatus};
+use crate::status::{GatewayStatus, ParkedCallStatus, ViewStatus};
 use crate::view::View;
 use crate::view_server::ViewServer;
 use crate::view_state::ViewState;
@@ -103,6 +106,11 @@ impl Gateway {
         self.named.all().iter().filter_map(|view| view.state.name.clone()).collect()
     }
 
+    /// Counts the sessions of an HTTP service of the view of everything.
+    pub(crate) fn count_sessions(&self, counter: SessionCounter) {
+        self.default_view.state.sessions.add(counter);
+    }
+
     pub(crate) fn view_server(&self, name: &str) -> Option<Arc<ViewServer>> {
         self.named.get(name)
     }
@@ -177,8 +185,36 @@ impl Gateway {
             withheld: view.exposed().withheld.clone(),
             parked_calls: self.state.parked.len(),
             subscriptions: view.subscriptions.len(),
+            tools: view.exposed().tool_count(),
+            sessions: view.sessions.count()
+                + self.named.all().iter().map(|view| view.state.sessions.count()).sum::<usize>(),
             views: self.named.all().iter().map(|view| view_status(&view.state)).collect(),
         }
+    }
+
+    /// Returns the calls that wait for the answer to a question, the oldest first.
+    pub fn parked_calls(&self) -> Vec<ParkedCallStatus> {
+        self.state.parked.status()
+    }
+
+    /// Returns the limits of parked calls.
+    pub fn parked_limits(&self) -> ParkedLimits {
+        self.state.options.parked
+    }
+
+    /// Returns the policy.
+    pub fn policy(&self) -> Arc<Policy> {
+        self.state.access.policy()
+    }
+
+    /// Returns the limits in order, with what each has refused.
+    pub fn limits(&self) -> Vec<LimitStatus> {
+        self.state.access.limits().map(|limits| limits.status()).unwrap_or_default()
+    }
+
+    /// Returns the requests that are refused from now on: for operators, never for callers.
+    pub fn refusals(&self) -> RefusalStream {
+        self.state.access.refusals.subscribe()
     }
 }
 
@@ -195,5 +231,7 @@ fn view_status(view: &ViewState) -> ViewStatus {
         withheld: exposed.withheld.clone(),
         warnings: exposed.warnings.clone(),
         subscriptions: view.subscriptions.len(),
+        tools: exposed.tool_count(),
+        sessions: view.sessions.count(),
     }
 }

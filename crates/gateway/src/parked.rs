@@ -7,6 +7,7 @@ use std::borrow::Borrow;
 use std::collections::HashMap;
 use std::hash::Hash;
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use parking_lot::Mutex;
 use switchboard_host::SessionKey;
@@ -16,6 +17,7 @@ use tokio::task::AbortHandle;
 use crate::error::{question_elsewhere, question_expired, too_many_questions};
 use crate::exchange::Exchange;
 use crate::options::ParkedLimits;
+use crate::status::ParkedCallStatus;
 
 /// The table of parked calls.
 pub(crate) struct ParkedCalls {
@@ -40,6 +42,7 @@ struct ParkedCall {
     principal: Option<String>,
     permit: ParkedPermit,
     expiry: AbortHandle,
+    parked_at: SystemTime,
 }
 
 /// Room for one parked call; given back on drop.
@@ -57,6 +60,20 @@ impl ParkedCalls {
     /// Returns the number of parked calls.
     pub(crate) fn len(&self) -> usize {
         self.calls.lock().len()
+    }
+
+    /// Returns the parked calls, the oldest first.
+    pub(crate) fn status(&self) -> Vec<ParkedCallStatus> {
+        let status = |call: &ParkedCall| ParkedCallStatus {
+            principal: call.principal.clone(),
+            server: Arc::clone(&call.exchange.server),
+            name: call.exchange.target.clone(),
+            parked_at: call.parked_at,
+            expires_at: call.parked_at + self.limits.lifetime,
+        };
+        let mut all: Vec<ParkedCallStatus> = self.calls.lock().values().map(status).collect();
+        all.sort_by_key(|call| call.parked_at);
+        all
     }
 
     /// Reserves room for a call.
@@ -103,7 +120,10 @@ impl ParkedCalls {
             }
         });
         let (principal, expiry) = (permit.principal.clone(), expiry.abort_handle());
-        let replaced = self.calls.lock().insert(id, ParkedCall { exchange, principal, permit, expiry });
+        let replaced = self
+            .calls
+            .lock()
+            .insert(id, ParkedCall { exchange, principal, permit, expiry, parked_at: SystemTime::now() });
         debug_assert!(replaced.is_none(), "ids are random");
     }
 

@@ -266,6 +266,10 @@ fn start(
     let options = call_options(cx, &request, interim, &notices);
     let call_notices = Arc::clone(&notices);
     let (level, server, is_modern) = (cx.log_level(), Arc::clone(&request.server), cx.replays_handler());
+    let target = match &request.target {
+        UpstreamTarget::Tool { name, .. } => name.clone(),
+        UpstreamTarget::Method { method, .. } => (*method).to_owned(),
+    };
     // Not the state itself: it owns the parked calls.
     let (host, run_there) = (state.host.clone(), run.clone());
     let call: UpstreamCall = Box::pin(async move {
@@ -306,7 +310,7 @@ fn start(
         let raw = sent.map_err(if is_modern { from_host } else { from_host_in_session })?;
         Ok(UpstreamResult { raw, revision: info.revision, session: run.last_session() })
     });
-    Exchange::new((server, run), call, questions, notices)
+    Exchange::new((server, run), call, questions, notices).with_target(target)
 }
 
 /// Returns the options of an upstream call.

@@ -1,5 +1,8 @@
 //! The status of a gateway.
 
+use std::sync::Arc;
+use std::time::SystemTime;
+
 use switchboard_host::{ServerStatus, WithheldReason};
 
 use crate::names::WithheldItem;
@@ -23,6 +26,22 @@ impl std::fmt::Display for QuarantinedTool {
     }
 }
 
+/// A call that waits for the answer to a question, while no request of its client is open.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ParkedCallStatus {
+    /// The principal that made it; `None` for an anonymous caller.
+    pub principal: Option<String>,
+    /// The server.
+    pub server: Arc<str>,
+    /// The server's own name of the tool, or the method.
+    pub name: String,
+    /// Since when it is parked.
+    pub parked_at: SystemTime,
+    /// When it is cancelled.
+    pub expires_at: SystemTime,
+}
+
 /// The status of a gateway: a server that has failed is an entry here, never the error of a list.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
@@ -37,6 +56,10 @@ pub struct GatewayStatus {
     pub parked_calls: usize,
     /// Resources that clients are subscribed to.
     pub subscriptions: usize,
+    /// Tools that the view of everything lists, before the policy.
+    pub tools: usize,
+    /// Sessions of legacy clients over HTTP, of all views.
+    pub sessions: usize,
     /// The views, by name.
     pub views: Vec<ViewStatus>,
 }
@@ -53,4 +76,8 @@ pub struct ViewStatus {
     pub warnings: Vec<ViewWarning>,
     /// Resources that its clients are subscribed to.
     pub subscriptions: usize,
+    /// Tools that it lists, before the policy.
+    pub tools: usize,
+    /// Its sessions of legacy clients over HTTP.
+    pub sessions: usize,
 }

@@ -39,6 +39,7 @@ impl ViewServices {
         let mut options = self.options.clone().with_path(path);
         options.store = Arc::new(ViewSessionStore::new(Arc::clone(&self.options.store)));
         let service = view.http_service(options);
+        view.state.sessions.add(service.session_counter());
         if let Some(metrics) = gateway.metrics() {
             metrics.add_sessions(service.session_counter());
         }

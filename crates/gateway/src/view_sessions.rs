@@ -4,9 +4,27 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use switchboard_protocol::Raw;
 use switchboard_session::link::BoxFuture;
-use switchboard_transport::http::server::SessionStore;
+use switchboard_transport::http::server::{SessionCounter, SessionStore};
+
+/// Counts the legacy sessions of the HTTP services of one view.
+#[derive(Default)]
+pub(crate) struct ViewSessionCounters(Mutex<Vec<SessionCounter>>);
+
+impl ViewSessionCounters {
+    /// Adds the sessions of a service.
+    pub(crate) fn add(&self, counter: SessionCounter) {
+        let mut counters = self.0.lock();
+        counters.retain(SessionCounter::is_alive);
+        counters.push(counter);
+    }
+
+    pub(crate) fn count(&self) -> usize {
+        self.0.lock().iter().map(SessionCounter::count).sum()
+    }
+}
 
 /// Keeps the sessions of one view under keys of their own.
 pub(crate) struct ViewSessionStore {

@@ -16,6 +16,7 @@ use crate::state::GatewayState;
 use crate::subscriptions::Subscriptions;
 use crate::task_followers::TaskFollowers;
 use crate::view::ViewRules;
+use crate::view_sessions::ViewSessionCounters;
 
 /// The state of one view. Each view is a server of its own in front of the host that all views of a gateway share, so that it
 /// publishes, and subscribes, for its own clients only.
@@ -27,6 +28,7 @@ pub(crate) struct ViewState {
     pub(crate) publisher: Publisher,
     pub(crate) subscriptions: Subscriptions,
     pub(crate) followers: TaskFollowers,
+    pub(crate) sessions: ViewSessionCounters,
     // Held while the catalog is exposed anew, never across an await.
     exposed: Mutex<Arc<Exposed>>,
     is_removed: AtomicBool,
@@ -43,6 +45,7 @@ impl ViewState {
             publisher: Publisher::default(),
             subscriptions: Subscriptions::default(),
             followers: TaskFollowers::default(),
+            sessions: ViewSessionCounters::default(),
             exposed: Mutex::new(Arc::new(exposed)),
             is_removed: AtomicBool::new(false),
             running: watch::Sender::new(0),

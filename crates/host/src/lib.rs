@@ -69,6 +69,7 @@ mod set;
 mod slot;
 mod status;
 mod telemetry;
+mod traffic;
 mod transport;
 mod validation;
 
@@ -86,7 +87,8 @@ pub use policy::{
 };
 pub use registry::{
     Catalog, CatalogTool, DefinitionChange, DriftPolicy, ListLifetimes, ModelTool, ModelTools, PinFile, Pins,
-    ServerLists, ToolEffects, ToolExplanation, ToolInfo, ToolListIssues, ToolMatch, WithheldReason,
+    ServerListing, ServerLists, ToolEffects, ToolExplanation, ToolInfo, ToolListIssues, ToolMatch,
+    WithheldReason,
 };
 pub use registry::{name, profile};
 pub use report::{LoginReport, MaskedConfig, ServerInfo, ServerStatus, SetServersOutcome, ToolInfoList};
@@ -96,6 +98,8 @@ pub use server_spec::ServerSpec;
 pub use session_lease::SessionLease;
 pub use session_scope::{SessionKey, SessionLimit, SessionLimits, SessionScope};
 pub use status::{ConnectionError, Status, StatusKind};
-pub use telemetry::CallMetrics;
+/// Observers of the messages of a host's sessions.
+pub use switchboard_session::link::{CallNumber, FrameBody, ObservedFrame, TrafficObserver, TrafficSource};
+pub use telemetry::{CallMetrics, RecentCall, RecentCalls};
 pub use transport::Transport;
 pub use validation::Validation;

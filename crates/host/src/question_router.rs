@@ -2,7 +2,7 @@
 //!
 //! Invariant: a request never reaches a caller whose call it cannot belong to. A modern server asks within a call, so its
 //! caller answers. A legacy server does not say which call it asks for: if calls of several runs are active, the request is
-//! rejected as ambiguous.
+//! rejected as ambiguous, unless the host has a handler for requests without a known call.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -17,6 +17,8 @@ pub(crate) struct QuestionRouter {
     /// The configured name of the server.
     server: Arc<str>,
     abilities: HandlerCapabilities,
+    /// Answers what belongs to no call that is known.
+    fallback: Option<Arc<dyn ClientHandler>>,
     next: AtomicU64,
     // Held for a lookup or a change, never across an await.
     calls: Mutex<Vec<RegisteredCall>>,
@@ -31,7 +33,18 @@ struct RegisteredCall {
 
 impl QuestionRouter {
     pub(crate) fn new(server: Arc<str>, abilities: HandlerCapabilities) -> Self {
-        Self { server, abilities, next: AtomicU64::new(0), calls: Mutex::default() }
+        Self { server, abilities, fallback: None, next: AtomicU64::new(0), calls: Mutex::default() }
+    }
+
+    /// Sets the handler of requests that belong to no known call, or to one without a handler.
+    pub(crate) fn with_fallback(mut self, fallback: Option<Arc<dyn ClientHandler>>) -> Self {
+        self.fallback = fallback;
+        self
+    }
+
+    /// Returns the handler of a call whose run has none.
+    pub(crate) fn fallback(&self) -> Arc<dyn ClientHandler> {
+        self.fallback.clone().unwrap_or_else(|| Arc::new(RejectingHandler))
     }
 
     /// Registers a call of this run until the returned guard is dropped.
@@ -50,8 +63,12 @@ impl QuestionRouter {
     }
 
     fn current_caller(&self) -> Result<Arc<dyn ClientHandler>, HandlerError> {
-        let unclaimed = || HandlerError::new("no active call that this request could belong to");
-        self.active_caller()?.ok_or_else(unclaimed)
+        let caller = match self.active_caller() {
+            Ok(Some(caller)) => Ok(caller),
+            Ok(None) => Err(HandlerError::new("no active call that this request could belong to")),
+            Err(error) => Err(error),
+        };
+        caller.or_else(|error| self.fallback.clone().ok_or(error))
     }
 
     /// Returns the handler of the active call; `None` without one.
@@ -183,6 +200,14 @@ mod tests {
         assert!(ask().await.is_ok());
         drop((first, second));
         assert!(ask().await.is_err());
+        let fallback = Some(Arc::new(Accepts) as Arc<dyn ClientHandler>);
+        let questions =
+            QuestionRouter::new("s".into(), HandlerCapabilities::none().with_forms()).with_fallback(fallback);
+        let ask = async || questions.elicit(ElicitParams::form("?", FormSchema::new()), &server).await;
+        assert!(ask().await.is_ok(), "no call is active, and the host answers");
+        let calls = [questions.register_call(1, Some(&accepts)), questions.register_call(2, None)];
+        assert!(ask().await.is_ok(), "ambiguous, and the host answers");
+        drop(calls);
         assert!(
             QuestionRouter::new("s".into(), HandlerCapabilities::none()).register_call(1, None).is_none()
         );

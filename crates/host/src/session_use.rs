@@ -40,7 +40,8 @@ impl HostState {
         let used = loop {
             let used = main.keyed.get_or_open(scope, &self.shared.session_budget, &mut removed, || {
                 let abilities = scope.capabilities.unwrap_or(self.abilities);
-                let questions = QuestionRouter::new(Arc::clone(&main.name), abilities);
+                let questions = QuestionRouter::new(Arc::clone(&main.name), abilities)
+                    .with_fallback(self.handler.clone());
                 let slot = Arc::new(Slot::keyed(main, scope.clone(), questions));
                 opened = Some(Arc::clone(&slot));
                 connection::spawn(slot, Arc::clone(&self.shared))

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 use switchboard_protocol::Tool;
-use switchboard_session::client::{HandlerCapabilities, List};
+use switchboard_session::client::{ClientHandler, HandlerCapabilities, List};
 use tokio::task::JoinSet;
 
 use crate::connection::{self, SharedState, SleepWatcher};
@@ -26,6 +26,8 @@ pub(crate) struct HostState {
     pub(crate) shared: Arc<SharedState>,
     pub(crate) settings: CallSettings,
     pub(crate) abilities: HandlerCapabilities,
+    /// Answers requests of servers that belong to no known call.
+    pub(crate) handler: Option<Arc<dyn ClientHandler>>,
     /// The permission gate, if the host has one.
     pub(crate) gate: Option<Arc<Gate>>,
     // Held for a lookup or a change, never across an await.
@@ -93,7 +95,13 @@ impl HostState {
         abilities: HandlerCapabilities,
         gate: Option<Arc<Gate>>,
     ) -> Self {
-        Self { shared, settings, abilities, gate, table: Mutex::default() }
+        Self { shared, settings, abilities, handler: None, gate, table: Mutex::default() }
+    }
+
+    /// Sets the handler of requests that belong to no known call.
+    pub(crate) fn with_handler(mut self, handler: Option<Arc<dyn ClientHandler>>) -> Self {
+        self.handler = handler;
+        self
     }
 
     /// Adds a server to the set; keeps one with the same name and spec.
@@ -234,7 +242,8 @@ impl HostState {
     ) -> ManagedServer {
         table.sleep_watcher.get_or_insert_with(|| SleepWatcher::new(self.shared.resumes.clone()));
         let name: Arc<str> = name.into();
-        let questions = QuestionRouter::new(Arc::clone(&name), self.abilities);
+        let questions =
+            QuestionRouter::new(Arc::clone(&name), self.abilities).with_fallback(self.handler.clone());
         let slot = Arc::new(Slot::new(name, desired.clone(), questions));
         ManagedServer { connection: connection::spawn(slot, Arc::clone(&self.shared)), desired }
     }

@@ -1,12 +1,14 @@
 //! Call metrics: counters and latencies. Never contents.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
 /// The number of latency classes, which double from one microsecond.
 const CLASSES: usize = 40;
+/// The number of calls whose latency is kept.
+const RECENT: usize = 64;
 
 /// Counts the calls of one server.
 #[derive(Debug)]
@@ -17,6 +19,9 @@ pub(crate) struct CallMeter {
     reconnects: AtomicU64,
     micros: AtomicU64,
     classes: [AtomicU64; CLASSES],
+    /// The last calls, each packed into one word; the number of a call is its position.
+    recent: [AtomicU64; RECENT],
+    created: Instant,
 }
 
 /// The outcome of a call, for counters.
@@ -39,13 +44,51 @@ impl Default for CallMeter {
             reconnects: AtomicU64::new(0),
             micros: AtomicU64::new(0),
             classes: [const { AtomicU64::new(0) }; CLASSES],
+            recent: [const { AtomicU64::new(0) }; RECENT],
+            created: Instant::now(),
         }
     }
 }
 
+/// One of the last calls of a server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct RecentCall {
+    /// When it finished, to 10 ms.
+    pub finished: Instant,
+    /// How long it took, to 10 µs.
+    pub took: Duration,
+    /// Whether it has a result that is no error.
+    pub is_ok: bool,
+}
+
+/// The last calls of a server.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct RecentCalls {
+    /// The number of calls that have finished so far: the number of the last of `calls`.
+    pub total: u64,
+    /// At most 64 calls, oldest first.
+    pub calls: Vec<RecentCall>,
+}
+
+/// Packs a finished call: when it finished (32 bits of 10 ms, from 1), how long it took (31 bits of 10 µs), its outcome.
+fn pack_call(finished: Duration, took: Duration, is_ok: bool) -> u64 {
+    let finished = (finished.as_millis() / 10 + 1).min(u128::from(u32::MAX)) as u64;
+    let took = (took.as_micros() / 10).min((1 << 31) - 1) as u64;
+    finished << 32 | took << 1 | u64::from(is_ok)
+}
+
 impl CallMeter {
-    pub(crate) fn record_call(&self, took: Duration, ending: CallResultKind) {
-        self.calls.fetch_add(1, Ordering::Relaxed);
+    /// Records a call that began at this time and finished now.
+    pub(crate) fn record_call(&self, began: Instant, ending: CallResultKind) {
+        self.record(began.saturating_duration_since(self.created), began.elapsed(), ending);
+    }
+
+    fn record(&self, began: Duration, took: Duration, ending: CallResultKind) {
+        let number = self.calls.fetch_add(1, Ordering::Relaxed);
+        let packed = pack_call(began.saturating_add(took), took, ending == CallResultKind::Result);
+        self.recent[number as usize % RECENT].store(packed, Ordering::Relaxed);
         match ending {
             CallResultKind::Result => 0,
             CallResultKind::ToolError => self.tool_errors.fetch_add(1, Ordering::Relaxed),
@@ -59,6 +102,22 @@ impl CallMeter {
 
     pub(crate) fn record_reconnect(&self) {
         self.reconnects.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Returns the last calls. A call that finishes meanwhile may be missing.
+    pub(crate) fn recent_calls(&self) -> RecentCalls {
+        let total = self.calls.load(Ordering::Relaxed);
+        let first = total.saturating_sub(RECENT as u64);
+        let unpack = |number: u64| {
+            let packed = self.recent[number as usize % RECENT].load(Ordering::Relaxed);
+            let finished = (packed >> 32).checked_sub(1)?;
+            Some(RecentCall {
+                finished: self.created + Duration::from_millis(finished * 10),
+                took: Duration::from_micros((packed >> 1 & ((1 << 31) - 1)) * 10),
+                is_ok: packed & 1 == 1,
+            })
+        };
+        RecentCalls { total, calls: (first..total).filter_map(unpack).collect() }
     }
 
     /// Returns the counts; `load` is the number of calls under way, and of those that wait.
@@ -135,9 +194,9 @@ mod tests {
     fn quantiles_are_read_from_the_histogram() {
         let meter = CallMeter::default();
         for micros in [0, 1, 3, 100, 1_000_000] {
-            meter.record_call(Duration::from_micros(micros), CallResultKind::Result);
+            meter.record(Duration::ZERO, Duration::from_micros(micros), CallResultKind::Result);
         }
-        meter.record_call(Duration::MAX, CallResultKind::Failure);
+        meter.record(Duration::ZERO, Duration::MAX, CallResultKind::Failure);
         let metrics = meter.snapshot((0, 0));
         assert_eq!((metrics.calls, metrics.failures), (6, 1));
         assert_eq!(metrics.latency(0.5), Some(Duration::from_micros(4)));
@@ -146,5 +205,23 @@ mod tests {
         let mut both = metrics.clone();
         both.add(&metrics);
         assert_eq!(both.latency(0.5), metrics.latency(0.5));
+    }
+
+    #[test]
+    fn the_last_calls_are_kept_oldest_first() {
+        let meter = CallMeter::default();
+        assert_eq!(meter.recent_calls(), RecentCalls::default());
+        for number in 0..100 {
+            let kind = if number % 2 == 0 { CallResultKind::Result } else { CallResultKind::ToolError };
+            meter.record(Duration::from_secs(number), Duration::from_millis(number), kind);
+        }
+        let recent = meter.recent_calls();
+        assert_eq!((recent.total, recent.calls.len()), (100, RECENT));
+        let (first, last) = (recent.calls[0], recent.calls[RECENT - 1]);
+        assert_eq!((first.took, first.is_ok), (Duration::from_millis(36), true));
+        assert_eq!((last.took, last.is_ok), (Duration::from_millis(99), false));
+        assert_eq!(last.finished - meter.created, Duration::from_millis(99_090));
+        meter.record(Duration::ZERO, Duration::MAX, CallResultKind::Result);
+        assert_eq!(meter.recent_calls().calls[RECENT - 1].took, Duration::from_micros(10 * ((1 << 31) - 1)));
     }
 }

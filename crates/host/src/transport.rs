@@ -69,6 +69,26 @@ impl Transport {
         }
     }
 
+    /// Returns the values that may be secret: of variables and headers.
+    pub(crate) fn secret_values(&self) -> Vec<Secret> {
+        match self {
+            Self::Stdio(stdio) => {
+                let value = |value: &std::ffi::OsStr| Secret::new(value.to_string_lossy());
+                stdio.variables().iter().map(|(_, variable)| value(variable)).collect()
+            }
+            Self::Http(http) => http
+                .headers()
+                .iter()
+                .flat_map(|(_, header)| {
+                    let header = header.expose();
+                    // A token is secret without its `Bearer`, too.
+                    std::iter::once(header).chain(header.split_whitespace().skip(1)).map(Secret::new)
+                })
+                .collect(),
+            _ => Vec::new(),
+        }
+    }
+
     /// Returns the configuration of this transport as JSON with secrets masked.
     pub(crate) fn masked(&self, settings: &Settings, oauth: Option<&OAuthConfig>) -> Value {
         let config = match self {

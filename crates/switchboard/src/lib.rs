@@ -184,6 +184,9 @@
 pub use switchboard_auth as auth;
 #[cfg(feature = "client")]
 pub mod client;
+#[cfg(feature = "console")]
+#[doc(inline)]
+pub use switchboard_console as console;
 #[cfg(feature = "gateway")]
 #[doc(inline)]
 pub use switchboard_gateway as gateway;

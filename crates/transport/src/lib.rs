@@ -29,7 +29,7 @@
 //! let script = r#"read line; echo '{"jsonrpc":"2.0","id":1,"result":{}}'; cat > /dev/null"#;
 //! let (pipe, child) = stdio::spawn(&Stdio::new("sh").args(["-c", script]))?;
 //! let link = MuxLink::start(pipe, ConnectionLimits::default());
-//! let mut ping = link.open(OutgoingRequest { id: 1.into(), method: "ping", params: "{}", mirror: Mirror::default(), kind: ExchangeKind::Call });
+//! let mut ping = link.open(OutgoingRequest { id: 1.into(), method: "ping", params: "{}", mirror: Mirror::default(), kind: ExchangeKind::Call, call: None });
 //! ping.done().await??;
 //! assert!(child.root_pid() > 0);
 //! assert!(matches!(link.close(Duration::from_secs(5)).await, CloseOutcome::Exited(exit) if exit.code == Some(0)));

@@ -21,6 +21,8 @@ Examples:
   switchboard gateway --http 127.0.0.1:8080 --api-keys keys.json
   # everything in one file, which is read again when it changes
   switchboard gateway --config gateway.toml
+  # its state in the browser, read-only
+  switchboard gateway --http 127.0.0.1:8080 --console
   # one of its views, for a program that starts its servers
   switchboard gateway --config gateway.toml --stdio --view support
   # then: switchboard tools --url unix:gateway.sock
@@ -77,6 +79,10 @@ pub(crate) struct GatewayArgs {
     /// Serve Prometheus metrics at /metrics on this address of their own, like 127.0.0.1:9464
     #[arg(long, value_name = "ADDR", value_parser = socket)]
     pub(crate) metrics: Option<SocketAddr>,
+    /// Show servers, policy, limits and the audit log in the browser, read-only, on this loopback address; on a free port if
+    /// left out. See docs/console.md
+    #[arg(long, value_name = "ADDR", value_parser = socket, num_args = 0..=1, default_missing_value = "127.0.0.1:0")]
+    pub(crate) console: Option<SocketAddr>,
     /// What happens to a tool whose definition has changed since it was first seen; withheld if left out
     #[arg(long, value_name = "WHAT")]
     pub(crate) drift: Option<DriftArg>,

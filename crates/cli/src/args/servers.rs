@@ -109,6 +109,36 @@ pub(crate) struct AddArgs {
     pub(crate) command: Vec<OsString>,
 }
 
+impl AddArgs {
+    /// Returns the arguments that add a server at a URL.
+    pub(crate) fn for_url(name: &str, url: &str, scope: ScopeArg) -> Self {
+        Self { url: Some(url.to_owned()), ..Self::for_program(name, &[], scope) }
+    }
+
+    /// Returns the arguments that add a program.
+    pub(crate) fn for_program(name: &str, command: &[String], scope: ScopeArg) -> Self {
+        Self {
+            name: name.to_owned(),
+            address: None,
+            scope,
+            env: Vec::new(),
+            inherit_env: Vec::new(),
+            cwd: None,
+            headers: Vec::new(),
+            transport: None,
+            url: None,
+            allow_http: false,
+            bearer_env: None,
+            entry: None,
+            json: false,
+            trust: false,
+            replace: false,
+            no_probe: true,
+            command: command.iter().map(OsString::from).collect(),
+        }
+    }
+}
+
 #[derive(Debug, Args)]
 pub(crate) struct RemoveArgs {
     /// The server

@@ -104,6 +104,12 @@ pub(crate) struct SessionOptions {
     /// Print all messages to stderr, secrets masked
     #[arg(long)]
     pub(crate) trace: bool,
+    /// Record all messages to this file, secrets masked, for `switchboard replay` and `switchboard test`
+    #[arg(long, value_name = "FILE")]
+    pub(crate) record: Option<PathBuf>,
+    /// Replace the file of --record if it exists
+    #[arg(long, requires = "record")]
+    pub(crate) overwrite: bool,
     /// Use only this revision of the protocol, like 2025-06-18
     #[arg(long, value_name = "REV", value_parser = revision)]
     pub(crate) revision: Option<Revision>,

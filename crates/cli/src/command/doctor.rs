@@ -1,34 +1,19 @@
 //! `switchboard doctor`: diagnoses why a server does not connect.
 
-use std::sync::{Arc, OnceLock};
-use std::time::{Duration, Instant};
-
-use http::header::AUTHORIZATION;
-use switchboard::client::ClientSession;
-use switchboard::host::Transport;
-use switchboard::host::config::{DEFAULT_STARTUP_TIMEOUT, OAuthConfig};
-use switchboard::transport::Tap;
-use switchboard::transport::http::client::HeaderHelper;
-use switchboard::transport::http_client::{Address, Authorizer};
-use switchboard::{Http, Stdio};
+use switchboard::host::config::DEFAULT_STARTUP_TIMEOUT;
 
 use crate::args::{DoctorArgs, SessionOptions};
-use crate::command::login_target::LoginTarget;
 use crate::configured_servers::ConfigFiles;
-use crate::connect::{CLOSE_TIMEOUT, apply_options, record_stray_line};
+use crate::connect::{CLOSE_TIMEOUT, apply_options};
 use crate::doctor::{
-    DoctorReport, DoctorTransport, FirstMessage, LoginSubject, StepError, StepFailed, check_address,
-    check_entry, check_headers, check_login, check_program, open_session,
+    ConfiguredSubject, DoctorReport, RemoteSubject, ReportOutput, examine_configured, examine_program,
+    examine_remote, login_subject,
 };
-use crate::error::{CommandError, ExitKind};
+use crate::error::CommandError;
 use crate::expand::Expander;
-use crate::login::{AccountSelector, http_client};
 use crate::output::OutputStream;
 use crate::remote;
 use crate::signals::Signals;
-
-/// Timeout for resolving a host and opening a connection.
-const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
 pub(crate) async fn run(mut args: DoctorArgs) -> Result<(), CommandError> {
     let mut signals = Signals::catch()?;
@@ -38,7 +23,11 @@ pub(crate) async fn run(mut args: DoctorArgs) -> Result<(), CommandError> {
     let program = args.command.first().map(|program| program.to_string_lossy().into_owned());
     let url = args.remote.url.as_ref().map(|url| url.split('?').next().unwrap_or(url).to_owned());
     let name = args.name.clone().or(program).or(url).unwrap_or_default();
-    let mut report = DoctorReport::new(&name, (!args.json).then(OutputStream::stdout));
+    let output = match args.json {
+        true => ReportOutput::Json,
+        false => ReportOutput::Text(OutputStream::stdout()),
+    };
+    let mut report = DoctorReport::new(&name, output);
     tokio::select! {
         // A failed step is in the report.
         failed = examine(&mut report, &args) => failed?,
@@ -52,12 +41,13 @@ async fn examine(report: &mut DoctorReport, args: &DoctorArgs) -> Result<(), Com
     let session = match (&args.name, &args.remote.url, args.command.split_first()) {
         (Some(name), ..) => {
             let files = ConfigFiles::read()?;
-            examine_configured(report, &files, name, args).await
+            let subject = ConfiguredSubject { name, timeout: args.timeout, account: args.account.as_deref() };
+            examine_configured(report, &files, subject).await
         }
         (None, Some(url), _) => {
             let endpoint = remote::resolve_endpoint(&args.remote, url, &SessionOptions::default()).await?;
             let login = match endpoint.uses_login {
-                true => Some(login_subject(args, url, endpoint.address, None)?),
+                true => Some(login_subject(args.account.as_deref(), url, endpoint.address, None)?),
                 false => None,
             };
             let subject = RemoteSubject { http: endpoint.http, helper: None, login };
@@ -82,110 +72,4 @@ async fn examine(report: &mut DoctorReport, args: &DoctorArgs) -> Result<(), Com
         _ = session.close_within(CLOSE_TIMEOUT).await;
     }
     Ok(())
-}
-
-/// Examines a configured server.
-async fn examine_configured(
-    report: &mut DoctorReport,
-    files: &ConfigFiles,
-    name: &str,
-    args: &DoctorArgs,
-) -> Result<ClientSession, StepFailed> {
-    let spec = check_entry(report, files, name)?;
-    let timeout = args.timeout.unwrap_or(spec.startup_timeout);
-    match spec.transport {
-        Transport::Stdio(stdio) => examine_program(report, *stdio, timeout).await,
-        Transport::Http(http) => {
-            let has_own = http.headers().iter().any(|(name, _)| name.eq_ignore_ascii_case("authorization"));
-            let address = http.check().ok().filter(|_| !has_own);
-            // An HTTP client that cannot be created fails at the connection, too.
-            let login = address.and_then(|address| login_subject(args, name, address, spec.oauth).ok());
-            let helper = spec.header_helper.map(|helper| {
-                // As the host does.
-                helper
-                    .with_default_env("CLAUDE_CODE_MCP_SERVER_NAME", name)
-                    .with_default_env("CLAUDE_CODE_MCP_SERVER_URL", http.url())
-            });
-            let subject = RemoteSubject { http: *http, helper, login };
-            examine_remote(report, subject, timeout).await
-        }
-        _ => {
-            let message = "only its own application can connect to it";
-            let error = StepError::new(ExitKind::Other, message, "check it in that application");
-            Err(report.failed("reach", Instant::now(), error))
-        }
-    }
-}
-
-/// Returns the login to examine: that of the named account, or the one that other commands would use.
-fn login_subject(
-    args: &DoctorArgs,
-    name: &str,
-    address: Address,
-    oauth: Option<Arc<OAuthConfig>>,
-) -> Result<LoginSubject, CommandError> {
-    let target = LoginTarget { name: name.to_owned(), address, oauth };
-    Ok(LoginSubject {
-        http: http_client()?,
-        login_command: target.login_command(args.account.as_deref()),
-        selector: AccountSelector::new(target.account(args.account.as_deref()), true),
-        options: target.options()?,
-        client_id: target.oauth.as_ref().and_then(|oauth| oauth.client_id.clone()),
-        address: target.address,
-    })
-}
-
-async fn examine_program(
-    report: &mut DoctorReport,
-    command: Stdio,
-    timeout: Duration,
-) -> Result<ClientSession, StepFailed> {
-    check_program(report, &command)?;
-    let (first_message, stray_line) = (FirstMessage::default(), Arc::<OnceLock<String>>::default());
-    let (first, stray) = (first_message.clone(), Arc::clone(&stray_line));
-    let tap = Tap::new(move |direction, frame| match direction {
-        switchboard::transport::Direction::Out => first.record(),
-        switchboard::transport::Direction::In => record_stray_line(frame, &stray),
-    });
-    open_session(
-        report,
-        Arc::new(command.tap(tap)),
-        &DoctorTransport::Program { first_message, stray_line },
-        timeout,
-    )
-    .await
-}
-
-/// A server at a URL, with the sources of its credentials.
-struct RemoteSubject {
-    http: Http,
-    helper: Option<HeaderHelper>,
-    /// Its login, if it has no credentials of its own.
-    login: Option<LoginSubject>,
-}
-
-async fn examine_remote(
-    report: &mut DoctorReport,
-    subject: RemoteSubject,
-    timeout: Duration,
-) -> Result<ClientSession, StepFailed> {
-    let RemoteSubject { mut http, helper, login } = subject;
-    let connect_timeout = timeout.min(CONNECT_TIMEOUT);
-    check_address(report, &http, connect_timeout).await?;
-    let printed = match &helper {
-        Some(helper) => check_headers(report, helper).await?,
-        None => Vec::new(),
-    };
-    let mut authorizer: Option<Arc<dyn Authorizer>> = None;
-    if let Some(login) = login.filter(|_| !printed.iter().any(|(name, _)| *name == AUTHORIZATION)) {
-        let checked = check_login(report, &login, connect_timeout).await?;
-        authorizer = checked.map(|checked| -> Arc<dyn Authorizer> { Arc::new(checked) });
-    }
-    if let Some(helper) = helper {
-        authorizer = Some(Arc::new(helper.authorizer(authorizer).with_headers(printed)));
-    }
-    if let Some(authorizer) = authorizer {
-        http = http.authorizer(authorizer);
-    }
-    open_session(report, Arc::new(http), &DoctorTransport::Http, timeout).await
 }

@@ -8,7 +8,7 @@ use switchboard::host::config::{ConfigFile, Scope, ServerConfig};
 use switchboard_terminal::confirm;
 
 use crate::args::ImportArgs;
-use crate::configured_servers::{ConfigFiles, render_consent};
+use crate::configured_servers::{ConfigFiles, render_consent, standard_paths};
 use crate::elicitation::StdinLines;
 use crate::environment::variable;
 use crate::error::CommandError;
@@ -97,11 +97,8 @@ fn find_files(
         )
         .hint("name the file: --file FILE"));
     };
-    let paths = dialects.iter().flat_map(|dialect| dialect.config_paths(&home, &files.locations.project));
-    // The project file is our own, although another program reads it too.
-    let paths = paths.filter(|path| *path != files.locations.project_file && path.is_file());
     let mut found = Vec::new();
-    for path in paths {
+    for (_, path) in standard_paths(&dialects, &home, files) {
         match ImportedFile::open(&path, Some(&home)) {
             Ok(imported) => found.push((path, imported)),
             Err(fault) => screen.warn(&one_line(&fault.to_string())),

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use crate::args::Command;
 use crate::command::{
     accounts, add, approve, audit, call, completions, demo, design, doctor, forget, import, info, key, list,
-    listen, login, new, plan, policy, prompts, ps, quickstart, resources, route, status, tools, why,
+    listen, login, new, plan, policy, prompts, ps, quickstart, replay, resources, route, status, test, tools,
+    why,
 };
 use crate::demo::serve;
 use crate::error::CommandError;
@@ -39,6 +40,7 @@ pub(crate) async fn run(command: Command) -> Result<(), CommandError> {
         Command::Import(args) => import::run(&args).await,
         Command::Status(args) => status::run(&args).await,
         Command::Reconnect(args) => status::reconnect(&args).await,
+        Command::Console(args) => Box::pin(crate::console::run(*args)).await,
         Command::Login(args) => login::run(&args, Arc::default()).await,
         Command::Logout(args) => accounts::logout(&args).await,
         Command::Accounts(args) => accounts::list(&args).await,
@@ -50,6 +52,8 @@ pub(crate) async fn run(command: Command) -> Result<(), CommandError> {
         Command::Why(args) => why::run(&args).await,
         Command::Ps(args) => ps::run(&args),
         Command::Doctor(args) => doctor::run(*args).await,
+        Command::Replay(args) => replay::run(&args).await,
+        Command::Test(args) => Box::pin(test::run(*args)).await,
         Command::New(args) => new::run(&args).await,
         Command::Quickstart(args) => quickstart::run(&args).await,
         Command::Design(args) => design::run(&args).await,

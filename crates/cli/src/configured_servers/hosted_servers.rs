@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use switchboard::Host;
-use switchboard::client::{Change, HttpLimits, RevisionPolicy};
+use switchboard::client::{Change, ClientHandler, HttpLimits, RevisionPolicy};
 use switchboard::host::config::{
     ConfigError, ConfiguredServer, OffReason, ResolvedConfig, RestartPolicy, ServerPlan, StartPolicy,
 };
@@ -23,6 +23,7 @@ use crate::configured_servers::call_permission::{self, ApprovalFlags};
 use crate::configured_servers::consent::render_changed_definition;
 use crate::configured_servers::files::{ConfigFiles, NO_SERVERS_HINT};
 use crate::configured_servers::pins;
+use crate::configured_servers::transport_secrets::{header_secrets, program_secrets, transport_secrets};
 use crate::connect::{
     CLOSE_TIMEOUT, CommandSession, apply_options, client_handler, limits, log_line, starting_text, task_line,
 };
@@ -31,15 +32,16 @@ use crate::error::CommandError;
 use crate::expand::Expander;
 use crate::login::{AccountSelector, open_logins};
 use crate::nearest::nearest;
+use crate::observed_dial::observed_dial;
 use crate::output::{OutputStream, Screen};
 use crate::sanitize::one_line;
+use crate::session_recorder::SessionRecorder;
 use crate::shell_quote::shell_quote;
 use crate::signals::Signals;
-use crate::tapped_link::{TapScope, TappedDialer};
 use crate::trace::Trace;
 
 /// The servers a command needs, and how it treats them.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub(crate) struct HostRequest {
     /// The only configured server to start; all of them if `None`.
     pub(crate) server: Option<String>,
@@ -48,17 +50,43 @@ pub(crate) struct HostRequest {
     pub(crate) yes: bool,
     /// Whether lost servers are restarted as configured: for long-running commands.
     pub(crate) keeps_running: bool,
+    /// Answers the questions of servers, in place of the user.
+    pub(crate) handler: Option<Arc<dyn ClientHandler>>,
 }
 
 impl HostRequest {
     /// Creates a request for a command that ends after one operation.
     pub(crate) fn new(server: Option<String>, options: SessionOptions) -> Self {
-        Self { server, options, yes: false, keeps_running: false }
+        Self { server, options, yes: false, keeps_running: false, handler: None }
+    }
+
+    /// Rejects options for one server if no server is named.
+    ///
+    /// # Errors
+    /// Names the option.
+    pub(crate) fn check_options(&self) -> Result<(), CommandError> {
+        let given = self.options.program_options();
+        match given.iter().find(|(is_given, _)| *is_given && self.server.is_none()) {
+            Some((_, option)) => Err(CommandError::usage(format!("{option} applies to one server"))
+                .hint("name a configured server: --server NAME")),
+            None => Ok(()),
+        }
     }
 
     /// Returns the spec of one server, with the options of the command line.
-    fn spec(&self, server: &ConfiguredServer, screen: &Arc<Screen>) -> Result<ServerSpec, ConfigError> {
+    ///
+    /// # Errors
+    /// Returns an error if its entry is not valid.
+    pub(crate) fn spec(
+        &self,
+        server: &ConfiguredServer,
+        screen: &Arc<Screen>,
+        recorder: Option<&SessionRecorder>,
+    ) -> Result<ServerSpec, ConfigError> {
         let mut spec = ServerSpec::from_configured(server)?;
+        if let Some(recorder) = recorder {
+            recorder.add_secrets(transport_secrets(&spec.transport));
+        }
         if matches!(spec.start, StartPolicy::AtOnce | StartPolicy::WhenUsed) {
             spec.transport = self.apply_to_transport(&server.name, spec.transport, screen);
         }
@@ -85,9 +113,8 @@ impl HostRequest {
             Transport::Stdio(stdio) => {
                 let mut stdio = apply_options(&self.options, *stdio);
                 if *trace {
-                    let secrets =
-                        stdio.variables().iter().map(|(_, value)| value.to_string_lossy().into_owned());
-                    let trace = Trace::new(Arc::clone(screen), secrets.collect::<Vec<_>>()).with_label(name);
+                    let secrets = program_secrets(&stdio);
+                    let trace = Trace::new(Arc::clone(screen), secrets).with_label(name);
                     stdio = stdio.tap(Tap::new(move |direction, frame| trace.print(direction, frame)));
                 }
                 Transport::Stdio(Box::new(stdio))
@@ -102,15 +129,9 @@ impl HostRequest {
                 if !*trace {
                     return Transport::Http(Box::new(http));
                 }
-                // A token is secret without its `Bearer`, too.
-                let values = http.headers().iter().flat_map(|(_, value)| {
-                    let value = value.expose();
-                    std::iter::once(value).chain(value.split_whitespace().skip(1)).map(str::to_owned)
-                });
-                let trace = Trace::new(Arc::clone(screen), values.collect::<Vec<_>>()).with_label(name);
+                let trace = Trace::new(Arc::clone(screen), header_secrets(&http)).with_label(name);
                 let observer = Arc::new(move |direction, frame: &[u8]| trace.print(direction, frame));
-                ServerSpec::custom(TappedDialer { dial: http, observer, scope: TapScope::Everything })
-                    .transport
+                ServerSpec::custom(observed_dial(http, observer)).transport
             }
             other => other,
         }
@@ -131,6 +152,8 @@ pub(crate) struct HostedServers {
     pub(crate) json: bool,
     pub(crate) verbose: u8,
     request: HostRequest,
+    /// Records the sessions of the host.
+    recorder: Option<Arc<SessionRecorder>>,
     gate: Arc<Gate>,
     approvals: ApprovalFlags,
     stdin: Arc<StdinLines>,
@@ -180,7 +203,7 @@ impl HostedServers {
         self.gate.set_servers_from_config(files);
         let (mut servers, mut broken) = (Vec::new(), Vec::new());
         for server in files.servers.iter().filter(|server| self.is_selected(&server.name)) {
-            match self.request.spec(server, &self.screen) {
+            match self.request.spec(server, &self.screen, self.recorder.as_deref()) {
                 Ok(spec) => servers.push((server.name.clone(), spec)),
                 Err(fault) => broken.push((server.name.clone(), fault.to_string())),
             }
@@ -402,8 +425,18 @@ pub(crate) async fn with_host<T>(
     request: HostRequest,
     use_it: impl AsyncFnOnce(&HostedServers) -> Result<T, CommandError>,
 ) -> Result<T, CommandError> {
+    let recorder = SessionRecorder::start(&request.options)?;
+    let used = build_and_use(request, recorder.clone(), use_it).await;
+    SessionRecorder::finish(recorder, used)
+}
+
+async fn build_and_use<T>(
+    request: HostRequest,
+    recorder: Option<Arc<SessionRecorder>>,
+    use_it: impl AsyncFnOnce(&HostedServers) -> Result<T, CommandError>,
+) -> Result<T, CommandError> {
     let mut signals = Signals::catch()?;
-    let mut hosted = build(request)?;
+    let mut hosted = build(request, recorder)?;
     #[cfg(feature = "otel")]
     let telemetry = crate::telemetry::Telemetry::start(&hosted.host)?;
     let events = hosted.host.events();
@@ -431,8 +464,11 @@ pub(crate) async fn with_host<T>(
     }
 }
 
-fn build(mut request: HostRequest) -> Result<HostedServers, CommandError> {
-    check_options(&request)?;
+fn build(
+    mut request: HostRequest,
+    recorder: Option<Arc<SessionRecorder>>,
+) -> Result<HostedServers, CommandError> {
+    request.check_options()?;
     let expander = Expander::default();
     request.options = expander.options(&request.options)?;
     let options = &request.options;
@@ -446,7 +482,10 @@ fn build(mut request: HostRequest) -> Result<HostedServers, CommandError> {
     let refusal = RefusalReason::default();
     let terminal = is_interactive(&screen)
         .then(|| Arc::new(elicitation::TerminalHandler::new(Arc::clone(&screen), Arc::clone(&stdin))));
-    let run = Run::with_handler(client_handler(options, terminal.as_ref(), refusal.clone())?);
+    let run = Run::with_handler(match &request.handler {
+        Some(handler) => Arc::clone(handler),
+        None => client_handler(options, terminal.as_ref(), refusal.clone())?,
+    });
     let ledger = Ledger::open(&files.locations.permissions).unwrap_or_else(|fault| {
         screen.warn(&format!("answers cannot be remembered: {}", one_line(&fault.to_string())));
         Ledger::in_memory()
@@ -468,6 +507,13 @@ fn build(mut request: HostRequest) -> Result<HostedServers, CommandError> {
         let account = AccountSelector::new(options.account.as_deref(), request.server.is_some());
         builder = builder.with_credentials(Arc::new(logins.with_account(account)));
     }
+    if let Some(recorder) = &recorder {
+        recorder.add_secrets(options.env.iter().map(|(_, value)| value.as_str()));
+        builder = builder.with_traffic_observer(Arc::<SessionRecorder>::clone(recorder));
+    }
+    if let Some(handler) = &request.handler {
+        builder = builder.with_handler(Arc::clone(handler));
+    }
     let host = builder
         .with_name("switchboard-cli", env!("CARGO_PKG_VERSION"))
         .with_limits(limits(options))
@@ -487,6 +533,7 @@ fn build(mut request: HostRequest) -> Result<HostedServers, CommandError> {
         json,
         verbose,
         request,
+        recorder,
         gate,
         approvals,
         stdin,
@@ -494,14 +541,4 @@ fn build(mut request: HostRequest) -> Result<HostedServers, CommandError> {
         terminal,
         pins: pins.ok(),
     })
-}
-
-/// Rejects options for one server if no server is named.
-fn check_options(request: &HostRequest) -> Result<(), CommandError> {
-    let given = request.options.program_options();
-    match given.iter().find(|(is_given, _)| *is_given && request.server.is_none()) {
-        Some((_, option)) => Err(CommandError::usage(format!("{option} applies to one server"))
-            .hint("name a configured server: --server NAME")),
-        None => Ok(()),
-    }
 }

@@ -13,10 +13,11 @@ use crate::args::{self, ServerTarget, SessionOptions};
 use crate::elicitation::url_host;
 use crate::error::{CommandError, ExitKind, NO_ENDPOINT};
 use crate::expand::Expander;
+use crate::observed_dial::{MessageObserver, observed_dial};
 use crate::output::Screen;
 use crate::remote::{self, RemoteEndpoint};
 use crate::sanitize::one_line;
-use crate::tapped_link::{MessageObserver, TapScope, TappedDialer};
+use crate::session_recorder::SessionRecorder;
 use crate::trace::Trace;
 
 /// The server to connect to: a program to start, or a URL.
@@ -58,20 +59,26 @@ impl TargetServer {
         &self,
         options: &SessionOptions,
         screen: &Arc<Screen>,
+        recorder: Option<&Arc<SessionRecorder>>,
         handshake: &Arc<HandshakeRecord>,
     ) -> Arc<dyn Dial> {
+        let recorder = recorder.map(|recorder| (Arc::clone(recorder), self.name()));
         match self {
             Self::Program { command, child, secrets, .. } => {
                 let trace = options.trace.then(|| Trace::new(Arc::clone(screen), secrets.clone()));
-                let observe = observer(trace, handshake);
+                let observe = observer(
+                    trace,
+                    recorder.inspect(|(recorder, _)| recorder.add_secrets(secrets.clone())),
+                    handshake,
+                );
                 let tap = Tap::new(move |direction, frame| observe(direction, frame));
                 Arc::new(Stdio::clone(command).tap(tap).child_slot(child.clone()))
             }
             Self::Remote(endpoint) => {
                 let trace = options.trace.then(|| Trace::new(Arc::clone(screen), endpoint.secrets.clone()));
-                let scope = if options.trace { TapScope::Everything } else { TapScope::Exchanges };
-                let observer = observer(trace, handshake);
-                Arc::new(TappedDialer { dial: endpoint.http.clone(), observer, scope })
+                let recorder =
+                    recorder.inspect(|(recorder, _)| recorder.add_secrets(endpoint.secrets.clone()));
+                Arc::new(observed_dial(endpoint.http.clone(), observer(trace, recorder, handshake)))
             }
         }
     }
@@ -197,11 +204,21 @@ pub(crate) fn record_stray_line(frame: &[u8], stray_line: &OnceLock<String>) {
     }
 }
 
-fn observer(trace: Option<Trace>, handshake: &Arc<HandshakeRecord>) -> MessageObserver {
+/// A recorder, and the name of the server to record.
+type NamedRecorder = (Arc<SessionRecorder>, String);
+
+fn observer(
+    trace: Option<Trace>,
+    recorder: Option<NamedRecorder>,
+    handshake: &Arc<HandshakeRecord>,
+) -> MessageObserver {
     let handshake = Arc::clone(handshake);
     Arc::new(move |direction, frame| {
         if let Some(trace) = &trace {
             trace.print(direction, frame);
+        }
+        if let Some((recorder, server)) = &recorder {
+            recorder.record(server, direction, frame);
         }
         if direction == Direction::In {
             record_stray_line(frame, &handshake.stray_line);

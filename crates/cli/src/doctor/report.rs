@@ -1,4 +1,4 @@
-//! DoctorReport of a diagnosis: prints each step as it finishes, or all of them as JSON.
+//! Report of a diagnosis: prints each step as it finishes, passes it on, or prints all of them as JSON.
 
 use std::time::{Duration, Instant};
 
@@ -20,32 +20,52 @@ pub(crate) struct DoctorReport {
     next: Option<String>,
     #[serde(skip)]
     status: Option<ExitKind>,
-    /// Output for steps as they finish; `None` for JSON.
     #[serde(skip)]
-    out: Option<OutputStream>,
+    output: ReportOutput,
 }
 
+/// Where the steps of a diagnosis go.
+pub(crate) enum ReportOutput {
+    /// To the terminal, as they finish.
+    Text(OutputStream),
+    /// To stdout, all of them at the end.
+    Json,
+    /// To this function, as they finish.
+    Steps(Box<dyn Fn(&Step) + Send + Sync>),
+}
+
+impl std::fmt::Debug for ReportOutput {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Text(_) => "Text",
+            Self::Json => "Json",
+            Self::Steps(_) => "Steps",
+        })
+    }
+}
+
+/// A step of a diagnosis.
 #[derive(Debug, Serialize)]
-struct Step {
-    step: &'static str,
-    ok: bool,
-    ms: u64,
+pub(crate) struct Step {
+    pub(crate) step: &'static str,
+    pub(crate) ok: bool,
+    pub(crate) ms: u64,
     #[serde(rename = "said")]
-    message: String,
+    pub(crate) message: String,
     /// The last lines its program wrote to stderr.
     #[serde(skip_serializing_if = "Option::is_none")]
-    stderr: Option<String>,
+    pub(crate) stderr: Option<String>,
     /// The URLs that were tried, in order.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    tried: Vec<TriedUrl>,
+    pub(crate) tried: Vec<TriedUrl>,
 }
 
 /// A URL that was tried during discovery, and what came of it.
 #[derive(Debug, Serialize)]
 pub(crate) struct TriedUrl {
-    document: &'static str,
-    url: String,
-    outcome: String,
+    pub(crate) document: &'static str,
+    pub(crate) url: String,
+    pub(crate) outcome: String,
 }
 
 impl From<&DiscoveryAttempt> for TriedUrl {
@@ -76,8 +96,18 @@ impl StepError {
 }
 
 impl DoctorReport {
-    pub(crate) fn new(server: &str, out: Option<OutputStream>) -> Self {
-        Self { server: server.to_owned(), ok: true, steps: Vec::new(), next: None, status: None, out }
+    pub(crate) fn new(server: &str, output: ReportOutput) -> Self {
+        Self { server: server.to_owned(), ok: true, steps: Vec::new(), next: None, status: None, output }
+    }
+
+    /// Returns what to do if a step has failed.
+    pub(crate) fn next_step(&self) -> Option<&str> {
+        self.next.as_deref()
+    }
+
+    /// Returns whether no step has failed.
+    pub(crate) fn is_ok(&self) -> bool {
+        self.ok
     }
 
     /// Adds a step that succeeded.
@@ -106,9 +136,11 @@ impl DoctorReport {
     }
 
     fn add(&mut self, step: Step) {
-        if let Some(out) = &self.out {
+        match &self.output {
             // A closed output is reported by `finish`.
-            _ = out.print(&render_step(&step, out));
+            ReportOutput::Text(out) => _ = out.print(&render_step(&step, out)),
+            ReportOutput::Steps(receive) => receive(&step),
+            ReportOutput::Json => {}
         }
         self.steps.push(step);
     }
@@ -118,18 +150,19 @@ impl DoctorReport {
     /// # Errors
     /// Returns the exit code of the failed step.
     pub(crate) fn finish(self) -> Result<(), CommandError> {
-        match &self.out {
-            Some(out) => {
+        match &self.output {
+            ReportOutput::Text(out) => {
                 let last = match &self.next {
                     Some(next) => format!("{} {}", out.bold("next:"), one_line(next)),
                     None => format!("{} connects", one_line(&self.server)),
                 };
                 out.print(&format!("\n{last}\n"))?;
             }
-            None => {
+            ReportOutput::Json => {
                 let out = OutputStream::stdout();
                 print_json(&out, &Raw::encode(&self).map_err(CallError::from)?)?;
             }
+            ReportOutput::Steps(_) => {}
         }
         match self.status {
             Some(exit) => Err(CommandError::AlreadyReported { exit }),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use switchboard::gateway::Gateway;
 use switchboard::host::config::{OffReason, ResolvedConfig, StartPolicy};
 use switchboard::host::permission::{FallbackPolicy, Gate, Ledger, Policy};
-use switchboard::host::{DriftPolicy, Host, HostEvent, HostEvents, ServerSpec, Status};
+use switchboard::host::{DriftPolicy, Host, HostBuilder, HostEvent, HostEvents, ServerSpec, Status};
 
 use crate::configured_servers::manifests;
 use crate::error::CommandError;
@@ -23,6 +23,14 @@ use crate::sanitize::one_line;
 /// # Errors
 /// Returns an error if the remembered answers or the pinned definitions cannot be read: neither a denial nor a pin must be lost.
 pub(crate) fn build_host(settings: &GatewaySettings, screen: &Screen) -> Result<Host, CommandError> {
+    Ok(host_builder(settings, screen)?.build())
+}
+
+/// As [`build_host`], before the host is built.
+///
+/// # Errors
+/// As [`build_host`].
+pub(crate) fn host_builder(settings: &GatewaySettings, screen: &Screen) -> Result<HostBuilder, CommandError> {
     let permissions = &settings.locations.permissions;
     let ledger = Ledger::open(permissions).map_err(|error| {
         let message = format!("cannot read the remembered answers: {}", one_line(&error.to_string()));
@@ -39,7 +47,7 @@ pub(crate) fn build_host(settings: &GatewaySettings, screen: &Screen) -> Result<
     {
         builder = builder.with_credentials(Arc::new(logins));
     }
-    Ok(builder.build())
+    Ok(builder)
 }
 
 /// Replaces the rules about calls by those of the files.

@@ -14,6 +14,7 @@ use switchboard::host::{HostEvent, HostEvents};
 use tokio::task::JoinSet;
 
 use crate::args::GatewayArgs;
+use crate::console::KnownServers;
 use crate::error::CommandError;
 use crate::gateway::applied_state::{AppliedState, applied_servers};
 use crate::gateway::callers::{ReplaceableVerifier, build_verifier, check_credentials};
@@ -35,6 +36,8 @@ pub(crate) struct RunningGateway {
     pub(crate) gateway: Gateway,
     pub(crate) options: GatewayOptions,
     pub(crate) verifier: Option<(Arc<ReplaceableVerifier>, String)>,
+    /// The servers, for the console.
+    pub(crate) known: Arc<KnownServers>,
 }
 
 /// Reloads the settings of a running gateway.
@@ -176,6 +179,7 @@ impl<'a> Reloader<'a> {
             summary.push(format!("{} need(s) a restart", kept.join(", ")));
         }
         self.watcher.set_files(new.sources.paths());
+        self.running.known.set_files(new.servers.clone());
         self.settings = new;
         let nothing = || "nothing has changed".to_owned();
         Ok(Some(summary.join("; ")).filter(|text| !text.is_empty()).unwrap_or_else(nothing))

@@ -6,13 +6,15 @@ use std::sync::Arc;
 use switchboard::gateway::audit::{AuditFile, AuditFileOptions, AuditLog, AuditOptions};
 use switchboard::gateway::view::View;
 use switchboard::gateway::{Gateway, GatewayOptions};
+use switchboard_console::ClientTraffic;
 
 use crate::args::GatewayArgs;
 use crate::configured_servers::manifests;
 use crate::connect::CLOSE_TIMEOUT;
+use crate::console::{GatewayConsole, KnownServers, ShownGateway};
 use crate::error::CommandError;
 use crate::gateway::callers::check_credentials;
-use crate::gateway::gateway_host::{build_host, report_failures, served_specs};
+use crate::gateway::gateway_host::{host_builder, report_failures, served_specs};
 use crate::gateway::listeners::Listeners;
 use crate::gateway::metrics::MetricsServer;
 use crate::gateway::pinned_definitions::PinnedDefinitions;
@@ -48,7 +50,13 @@ pub(crate) async fn run(args: &GatewayArgs) -> Result<(), CommandError> {
     options.metrics = metrics.as_ref().map(MetricsServer::metrics);
     let options = telemetry::trace_gateway(options);
     let pins = PinnedDefinitions::open(&settings)?;
-    let host = build_host(&settings, &screen)?;
+    let mut builder = host_builder(&settings, &screen)?;
+    let traffic = args.console.map(|_| GatewayConsole::traffic(&settings.servers));
+    if let Some(traffic) = &traffic {
+        let observer = Arc::clone(traffic);
+        builder = builder.with_traffic_observer(observer);
+    }
+    let host = builder.build();
     let telemetry = telemetry::start(&host)?;
     let (events, tool_events, policy) = (host.events(), host.events(), Arc::clone(&options.policy));
     for (name, spec) in served_specs(&settings, &screen) {
@@ -57,10 +65,33 @@ pub(crate) async fn run(args: &GatewayArgs) -> Result<(), CommandError> {
         }
     }
     let manifests = manifests::store(&settings.locations);
-    let gateway = Gateway::new(host.clone(), options.clone());
+    let gateway = match traffic.clone() {
+        Some(traffic) => Gateway::with_layers(host.clone(), options.clone(), move |builder| {
+            builder.traffic_observer(Arc::new(ClientTraffic::new(Arc::clone(&traffic))))
+        }),
+        None => Gateway::new(host.clone(), options.clone()),
+    };
     let uses_logins = !settings.is_open_by_default();
     let verifier = listeners.verifier.clone();
-    let running = RunningGateway { gateway, options, verifier };
+    let known = Arc::new(KnownServers::default());
+    known.set_files(settings.servers.clone());
+    let console = match args.console {
+        Some(address) => {
+            let shown = ShownGateway {
+                gateway: &gateway,
+                known: &known,
+                endpoints: listeners.endpoints(),
+                policy_source: settings.policy_source(),
+                audit: settings.config.audit.clone(),
+                uses_logins,
+                locations: &settings.locations,
+                traffic,
+            };
+            Some(GatewayConsole::bind(address, shown).await?)
+        }
+        None => None,
+    };
+    let running = RunningGateway { gateway, options, verifier, known };
     let mut reloader = Reloader::new(args, settings, running, &screen);
     let served = tokio::select! {
         served = serve(listeners, &mut reloader, signals, args.view.as_deref()) => served,
@@ -69,6 +100,7 @@ pub(crate) async fn run(args: &GatewayArgs) -> Result<(), CommandError> {
         never = pins.follow(&host, &screen) => match never {},
         never = manifests.follow(&host) => match never {},
         never = MetricsServer::serve(metrics, &screen) => match never {},
+        failed = GatewayConsole::serve(console, &screen) => failed.map(|never| match never {}),
     };
     telemetry::finish(telemetry, &screen).await;
     match served {

@@ -114,6 +114,17 @@ impl GatewaySettings {
         Ok(Self { config, file, locations, servers, policy, policy_text, views, sources, overridden })
     }
 
+    /// Returns where the policy is written, in words.
+    pub(crate) fn policy_source(&self) -> String {
+        match (&self.config.policy, &self.file) {
+            (Some(PolicySource::File(path)), _) => one_line(&path.display().to_string()),
+            (Some(PolicySource::Inline), Some(file)) => {
+                format!("[policy] of {}", one_line(&file.display().to_string()))
+            }
+            _ => "no policy: every call is allowed".to_owned(),
+        }
+    }
+
     /// Returns how long calls under way may take after a signal.
     pub(crate) fn drain(&self) -> Duration {
         self.config.drain.unwrap_or(DEFAULT_DRAIN)

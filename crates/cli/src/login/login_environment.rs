@@ -108,6 +108,12 @@ impl LoginEnvironment {
         })
     }
 
+    /// Returns whether the browser can open a file of this machine.
+    pub(crate) fn opens_local_files(&self) -> bool {
+        let is_wslview = || self.browser.as_ref().is_some_and(|program| program.ends_with("wslview"));
+        self.location == Location::Desktop || (self.location == Location::Wsl && is_wslview())
+    }
+
     /// Returns whether the browser of the user is on another machine.
     pub(crate) fn has_remote_browser(&self) -> bool {
         !matches!(self.location, Location::Desktop | Location::Wsl)

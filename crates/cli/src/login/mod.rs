@@ -30,6 +30,7 @@ mod terminal_channel;
 mod token_check;
 mod token_claims;
 
+pub(crate) use browser::open as open_browser;
 pub(crate) use device_prompt::TerminalDevicePrompt;
 pub(crate) use grant_summary::{duration_text, expiry_text, login_json};
 pub(crate) use login_client::http_client;

@@ -84,6 +84,12 @@ test("traffic is bounded, in order, without repeats, and tells once per animatio
   assert.equal(scheduled.length, 1);
   scheduled[0]!();
   assert.equal(told, 1);
+  // Fetched frames may arrive after those of the stream.
+  const late = new Traffic(10_000, () => {});
+  late.add([frame(5), frame(6)], totals(1));
+  late.add([frame(1), frame(2), frame(5)], totals(1));
+  late.add([frame(3), frame(4), frame(5), frame(6), frame(7)], totals(1));
+  assert.deepEqual(late.frames.map((one) => one.frame), [1, 2, 3, 4, 5, 6, 7]);
   traffic.clear(totals(100_001));
   assert.equal(traffic.frames.length, 0);
 });

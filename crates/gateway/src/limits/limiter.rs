@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::bucket::BucketRate;
 use super::error::RateLimited;
@@ -74,6 +75,22 @@ pub(super) struct RateLimit {
 pub struct RateLimiter {
     limits: Vec<RateLimit>,
     store: Arc<dyn LimitStore>,
+    /// Requests that each limit has refused.
+    refused: Box<[AtomicU64]>,
+}
+
+/// A limit, and what it has refused.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct LimitStatus {
+    /// Its name.
+    pub name: Arc<str>,
+    /// What it counts separately, such as `principal`; empty if all requests are counted together.
+    pub per: Vec<&'static str>,
+    /// Its rate.
+    pub rate: BucketRate,
+    /// Requests that it has refused since the limits were set.
+    pub refused: u64,
 }
 
 impl RateLimiter {
@@ -82,7 +99,7 @@ impl RateLimiter {
     /// # Errors
     /// Names the line, the limit and the key that is invalid.
     pub fn parse(text: &str) -> Result<Self, PolicyError> {
-        Ok(Self { limits: parse_document(text, read_limits)?, store: Arc::new(MemoryLimitStore::default()) })
+        Ok(Self::new(parse_document(text, read_limits)?, Arc::new(MemoryLimitStore::default())))
     }
 
     /// As [`Self::parse`], for a document in the table `section` of another document.
@@ -91,7 +108,23 @@ impl RateLimiter {
     /// As [`Self::parse`]; when there is no such table.
     pub fn parse_section(text: &str, section: &str) -> Result<Self, PolicyError> {
         let limits = parse_section(text, section, read_limits)?;
-        Ok(Self { limits, store: Arc::new(MemoryLimitStore::default()) })
+        Ok(Self::new(limits, Arc::new(MemoryLimitStore::default())))
+    }
+
+    fn new(limits: Vec<RateLimit>, store: Arc<dyn LimitStore>) -> Self {
+        let refused = limits.iter().map(|_| AtomicU64::new(0)).collect();
+        Self { limits, store, refused }
+    }
+
+    /// Returns the limits in order, with what each has refused.
+    pub fn status(&self) -> Vec<LimitStatus> {
+        let status = |(limit, refused): (&RateLimit, &AtomicU64)| LimitStatus {
+            name: Arc::clone(&limit.name),
+            per: limit.part_names(),
+            rate: limit.rate,
+            refused: refused.load(Ordering::Relaxed),
+        };
+        self.limits.iter().zip(&self.refused).map(status).collect()
     }
 
     /// Takes over the store of the limits that these ones replace: buckets of unchanged names keep their state.
@@ -113,7 +146,7 @@ impl RateLimiter {
     /// # Errors
     /// As [`Self::parse`].
     pub fn reload(&self, text: &str) -> Result<Self, PolicyError> {
-        Ok(Self { limits: parse_document(text, read_limits)?, store: Arc::clone(&self.store) })
+        Ok(Self::new(parse_document(text, read_limits)?, Arc::clone(&self.store)))
     }
 
     /// Returns whether no request is limited.
@@ -150,11 +183,20 @@ impl RateLimiter {
             }
             TakeOutcome::Full { retry_after } => (STORE_LIMIT, retry_after),
         };
+        let refused = self.limits.iter().zip(&self.refused).find(|(known, _)| *known.name == *limit);
+        if let Some((_, refused)) = refused {
+            refused.fetch_add(1, Ordering::Relaxed);
+        }
         Err(RateLimited { limit: limit.to_owned(), retry_after })
     }
 }
 
 impl RateLimit {
+    fn part_names(&self) -> Vec<&'static str> {
+        let names = KeyPart::NAMES.into_iter().filter(|(_, part)| self.parts.contains(part));
+        names.map(|(name, _)| name).collect()
+    }
+
     fn applies(&self, subject: &Subject<'_>, operation: &Operation<'_>) -> bool {
         let kind = match operation {
             Operation::Call(_) => OperationKind::Call,

@@ -45,6 +45,6 @@ mod store;
 pub use bucket::BucketRate;
 pub use error::RateLimited;
 pub use key::BucketKey;
-pub use limiter::{Operation, RateLimiter};
+pub use limiter::{LimitStatus, Operation, RateLimiter};
 pub use memory_limit_store::MemoryLimitStore;
 pub use store::{BucketRequest, LimitStore, TakeOutcome};

@@ -109,6 +109,11 @@ impl<'a> TomlTable<'a> {
         Err(PolicyError { line: self.lines.line_of(&key.span()), path: self.path.clone(), kind })
     }
 
+    /// Returns the table as JSON, for people. Dates are texts.
+    pub(super) fn to_json(&self) -> String {
+        table_json(self.table).to_string()
+    }
+
     /// Returns the value of a key.
     pub(crate) fn get(&self, key: &str) -> Option<TomlEntry<'a>> {
         let (found, value) = self.table.iter().find(|(found, _)| found.get_ref().as_ref() == key)?;
@@ -272,6 +277,32 @@ impl<'a> TomlEntry<'a> {
             _ => Err(self.wrong_type("an array")),
         }
     }
+}
+
+fn table_json(table: &DeTable<'_>) -> serde_json::Value {
+    let member = |(key, value): (&Spanned<std::borrow::Cow<'_, str>>, &Spanned<DeValue<'_>>)| {
+        (key.get_ref().to_string(), value_json(value.get_ref()))
+    };
+    serde_json::Value::Object(table.iter().map(member).collect())
+}
+
+/// Recurses as deep as the parser allows a document to nest.
+fn value_json(value: &DeValue<'_>) -> serde_json::Value {
+    use serde_json::Value;
+    match value {
+        DeValue::String(text) => Value::String(text.to_string()),
+        DeValue::Boolean(value) => Value::Bool(*value),
+        DeValue::Integer(integer) => number_json(integer.as_str()),
+        DeValue::Float(float) => number_json(float.as_str()),
+        DeValue::Datetime(date) => Value::String(date.to_string()),
+        DeValue::Array(values) => values.iter().map(|value| value_json(value.get_ref())).collect(),
+        DeValue::Table(table) => table_json(table),
+    }
+}
+
+/// Returns a number as JSON, or its text if it is none there.
+fn number_json(text: &str) -> serde_json::Value {
+    serde_json::from_str(&text.replace('_', "")).unwrap_or_else(|_| text.to_owned().into())
 }
 
 /// Recurses as deep as the parser allows a document to nest.

@@ -63,7 +63,7 @@ pub use explanation::{MatchingRule, PolicyExplanation};
 pub use lint::{PolicyWarning, PolicyWarningKind};
 pub(crate) use name_set::{NameSet, fold_case};
 pub use policy::Policy;
-pub use rule::Effect;
+pub use rule::{Effect, RuleStatus};
 pub(crate) use selector::{SELECTOR_KEYS, Selector};
 pub use subject::Subject;
 pub use target::{Target, TargetKind};

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::str::FromStr;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use switchboard_protocol::Raw;
 
@@ -13,7 +14,7 @@ use super::explanation::{MatchingRule, PolicyExplanation};
 use super::inspection::inspect;
 use super::lint::{PolicyWarning, find_ineffective, find_unmatched};
 use super::name_set::NameSet;
-use super::rule::{Effect, PolicyRule};
+use super::rule::{Effect, PolicyRule, RuleStatus};
 use super::rule_document::{PolicyDocument, read_rules};
 use super::subject::Subject;
 use super::table::DecisionTable;
@@ -28,6 +29,8 @@ pub struct Policy {
     /// The servers whose annotations rules rely on.
     trusted: NameSet,
     warnings: Vec<PolicyWarning>,
+    /// Whether each rule has decided about a request.
+    used: Box<[AtomicBool]>,
 }
 
 /// The arguments of a decision.
@@ -78,7 +81,8 @@ impl Policy {
     fn new(PolicyDocument { default, rules, trusted }: PolicyDocument) -> Self {
         let table = DecisionTable::new(&rules);
         let warnings = find_ineffective(default, &rules);
-        Self { default, rules, table, trusted, warnings }
+        let used = rules.iter().map(|_| AtomicBool::new(false)).collect();
+        Self { default, rules, table, trusted, warnings, used }
     }
 
     /// Returns the effect on calls that no rule matches.
@@ -95,6 +99,24 @@ impl Policy {
     /// Returns the number of rules.
     pub fn rule_count(&self) -> usize {
         self.rules.len()
+    }
+
+    /// Returns the rules in order, as they are written, with whether each has decided about a request of a gateway.
+    pub fn rules(&self) -> impl Iterator<Item = RuleStatus> + '_ {
+        let status = |(rule, used): (&PolicyRule, &AtomicBool)| RuleStatus {
+            rule: rule.reference(),
+            effect: rule.effect,
+            source_json: rule.source.clone(),
+            has_decided: used.load(Ordering::Relaxed),
+        };
+        self.rules.iter().zip(&self.used).map(status)
+    }
+
+    /// Remembers that a rule has decided about a request.
+    pub(crate) fn mark_used(&self, decision: &Decision) {
+        if let Some(used) = decision.rule().and_then(|rule| self.used.get(rule.index)) {
+            used.store(true, Ordering::Relaxed);
+        }
     }
 
     /// Returns the rules that can never take effect.

@@ -39,6 +39,22 @@ pub(super) struct PolicyRule {
     /// Of an allow rule: the scopes that the caller needs. Of a deny rule: the scopes that lift it.
     pub(super) scopes: Vec<String>,
     pub(super) conditions: Vec<ArgumentCondition>,
+    /// The rule as it is written, as JSON.
+    pub(super) source: String,
+}
+
+/// A rule of a policy, as it is written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct RuleStatus {
+    /// Its position and name.
+    pub rule: RuleRef,
+    /// Its effect.
+    pub effect: Effect,
+    /// The rule as JSON.
+    pub source_json: String,
+    /// Whether it has decided about a request of a gateway since the policy was set.
+    pub has_decided: bool,
 }
 
 impl PolicyRule {

@@ -78,6 +78,7 @@ fn read_rule(
         selector: Selector::read(&table, issuer)?,
         scopes: table.strings(own_key)?.unwrap_or_default(),
         conditions: read_conditions(&table)?,
+        source: table.to_json(),
     })
 }
 

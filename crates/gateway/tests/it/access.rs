@@ -101,6 +101,7 @@ async fn a_denied_target_answers_like_an_unknown_one() {
     for cell in sides() {
         let bench = open(cell, POLICY).await;
         let client = RawClient::connect(bench.gateway.server(), Some("ada")).await;
+        let mut refusals = bench.gateway.refusals();
         let subscribe = r#""notifications":{"resourceSubscriptions":["NAME"]}"#;
         for (method, members, denied, unknown) in [
             ("tools/call", r#""name":"NAME","arguments":{}"#, "up__echo", "up__nothing"),
@@ -127,6 +128,13 @@ async fn a_denied_target_answers_like_an_unknown_one() {
                 without_name(error, name)
             };
             assert_eq!(answer(denied).await, answer(unknown).await, "{cell:?} {method} {denied}");
+            if method == "tools/call" {
+                // Operators see that it was denied, and by which rule.
+                let refusal = refusals.next().await.unwrap();
+                assert_eq!((refusal.name.as_str(), refusal.kind), ("echo", "tool"), "{cell:?}");
+                assert_eq!(refusal.rule.as_deref(), Some("rule 1 (`no-echo`)"), "{cell:?}");
+                assert!(refusal.principal.is_some(), "{cell:?}");
+            }
         }
         // Through the name of its server, too.
         let rewritten = client.request("resources/read", r#""uri":"gateway://up/note://one""#).await;

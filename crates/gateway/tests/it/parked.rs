@@ -43,6 +43,9 @@ async fn a_question_is_answered_by_a_retry_with_its_state() {
         let client = RawClient::connect(bench.gateway.server(), Some("ada")).await;
         let (key, state) = client.question("up__ask_twice", json!({})).await.unwrap();
         assert_eq!(bench.gateway.status().parked_calls, 1, "{cell:?}");
+        let parked = bench.gateway.parked_calls();
+        assert_eq!((&*parked[0].server, parked[0].name.as_str()), ("up", "ask_twice"), "{cell:?}");
+        assert!(parked[0].principal.is_some() && parked[0].expires_at > parked[0].parked_at, "{cell:?}");
         let (second, state) = client.question("up__ask_twice", answer(&key, &state, "red")).await.unwrap();
         assert_ne!(second, key, "another question has another key");
         let result = client.call("up__ask_twice", answer(&second, &state, "blue")).await.unwrap();

@@ -54,6 +54,7 @@ impl RawClient {
             params: &params.to_string(),
             mirror: Mirror::default(),
             kind: ExchangeKind::Call,
+            call: None,
         })
     }
 
@@ -72,6 +73,7 @@ impl RawClient {
             params: &format!(r#"{{"_meta":{meta}{comma}{members}}}"#),
             mirror: Mirror::default(),
             kind: ExchangeKind::Call,
+            call: None,
         };
         self.link.open(request).done().await.unwrap()
     }

@@ -151,3 +151,25 @@ fn check_line(policy: &Policy, line: &str) {
     };
     assert_eq!(decided, expected, "{line}");
 }
+
+#[test]
+fn rules_are_shown_as_they_are_written() {
+    let policy = Policy::parse(
+        "default = \"deny\"\n[[rule]]\nname = \"small\"\neffect = \"allow\"\ntool = [\"a\", \"b\"]\n\
+         arguments = { count = { in = [1, 0x10, 1_000] } }\n[[rule]]\neffect = \"deny\"\nserver = \"x\"",
+    )
+    .unwrap();
+    let rules: Vec<_> = policy.rules().map(|rule| (rule.rule.index, rule.source_json)).collect();
+    assert_eq!(
+        rules,
+        [
+            (
+                0,
+                r#"{"arguments":{"count":{"in":[1,"0x10",1000]}},"effect":"allow","name":"small","tool":["a","b"]}"#
+                    .to_owned()
+            ),
+            (1, r#"{"effect":"deny","server":"x"}"#.to_owned()),
+        ]
+    );
+    assert!(policy.rules().all(|rule| !rule.has_decided));
+}

@@ -38,6 +38,10 @@ async fn every_limit_of_a_request_is_checked() {
         let refused = limiter.check(&ada, &Operation::Call(&write)).await.unwrap_err();
         assert_eq!((refused.limit.as_str(), refused.retry_after), ("writes", Duration::from_secs(1)));
     }
+    let status = limiter.status();
+    let counts: Vec<_> = status.iter().map(|limit| (&*limit.name, limit.refused)).collect();
+    assert_eq!(counts, [("person", 0), ("writes", 20), ("lists", 0)]);
+    assert_eq!(status[1].per, ["principal", "tool"]);
     // The refused calls cost nothing: three of five are left.
     let read = Target::tool("files", "read_text");
     for _ in 0..3 {

@@ -10,7 +10,6 @@ use tracing::Instrument;
 
 use crate::call::span::{add_trace, record_error, request_span};
 use crate::error::{HostError, needs_auth, not_ready};
-use crate::question_router::RejectingHandler;
 use crate::run::{self, Run};
 use crate::session_lease::SessionLease;
 use crate::session_scope::SessionScope;
@@ -70,7 +69,8 @@ impl HostRequest {
         on_progress,
         on_notification,
         on_log,
-        meta
+        meta,
+        number
     );
 
     async fn run(self) -> Result<Raw, HostError> {
@@ -98,8 +98,9 @@ impl HostRequest {
             };
             let active = slot.questions.register_call(id, handler);
             if active.is_some() {
-                options.handler = Some(handler.cloned().unwrap_or_else(|| Arc::new(RejectingHandler)));
+                options.handler = Some(handler.cloned().unwrap_or_else(|| slot.questions.fallback()));
             }
+            host.shared.connectors.traffic.number_call(&mut options);
             let sent = session.raw_call(method.as_str(), params).options(options).await;
             sent.map_err(|error| {
                 slot.report_call_error(&error);

@@ -16,7 +16,6 @@ use crate::call::resolve::{ToolSelector, check_unchanged, resolve};
 use crate::call::span::{add_trace, call_span, record_error};
 use crate::error::{HostError, needs_auth, not_ready};
 use crate::policy::{CallDecision, ProposedCall, ReplayPolicy};
-use crate::question_router::RejectingHandler;
 use crate::registry::{CallTarget, CatalogTool};
 use crate::run::{self, Run};
 use crate::session_scope::SessionScope;
@@ -58,6 +57,8 @@ pub struct ToolCall {
     options: CallOptions,
     /// Whether a result is decoded; one that is only passed on need not be.
     decodes: bool,
+    /// Whether the user has confirmed this call.
+    is_confirmed: bool,
 }
 
 impl ToolCall {
@@ -67,12 +68,29 @@ impl ToolCall {
         arguments: Result<Raw, EncodeError>,
     ) -> Self {
         let options = CallOptions::new();
-        Self { host, which, arguments, run: None, scope: None, resolved_at: 0, options, decodes: true }
+        Self {
+            host,
+            which,
+            arguments,
+            run: None,
+            scope: None,
+            resolved_at: 0,
+            options,
+            decodes: true,
+            is_confirmed: false,
+        }
     }
 
     /// Makes the call part of a run, which cancels it and answers requests of the server.
     pub fn within(mut self, run: &Run) -> Self {
         self.run = Some(run.clone());
+        self
+    }
+
+    /// Marks the call as confirmed: the user has seen and confirmed this very call, so a permission that would ask the user is
+    /// granted without asking. What is denied stays denied.
+    pub fn confirmed(mut self) -> Self {
+        self.is_confirmed = true;
         self
     }
 
@@ -82,7 +100,15 @@ impl ToolCall {
         self
     }
 
-    switchboard_session::call_option_setters!(options, timeout, idle_timeout, on_progress, on_log, meta);
+    switchboard_session::call_option_setters!(
+        options,
+        timeout,
+        idle_timeout,
+        on_progress,
+        on_log,
+        meta,
+        number
+    );
 
     /// Runs the call for a model: every failure is an error result with the next step, and a large result is spilled to a
     /// file if the host is configured so.
@@ -183,7 +209,8 @@ impl ToolCall {
                 .map_err(|problem| invalid_arguments(listed, problem))?;
         }
         if let Some(policy) = &self.host.settings.policy {
-            let proposed = ProposedCall::new(&listed.server, &listed.tool, &listed.qualified, arguments);
+            let mut proposed = ProposedCall::new(&listed.server, &listed.tool, &listed.qualified, arguments);
+            proposed.is_confirmed = self.is_confirmed;
             if let CallDecision::Deny { reason } = policy.decide(&proposed).await {
                 return Err(HostError::Refused { tool: Arc::clone(&listed.qualified), reason });
             }
@@ -200,7 +227,7 @@ impl ToolCall {
                 progress.began = Some(began);
                 let outcome = self.send(listed, slot, arguments, &mut progress.sent).await;
                 progress.began = None;
-                slot.meter.record_call(began.elapsed(), call_outcome(&outcome));
+                slot.meter.record_call(began, call_outcome(&outcome));
                 outcome?
             }
         };
@@ -242,6 +269,8 @@ impl ToolCall {
         };
         let opened = slot.session_count();
         *sent = true;
+        // Before the first attempt: a repeated call keeps its number.
+        self.host.shared.connectors.traffic.number_call(&mut self.options);
         let error = match self.send_once(listed, slot, &session, arguments).await {
             Err(HostError::Call { error, .. }) => error,
             other => return other,
@@ -325,7 +354,7 @@ impl ToolCall {
         let mut options = self.options.clone();
         add_trace(self.host.settings.trace.as_ref(), &mut options);
         if active_call.is_some() {
-            options.handler = Some(answers.cloned().unwrap_or_else(|| Arc::new(RejectingHandler)));
+            options.handler = Some(answers.cloned().unwrap_or_else(|| slot.questions.fallback()));
         }
         self.run.iter().for_each(|run| run.note_session(session.number()));
         let call = session.call_tool_raw(listed.wire_name.clone(), arguments.clone()).options(options);
@@ -371,7 +400,7 @@ impl CallProgress {
     fn cancel(&self, name: &str) -> HostError {
         let tool = self.tool.as_ref();
         if let (Some(CallTarget::Server(slot)), Some(began)) = (tool.map(|tool| &tool.target), self.began) {
-            slot.meter.record_call(began.elapsed(), CallResultKind::Failure);
+            slot.meter.record_call(began, CallResultKind::Failure);
         }
         HostError::Cancelled { tool: tool.map_or(name, |tool| &tool.tool.name).to_owned(), sent: self.sent }
     }

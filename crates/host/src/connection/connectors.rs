@@ -10,13 +10,14 @@ use switchboard_http::{
     AuthorizeError, Authorizer, Bearer, BoxFuture, Credentials, RequestTarget, Retry, Secret,
     UnauthorizedResponse,
 };
-use switchboard_session::link::Dial;
+use switchboard_session::link::{Dial, TrafficTap};
 use switchboard_session::server::{InProcess, Server};
 use switchboard_transport::http::client::Http;
 use switchboard_transport::stdio::ChildSlot;
 
 use crate::server_spec::ServerSpec;
 use crate::status::ConnectionError;
+use crate::traffic::{Traffic, observe_dial, observe_invalid_lines};
 use crate::transport::Transport;
 
 /// Provides bearer tokens of claude.ai connectors. A host without one uses its [`CredentialProvider`].
@@ -49,6 +50,18 @@ pub(crate) struct Connectors {
     pub(crate) in_process: RwLock<BTreeMap<String, Arc<Server>>>,
     pub(crate) tokens: Option<Arc<dyn TokenSource>>,
     pub(crate) credentials: Option<Arc<dyn CredentialProvider>>,
+    /// Observes the messages of all sessions.
+    pub(crate) traffic: Traffic,
+}
+
+/// What the dial of one session is made with.
+pub(crate) struct DialOptions<'a> {
+    /// Receives the process of a stdio server.
+    pub(crate) child: &'a ChildSlot,
+    /// Takes the place of the credentials of an HTTP server.
+    pub(crate) authorizer: Option<&'a Arc<dyn Authorizer>>,
+    /// Shows the messages of the session.
+    pub(crate) tap: Option<&'a TrafficTap>,
 }
 
 /// How often the credentials of a server that needs a login are looked at.
@@ -88,17 +101,27 @@ impl Connectors {
         }
     }
 
-    /// Returns the dial of a server. The process of a stdio server is put into `child`; `own` takes the place of the
-    /// credentials of an HTTP server.
+    /// Returns the dial of a session with a server.
     pub(crate) async fn dial(
         &self,
         server: &str,
         spec: &ServerSpec,
-        child: &ChildSlot,
-        own: Option<&Arc<dyn Authorizer>>,
+        options: DialOptions<'_>,
+    ) -> Result<Arc<dyn Dial>, ConnectionError> {
+        Ok(observe_dial(self.transport_dial(server, spec, &options).await?, options.tap))
+    }
+
+    async fn transport_dial(
+        &self,
+        server: &str,
+        spec: &ServerSpec,
+        &DialOptions { child, authorizer: own, tap }: &DialOptions<'_>,
     ) -> Result<Arc<dyn Dial>, ConnectionError> {
         match &spec.transport {
-            Transport::Stdio(stdio) => Ok(Arc::new(stdio.as_ref().clone().child_slot(child.clone()))),
+            Transport::Stdio(stdio) => {
+                let stdio = stdio.as_ref().clone().child_slot(child.clone());
+                Ok(Arc::new(observe_invalid_lines(stdio, tap)))
+            }
             Transport::Http(http) => {
                 let mut http = http.as_ref().clone();
                 http.check().map_err(ConnectionError::Endpoint)?;

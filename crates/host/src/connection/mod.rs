@@ -15,7 +15,7 @@ mod shared_state;
 mod sleep_watcher;
 mod task;
 
-pub(crate) use connectors::Connectors;
+pub(crate) use connectors::{Connectors, DialOptions};
 pub use connectors::{CredentialProvider, TokenSource};
 pub(crate) use shared_state::SharedState;
 pub(crate) use sleep_watcher::SleepWatcher;

@@ -7,8 +7,8 @@ use switchboard_protocol::{ListenFilter, ServerCapabilities, Tool};
 use switchboard_session::client::{ChangeStream, List, Subscription};
 use switchboard_session::{CallError, ClientSession, EraHint, TimeoutKind};
 
-use crate::connection::SharedState;
 use crate::connection::kept_lists::FetchedLists;
+use crate::connection::{DialOptions, SharedState};
 use crate::slot::Slot;
 use crate::status::ConnectionError;
 
@@ -46,7 +46,9 @@ pub(super) async fn open(
         || CallError::TimedOut { kind: TimeoutKind::Startup, after: spec.startup_timeout, hint: None };
     let connecting = async {
         let authorizer = slot.scope.as_ref().and_then(|scope| scope.authorizer.as_ref());
-        let dial = shared.connectors.dial(&slot.name, spec, &slot.child, authorizer).await?;
+        let tap = shared.connectors.traffic.tap(&slot.name);
+        let options = DialOptions { child: &slot.child, authorizer, tap: tap.as_ref() };
+        let dial = shared.connectors.dial(&slot.name, spec, options).await?;
         let mut limits = shared.limits.clone();
         limits.startup = spec.startup_timeout;
         limits.probe = limits.probe.min(spec.startup_timeout / 2);
@@ -62,7 +64,11 @@ pub(super) async fn open(
         if let Some(roots) = own_roots.map(<[_]>::to_vec).or_else(|| shared.roots.read().clone()) {
             client = client.with_roots(roots);
         }
-        let session = client.connect(dial).await?;
+        let session = client.session(dial);
+        if let Some(tap) = &tap {
+            tap.set_session(session.number());
+        }
+        session.initialize().await?;
         // Before listing, so that no change is missed.
         let changes = session.changes()?;
         if slot.is_keyed() {

@@ -77,6 +77,11 @@ impl ConnectionTask {
                 RunState::Off(OffReason::Disabled) => self.publish_status(round, Status::Disabled),
                 RunState::Off(OffReason::Unapproved) => self.publish_status(round, Status::AwaitingApproval),
                 RunState::Asleep => self.publish_status(round, Status::Asleep),
+                RunState::Stopped => {
+                    self.lost_at = None;
+                    self.shared.registry.remove_tools(self.slot.id);
+                    self.publish_status(round, Status::Stopped);
+                }
                 RunState::Removed => return self.publish_status(u64::MAX, Status::Stopped),
                 RunState::Running => {
                     // An explicit start: earlier failures do not count.

@@ -5,7 +5,8 @@ use std::sync::atomic::AtomicBool;
 
 use parking_lot::RwLock;
 use switchboard_protocol::Root;
-use switchboard_session::client::{HandlerCapabilities, Limits};
+use switchboard_session::client::{ClientHandler, HandlerCapabilities, Limits};
+use switchboard_session::link::TrafficObserver;
 use switchboard_session::server::Server;
 use switchboard_session::{Client, RevisionPolicy};
 use tokio::sync::watch;
@@ -25,6 +26,7 @@ use crate::registry::{DriftPolicy, Pins, Registry};
 use crate::session_scope::SessionLimits;
 use crate::set::HostState;
 use crate::slot::SessionBudget;
+use crate::traffic::Traffic;
 use crate::validation::Validation;
 
 /// The builder of a [`Host`].
@@ -50,6 +52,7 @@ pub struct HostBuilder {
     client: Client,
     limits: Limits,
     abilities: HandlerCapabilities,
+    handler: Option<Arc<dyn ClientHandler>>,
     roots: Option<Vec<Root>>,
     connectors: Connectors,
     name_limit: NameLimit,
@@ -70,6 +73,7 @@ impl HostBuilder {
             client: Client::new(),
             limits: Limits::default(),
             abilities: HandlerCapabilities::none(),
+            handler: None,
             roots: None,
             connectors: Connectors::default(),
             name_limit: NameLimit::default(),
@@ -97,6 +101,12 @@ impl HostBuilder {
         self
     }
 
+    /// Lets servers of the modern era turn a long call into a task, which is then polled until its result.
+    pub fn with_tasks(mut self) -> Self {
+        self.client = self.client.with_tasks();
+        self
+    }
+
     /// Sets the timeouts and limits of sessions; timeouts of a server's spec win.
     pub fn with_limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
@@ -106,6 +116,14 @@ impl HostBuilder {
     /// Sets which requests of servers the runs of this host can answer; none by default. Declared when a server connects.
     pub fn with_abilities(mut self, abilities: HandlerCapabilities) -> Self {
         self.abilities = abilities;
+        self
+    }
+
+    /// Sets the handler of requests of servers that belong to no run with a handler: outside of calls, in calls without a
+    /// run, and where it is not known which of several calls a legacy server asks for. By default they are rejected. What
+    /// servers may ask is set by [`Self::with_abilities`].
+    pub fn with_handler(mut self, handler: Arc<dyn ClientHandler>) -> Self {
+        self.handler = Some(handler);
         self
     }
 
@@ -239,6 +257,44 @@ impl HostBuilder {
         self
     }
 
+    /// Shows the messages of all sessions to this observer, over every transport. Each frame has the name of its server, the
+    /// number of its session and the [number](crate::CallNumber) of its call.
+    ///
+    /// ```
+    /// use std::sync::atomic::{AtomicUsize, Ordering};
+    /// use std::sync::Arc;
+    ///
+    /// use switchboard::host::{ObservedFrame, TrafficObserver, TrafficSource};
+    /// use switchboard::{Host, InProcess, json};
+    ///
+    /// #[derive(Default)]
+    /// struct Counter(AtomicUsize);
+    ///
+    /// impl TrafficObserver for Counter {
+    ///     fn is_watching(&self) -> bool {
+    ///         true
+    ///     }
+    ///     fn observe(&self, source: &TrafficSource<'_>, frame: &ObservedFrame<'_>) {
+    ///         self.0.fetch_add(1, Ordering::Relaxed);
+    ///         println!("{:?} {}", source.server, frame.text());
+    ///     }
+    /// }
+    ///
+    /// # mod demo { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/doc_examples.rs")); }
+    /// # demo::run(async {
+    /// let counter = Arc::new(Counter::default());
+    /// let host = Host::builder().with_traffic_observer(counter.clone()).build();
+    /// host.connect("sums", InProcess::new(&demo::server())).await?;
+    /// let opening = counter.0.load(Ordering::Relaxed);
+    /// host.call_tool("sums", "add", json!({ "a": 1, "b": 2 })).await?;
+    /// assert_eq!(counter.0.load(Ordering::Relaxed) - opening, 3); // request, progress, response
+    /// # demo::done() });
+    /// ```
+    pub fn with_traffic_observer(mut self, observer: Arc<dyn TrafficObserver>) -> Self {
+        self.connectors.traffic = Traffic::new(observer);
+        self
+    }
+
     /// Sets how many [keyed sessions](crate::SessionScope) the host holds at once.
     pub fn with_session_limits(mut self, limits: SessionLimits) -> Self {
         self.session_limits = limits;
@@ -267,6 +323,7 @@ impl HostBuilder {
             let builtin = with_builtins.then(|| builtin::tools(host)).into_iter().flatten();
             shared.registry.add_local_tools(builtin.chain(local_tools));
             HostState::new(Arc::new(shared), self.settings, self.abilities, self.gate)
+                .with_handler(self.handler)
         });
         Host { inner }
     }

@@ -26,7 +26,7 @@ use crate::registry::{
 use crate::report::{ServerStatus, SetServersOutcome};
 use crate::server_spec::ServerSpec;
 use crate::set::{FIRST_ROUND, HostState, SetChange};
-use crate::slot::{Slot, Switch};
+use crate::slot::{RunState, Slot, Switch};
 use crate::status::{Status, StatusKind};
 use crate::telemetry::CallMetrics;
 
@@ -161,6 +161,25 @@ impl Host {
     pub async fn disconnect(&self, name: &str) -> Result<(), HostError> {
         let running = self.inner.remove(name)?;
         running.close().await;
+        Ok(())
+    }
+
+    /// Ends the connection of a server, and its process, and keeps it in the set without its tools until
+    /// [`reconnect`](Self::reconnect). Keyed sessions end.
+    ///
+    /// # Errors
+    /// When there is no such server, or it may not be started.
+    ///
+    /// # Cancellation
+    /// The server is stopped all the same.
+    pub async fn stop(&self, name: &str) -> Result<(), HostError> {
+        let slot = self.inner.slot(name)?;
+        if slot.is_unstarted() {
+            return Err(not_ready(&slot.name, slot.status()));
+        }
+        self.inner.close_keyed_sessions(&slot);
+        let round = slot.set_desired(RunState::Stopped);
+        slot.wait_until_settled(round).await;
         Ok(())
     }
 

@@ -3,7 +3,7 @@
 use switchboard_session::link::BoxFuture;
 
 use crate::config::{ConfiguredServer, ResolvedConfig};
-use crate::permission::{Gate, KnownServer};
+use crate::permission::{Gate, KnownServer, Verdict};
 use crate::policy::{CallDecision, CallPolicy, ProposedCall};
 
 impl Gate {
@@ -19,6 +19,9 @@ impl CallPolicy for Gate {
     fn decide<'a>(&'a self, call: &'a ProposedCall<'a>) -> BoxFuture<'a, CallDecision> {
         Box::pin(async move {
             let subject = self.subject(call.server, call.tool);
+            if call.is_confirmed && Self::decide(self, &subject).verdict == Verdict::Ask {
+                return CallDecision::Allow;
+            }
             match Self::permit(self, &subject, Some(call.arguments)).await {
                 Ok(_) => CallDecision::Allow,
                 Err(denied) => CallDecision::Deny { reason: denied.to_string() },

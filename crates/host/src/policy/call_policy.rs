@@ -52,12 +52,14 @@ pub struct ProposedCall<'a> {
     pub name: &'a str,
     /// The arguments.
     pub arguments: &'a Raw,
+    /// Whether the user has [confirmed](crate::ToolCall::confirmed) this call.
+    pub is_confirmed: bool,
 }
 
 impl<'a> ProposedCall<'a> {
     /// Creates a proposed call.
     pub fn new(server: &'a str, tool: &'a Tool, name: &'a str, arguments: &'a Raw) -> Self {
-        Self { server, tool, name, arguments }
+        Self { server, tool, name, arguments, is_confirmed: false }
     }
 }
 

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use crate::registry::catalog_part::{CatalogPart, NameHasher};
 use crate::registry::catalog_tool::CatalogTool;
 use crate::registry::rule::WithheldReason;
+use crate::registry::server_listing::ServerListing;
 use crate::registry::server_lists::ServerLists;
 use crate::slot::Switch;
 
@@ -101,6 +102,16 @@ impl Catalog {
     pub fn lists(&self) -> impl Iterator<Item = (&Arc<str>, &Arc<ServerLists>)> {
         let enabled = |part: &&Arc<CatalogPart>| part.slot.is_some() && part.switch == Switch::On;
         self.parts.iter().filter(enabled).map(|part| (&part.server, &part.lists))
+    }
+
+    /// Returns what each server lists, shown or not, in configured order; first the tools of the application.
+    pub fn listings(&self) -> impl Iterator<Item = ServerListing<'_>> {
+        self.parts.iter().map(|part| ServerListing::new(self, part))
+    }
+
+    /// Returns what a server lists, shown or not.
+    pub fn listing(&self, server: &str) -> Option<ServerListing<'_>> {
+        Some(ServerListing::new(self, self.part(server)?))
     }
 
     /// Returns the tool with this qualified name.

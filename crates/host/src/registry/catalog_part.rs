@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::hash::BuildHasher;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use serde::Serialize;
 use switchboard_protocol::{Rejected, Tool};
@@ -194,6 +194,7 @@ impl ToolListBuilder<'_> {
             digest,
             checks,
             hashes,
+            definition_bytes: OnceLock::new(),
         }
     }
 

@@ -1,10 +1,10 @@
 //! A tool of the catalog: its definition, its qualified name and the target of its calls.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use bytestring::ByteString;
-use switchboard_protocol::{Tool, ToolAnnotations};
+use switchboard_protocol::{Raw, Tool, ToolAnnotations};
 
 use crate::local_tool::LocalTool;
 use crate::permission::DefinitionHash;
@@ -42,6 +42,8 @@ pub struct CatalogTool {
     pub(crate) checks: ToolValidators,
     /// The hashes of both names, computed once for all snapshots.
     pub(crate) hashes: NameHashes,
+    /// The length of its definition as JSON, computed when it is first asked for.
+    pub(crate) definition_bytes: OnceLock<usize>,
 }
 
 /// The target of a call.
@@ -82,6 +84,21 @@ impl CatalogTool {
     /// Returns the tool as its server lists it.
     pub fn tool(&self) -> &Tool {
         &self.tool
+    }
+
+    /// Returns the length of its definition as JSON, in bytes.
+    pub fn definition_bytes(&self) -> usize {
+        *self
+            .definition_bytes
+            .get_or_init(|| Raw::encode(&self.tool).map_or(0, |definition| definition.len()))
+    }
+
+    /// Checks arguments against its input schema, as a call does.
+    ///
+    /// # Errors
+    /// The mismatches, with their paths.
+    pub fn check_arguments(&self, arguments: &Raw) -> Result<(), String> {
+        self.checks.arguments(&self.tool, arguments)
     }
 
     /// Returns its annotations. Untrusted unless the server is trusted.

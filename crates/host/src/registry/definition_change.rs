@@ -10,4 +10,8 @@ pub struct DefinitionChange {
     pub before: Option<ConsentScreen>,
     /// The definition as it is listed now.
     pub now: ConsentScreen,
+    /// The pinned definition as JSON in canonical form; `None` if only its digest was kept.
+    pub before_json: Option<String>,
+    /// The definition as it is listed now, as JSON in the same form.
+    pub now_json: String,
 }

@@ -82,8 +82,8 @@ impl Catalog {
         })
     }
 
-    /// Returns up to three names with the least edit distance.
-    pub(crate) fn similar_names(&self, name: &str) -> Vec<Arc<str>> {
+    /// Returns up to three qualified names of tools with the least edit distance.
+    pub fn similar_names(&self, name: &str) -> Vec<Arc<str>> {
         let name_chars: Vec<char> = name.chars().collect();
         let max_distance = (name_chars.len() / 4).max(1);
         let distance =

@@ -17,6 +17,7 @@ pub mod profile;
 #[expect(clippy::module_inception, reason = "the type this folder is named for")]
 mod registry;
 mod rule;
+mod server_listing;
 mod server_lists;
 
 pub use catalog::{Catalog, ToolMatch};
@@ -31,5 +32,6 @@ pub use pin::{DriftPolicy, Pins};
 pub use pin_file::PinFile;
 pub(crate) use registry::{LOCAL_SERVER_NAME, ListChange, MAX_SERVERS, Registry};
 pub use rule::WithheldReason;
+pub use server_listing::ServerListing;
 pub use server_lists::{ListLifetimes, ServerLists};
 pub use switchboard_config::name;

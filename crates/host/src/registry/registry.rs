@@ -249,12 +249,34 @@ impl Registry {
         self.drifted(&self.state.lock(), server, tool).is_some()
     }
 
+    /// Returns the tools whose listed definition differs from the pinned one.
+    pub(crate) fn drifted_tools(&self) -> Vec<Drift> {
+        let state = self.state.lock();
+        let of_part = |part: &Arc<CatalogPart>| {
+            let differs = |listed: &&Arc<CatalogTool>| {
+                state.pins.differs(&part.server, &listed.tool.name, listed.digest)
+            };
+            let drift = |listed: &Arc<CatalogTool>| Drift {
+                server: Arc::clone(&part.server),
+                tool: listed.tool.name.clone(),
+            };
+            part.list.tools.iter().filter(differs).map(drift).collect::<Vec<_>>()
+        };
+        state.parts.iter().filter(|part| part.id != LOCAL_PART_ID).flat_map(of_part).collect()
+    }
+
     /// Returns the pinned and the listed definition of a tool, if they differ.
     pub(crate) fn definition_change(&self, server: &str, tool: &str) -> Option<DefinitionChange> {
         let state = self.state.lock();
         let listed = self.drifted(&state, server, tool)?;
-        let before = state.pins.text(server, tool).map(ConsentScreen::of_definition);
-        Some(DefinitionChange { before, now: ConsentScreen::of_definition(&definition_text(&listed.tool)) })
+        let before_json = state.pins.text(server, tool).map(str::to_owned);
+        let now_json = definition_text(&listed.tool);
+        Some(DefinitionChange {
+            before: before_json.as_deref().map(ConsentScreen::of_definition),
+            now: ConsentScreen::of_definition(&now_json),
+            before_json,
+            now_json,
+        })
     }
 
     /// Returns a tool whose listed definition differs from the pinned one.

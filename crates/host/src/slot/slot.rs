@@ -90,6 +90,8 @@ pub(crate) enum RunState {
     Asleep,
     /// It should run.
     Running,
+    /// It was stopped; it should not run until it is started again.
+    Stopped,
     /// It was removed; final.
     Removed,
 }

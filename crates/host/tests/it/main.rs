@@ -30,6 +30,7 @@ mod sessions;
 mod slots;
 mod strain;
 mod threats;
+mod traffic;
 
 use std::process::ExitCode;
 
@@ -64,6 +65,7 @@ fn main() -> ExitCode {
         logins::trials(),
         strain::trials(),
         threats::trials(),
+        traffic::trials(),
     ]
     .into_iter()
     .flatten()

@@ -22,7 +22,8 @@ use crate::client::live_session::LiveSession;
 use crate::client::upcalls::InputOrigin;
 use crate::era::{Extras, ResultKind, Round, TaskTicket, is_extension_note};
 use crate::link::{
-    BoxFuture, Exchange, ExchangeEvent, ExchangeKind, InboundNotification, Mirror, OutgoingRequest,
+    BoxFuture, CallNumber, Exchange, ExchangeEvent, ExchangeKind, InboundNotification, Mirror,
+    OutgoingRequest,
 };
 use crate::request::CallError;
 
@@ -61,6 +62,21 @@ impl<'a> ClientCall<'a> {
         self.options.timeout = Some(time);
         self
     }
+
+    /// Sets the number of the call that this one is part of.
+    pub(crate) fn part_of(mut self, call: Option<CallNumber>) -> Self {
+        self.options.number = call;
+        self
+    }
+}
+
+/// What a request without options is sent for.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct RequestOrigin<'a> {
+    /// The capabilities declared with it, instead of those of the session.
+    pub(crate) capabilities: Option<&'a ClientCapabilities>,
+    /// The call it is part of.
+    pub(crate) call: Option<CallNumber>,
 }
 
 impl fmt::Debug for ClientCall<'_> {
@@ -133,7 +149,7 @@ impl LiveSession {
             match follow_up {
                 FollowUp::Round(answered) => round = Some(answered.await?),
                 FollowUp::Task(ticket) => {
-                    let result = self.follow_task(ticket, &mut deadline).await?;
+                    let result = self.follow_task(ticket, &call.options, &mut deadline).await?;
                     return Ok(CallOutcome { result, took_input: true });
                 }
             }
@@ -156,8 +172,8 @@ impl LiveSession {
         };
         let splice_point = self.dialect.add_meta(&mut call.body, &extras);
         let mirror = self.mirror(call.name, call.marked);
-        let ask =
-            OutgoingRequest { id, method: call.method, params: &call.body, mirror, kind: ExchangeKind::Call };
+        let (kind, number) = (ExchangeKind::Call, call.options.number);
+        let ask = OutgoingRequest { id, method: call.method, params: &call.body, mirror, kind, call: number };
         let exchange = self.link.open(ask);
         splice_point.undo(&mut call.body);
         exchange
@@ -171,22 +187,22 @@ impl LiveSession {
         name: Option<&str>,
         kind: ExchangeKind,
     ) -> Result<Exchange, CallError> {
-        self.open_request_with(method, params, name, kind, None)
+        self.open_request_with(method, params, name, kind, RequestOrigin::default())
     }
 
-    /// As [`Self::open_request`], with these capabilities instead of those of the session.
+    /// As [`Self::open_request`], with capabilities and the number of a call.
     pub(crate) fn open_request_with(
         &self,
         method: &str,
         params: &impl Serialize,
         name: Option<&str>,
         kind: ExchangeKind,
-        capabilities: Option<&ClientCapabilities>,
+        RequestOrigin { capabilities, call }: RequestOrigin<'_>,
     ) -> Result<Exchange, CallError> {
         let mut params = Raw::encode(params)?.as_str().to_owned();
         self.dialect.add_meta(&mut params, &Extras { capabilities, ..Extras::default() });
         let (id, mirror) = (self.next_id(), self.mirror(name, None));
-        Ok(self.link.open(OutgoingRequest { id, method, params: &params, mirror, kind }))
+        Ok(self.link.open(OutgoingRequest { id, method, params: &params, mirror, kind, call }))
     }
 
     fn mirror<'a>(&self, name: Option<&'a str>, marked: Option<(&'a Raw, &'a Raw)>) -> Mirror<'a> {

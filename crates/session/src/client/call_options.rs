@@ -5,9 +5,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use parking_lot::Mutex;
-use switchboard_protocol::{ClientCapabilities, LogMessage, Meta, ProgressParams, Raw, TaskParams};
+use switchboard_protocol::{ClientCapabilities, LogMessage, Meta, ProgressParams, Raw, Task, TaskParams};
 
 use crate::client::ClientHandler;
+use crate::link::CallNumber;
 
 /// A callback for progress. Shared by the clones of its options; one call at a time runs it.
 pub(crate) type ProgressCallback = Arc<Mutex<dyn FnMut(ProgressParams) + Send>>;
@@ -17,6 +18,9 @@ pub(crate) type NotificationCallback = Arc<Mutex<dyn FnMut(&str, Raw) + Send>>;
 
 /// A callback for log messages.
 pub(crate) type LogCallback = Arc<Mutex<dyn FnMut(LogMessage) + Send>>;
+
+/// A callback for the states of a task.
+pub(crate) type TaskCallback = Arc<Mutex<dyn FnMut(&Task) + Send>>;
 
 /// The options of a call. The setters of every call are the setters of this type.
 ///
@@ -58,10 +62,13 @@ pub struct CallOptions {
     pub input_responses: Option<Raw>,
     /// The state of an earlier result, sent back unchanged (modern era).
     pub request_state: Option<String>,
+    /// The number of the call, for [observers](crate::link::TrafficObserver) of its messages.
+    pub number: Option<CallNumber>,
     pub(crate) on_progress: Option<ProgressCallback>,
     pub(crate) on_notification: Option<NotificationCallback>,
     pub(crate) on_log: Option<LogCallback>,
     pub(crate) on_shared_log: Option<LogCallback>,
+    pub(crate) on_task: Option<TaskCallback>,
 }
 
 impl CallOptions {
@@ -123,6 +130,19 @@ impl CallOptions {
         self
     }
 
+    /// Sets the callback for the states of the task that the call becomes: when it is created, and after every poll.
+    pub fn on_task(mut self, callback: impl FnMut(&Task) + Send + 'static) -> Self {
+        self.on_task = Some(Arc::new(Mutex::new(callback)));
+        self
+    }
+
+    /// Passes the state of a task to the callback.
+    pub(crate) fn report_task(&self, task: &Task) {
+        if let Some(callback) = &self.on_task {
+            (*callback.lock())(task);
+        }
+    }
+
     /// Asks a server of 2025-11-25 to run the tool as a task, which is then polled until its result.
     pub fn as_task(mut self, params: TaskParams) -> Self {
         self.task = Some(params);
@@ -146,6 +166,12 @@ impl CallOptions {
     /// Repeats a call with the answers to the questions of its earlier result, and with the state of that result.
     pub fn retry(mut self, responses: Option<Raw>, state: Option<String>) -> Self {
         (self.input_responses, self.request_state) = (responses, state);
+        self
+    }
+
+    /// Sets the number that [observers](crate::link::TrafficObserver) see with all messages of the call.
+    pub fn number(mut self, number: CallNumber) -> Self {
+        self.number = Some(number);
         self
     }
 
@@ -214,6 +240,12 @@ macro_rules! call_option_setters {
         $crate::call_option_setters!(
             @ on_log(callback: impl FnMut(::switchboard_protocol::LogMessage) + Send + 'static),
             "Sets the callback for log messages that belong to this call: in order, before the result."
+        );
+    };
+    (@ number) => {
+        $crate::call_option_setters!(
+            @ number(number: $crate::link::CallNumber),
+            "Sets the number that observers of the traffic see with all messages of this call."
         );
     };
     (@ as_task) => {

@@ -38,7 +38,16 @@ impl RawCall {
         Self { session, method, params, options: CallOptions::default() }
     }
 
-    call_option_setters!(options, timeout, idle_timeout, handler, on_progress, on_notification, on_log);
+    call_option_setters!(
+        options,
+        timeout,
+        idle_timeout,
+        handler,
+        on_progress,
+        on_notification,
+        on_log,
+        number
+    );
 
     /// Sends the request. Its `_meta` is a member of the parameters.
     async fn run(self) -> Result<Raw, CallError> {

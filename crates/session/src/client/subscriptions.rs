@@ -8,7 +8,7 @@ use switchboard_protocol::{Acknowledged, FromRaw, ListenFilter, ListenParams, Ra
 
 use tokio::sync::broadcast;
 
-use crate::client::call::ClientCall;
+use crate::client::call::{ClientCall, RequestOrigin};
 use crate::client::change_stream::{CHANNEL_CAPACITY, Change, ChangeStream, Subscription, SubscriptionGuard};
 use crate::client::live_session::LiveSession;
 use crate::era::ChangeDelivery;
@@ -85,7 +85,7 @@ impl LiveSession {
             &params,
             None,
             ExchangeKind::Listen,
-            capabilities.as_ref(),
+            RequestOrigin { capabilities: capabilities.as_ref(), call: None },
         )?;
         let timeout: Duration = self.limits().read;
         let acknowledged =

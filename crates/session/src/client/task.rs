@@ -8,12 +8,13 @@ use switchboard_protocol::{
     UpdateTaskParams,
 };
 
-use crate::client::call::ClientCall;
+use crate::client::CallOptions;
+use crate::client::call::{ClientCall, RequestOrigin};
 use crate::client::change_stream::Change;
 use crate::client::deadline::{CallDeadline, DeadlineState};
 use crate::client::live_session::LiveSession;
 use crate::era::{TaskProtocol, TaskTicket};
-use crate::link::{BoxFuture, ExchangeKind, LinkError};
+use crate::link::{BoxFuture, CallNumber, ExchangeKind, LinkError};
 use crate::request::CallError;
 
 /// The polling interval when the server names none.
@@ -22,10 +23,18 @@ const POLL: Duration = Duration::from_secs(1);
 const POLL_MIN: Duration = Duration::from_millis(20);
 const POLL_MAX: Duration = Duration::from_secs(60);
 
+/// A task, and the call that has become it.
+struct FollowedTask<'a> {
+    ticket: TaskTicket,
+    /// The options of the call.
+    options: &'a CallOptions,
+}
+
 /// Cancels the task when dropped before the task has ended.
 struct TaskGuard<'a> {
     live: &'a LiveSession,
     id: String,
+    call: Option<CallNumber>,
     is_finished: bool,
 }
 
@@ -34,30 +43,39 @@ impl Drop for TaskGuard<'_> {
         if !self.is_finished {
             // Nobody waits for the response; a task is never cancelled by notification.
             let params = TaskIdParams::new(self.id.as_str());
-            drop(self.live.open_request("tasks/cancel", &params, Some(&self.id), ExchangeKind::Detached));
+            let (kind, origin) =
+                (ExchangeKind::Detached, RequestOrigin { capabilities: None, call: self.call });
+            drop(self.live.open_request_with("tasks/cancel", &params, Some(&self.id), kind, origin));
         }
     }
 }
 
 impl LiveSession {
-    /// Waits for the result of a task. Boxed, so that its code is generated once.
+    /// Waits for the result of a task that a call has become. Boxed, so that its code is generated once.
     pub(crate) fn follow_task<'a>(
         &'a self,
         ticket: TaskTicket,
+        options: &'a CallOptions,
         deadline: &'a mut CallDeadline<'_>,
     ) -> BoxFuture<'a, Result<Raw, CallError>> {
-        Box::pin(self.follow_in_era(ticket, deadline))
+        Box::pin(self.follow_in_era(FollowedTask { ticket, options }, deadline))
     }
 
     async fn follow_in_era(
         &self,
-        ticket: TaskTicket,
+        task: FollowedTask<'_>,
         deadline: &mut CallDeadline<'_>,
     ) -> Result<Raw, CallError> {
-        let mut guard = TaskGuard { live: self, id: ticket.id.clone(), is_finished: false };
+        let mut guard = TaskGuard {
+            live: self,
+            id: task.ticket.id.clone(),
+            call: task.options.number,
+            is_finished: false,
+        };
+        task.options.report_task(&task.ticket.state);
         let outcome = match self.dialect.task_protocol() {
-            TaskProtocol::Core => self.follow_core(&ticket, deadline).await,
-            TaskProtocol::Extension => self.follow_extension(&ticket, deadline).await,
+            TaskProtocol::Core => self.follow_core(&task, deadline).await,
+            TaskProtocol::Extension => self.follow_extension(&task, deadline).await,
         };
         // A task ends with a response of the server or with the connection; after any other error it still runs and is
         // cancelled.
@@ -72,7 +90,7 @@ impl LiveSession {
     /// 2025-11-25: polls the task until it has ended or requires input, then requests its result.
     async fn follow_core(
         &self,
-        ticket: &TaskTicket,
+        task @ FollowedTask { ticket, options }: &FollowedTask<'_>,
         deadline: &mut CallDeadline<'_>,
     ) -> Result<Raw, CallError> {
         let id = Raw::encode(&TaskIdParams::new(ticket.id.as_str()))?;
@@ -80,7 +98,7 @@ impl LiveSession {
         let mut last_message = None;
         loop {
             self.wait_for_poll(interval, deadline).await?;
-            let raw: Raw = self.request_task("tasks/get", &ticket.id, &id).await?;
+            let raw: Raw = self.request_task("tasks/get", task, &id).await?;
             let state =
                 LegacyTaskState::from_raw(&raw).map_err(|error| CallError::protocol("tasks/get", error))?;
             // A server need not notify of a new message, so one found by polling is published like a notification.
@@ -89,13 +107,18 @@ impl LiveSession {
                 self.changes.publish(Change::Task(raw));
             }
             interval = state.task.poll_interval.or(interval);
-            if state.task.status.is_terminal() || state.task.status == TaskStatus::InputRequired {
+            let status = state.task.status;
+            options.report_task(&state.task.into());
+            if status.is_terminal() || status == TaskStatus::InputRequired {
                 break;
             }
         }
         // Blocks until the task has ended; input requests of the server arrive meanwhile as upcalls.
         self.call_boxed(
-            ClientCall::new("tasks/result", id.as_str()).about(&ticket.id).within(deadline.remaining()),
+            ClientCall::new("tasks/result", id.as_str())
+                .about(&ticket.id)
+                .within(deadline.remaining())
+                .part_of(options.number),
         )
         .await
     }
@@ -103,7 +126,7 @@ impl LiveSession {
     /// Follows a task of the tasks extension: the state carries the result, and `tasks/update` answers input requests.
     async fn follow_extension(
         &self,
-        ticket: &TaskTicket,
+        task @ FollowedTask { ticket, options }: &FollowedTask<'_>,
         deadline: &mut CallDeadline<'_>,
     ) -> Result<Raw, CallError> {
         let id = Raw::encode(&TaskIdParams::new(ticket.id.as_str()))?;
@@ -111,8 +134,9 @@ impl LiveSession {
         let mut answered = HashSet::new();
         loop {
             self.wait_for_poll(interval, deadline).await?;
-            let detailed: DetailedTask = self.request_task("tasks/get", &ticket.id, &id).await?;
+            let detailed: DetailedTask = self.request_task("tasks/get", task, &id).await?;
             interval = detailed.task.poll_interval_ms.or(interval);
+            options.report_task(&detailed.task);
             let missing = |what| {
                 let error =
                     switchboard_protocol::DecodeError::mismatch(what, "missing although the task is over");
@@ -130,7 +154,7 @@ impl LiveSession {
                         asked.into_iter().filter(|(key, _)| !answered.contains(key)).collect();
                     if !new.is_empty() {
                         answered.extend(new.keys().map(str::to_owned));
-                        self.send_inputs(&ticket.id, new).await?;
+                        self.send_inputs(task, new).await?;
                         deadline.record_activity();
                     }
                 }
@@ -139,13 +163,18 @@ impl LiveSession {
         }
     }
 
-    async fn send_inputs(&self, id: &str, asked: InputRequests) -> Result<(), CallError> {
-        let encoded = self.answer_inputs(asked, &*self.handler).await?;
+    async fn send_inputs(&self, task: &FollowedTask<'_>, asked: InputRequests) -> Result<(), CallError> {
+        let id = task.ticket.id.as_str();
+        let handler = task.options.handler.as_ref().unwrap_or(&self.handler);
+        let encoded = self.answer_inputs(asked, &**handler).await?;
         let responses =
             InputResponses::from_raw(&encoded).map_err(|error| CallError::protocol("tasks/update", error))?;
         let params = Raw::encode(&UpdateTaskParams::new(id, responses))?;
         self.call_boxed(
-            ClientCall::new("tasks/update", params.as_str()).about(id).within(self.limits().read),
+            ClientCall::new("tasks/update", params.as_str())
+                .about(id)
+                .within(self.limits().read)
+                .part_of(task.options.number),
         )
         .await?;
         Ok(())
@@ -163,12 +192,11 @@ impl LiveSession {
     async fn request_task<T: FromRaw>(
         &self,
         method: &'static str,
-        id: &str,
+        task: &FollowedTask<'_>,
         params: &Raw,
     ) -> Result<T, CallError> {
-        let raw = self
-            .call_boxed(ClientCall::new(method, params.as_str()).about(id).within(self.limits().read))
-            .await?;
+        let call = ClientCall::new(method, params.as_str()).about(&task.ticket.id);
+        let raw = self.call_boxed(call.within(self.limits().read).part_of(task.options.number)).await?;
         T::from_raw(&raw).map_err(|error| CallError::protocol(method, error))
     }
 

@@ -61,6 +61,7 @@ impl CallTool {
         on_progress,
         on_notification,
         on_log,
+        number,
         as_task
     );
 

@@ -1,6 +1,6 @@
 //! The client's dialect: the operations that differ between the eras once a session is open, one match for each.
 
-use switchboard_protocol::{ClientCapabilities, Level, Meta, Raw, RequestId, Revision};
+use switchboard_protocol::{ClientCapabilities, Level, Meta, Raw, RequestId, Revision, Task};
 
 use crate::era::{EraHint, TaskProtocol, legacy, modern};
 use crate::request::CallError;
@@ -48,6 +48,8 @@ pub(crate) enum ResultKind {
 pub(crate) struct TaskTicket {
     pub(crate) id: String,
     pub(crate) poll_interval_ms: Option<u64>,
+    /// The state of the task when it was created.
+    pub(crate) state: Task,
 }
 
 impl ClientDialect {

@@ -14,7 +14,7 @@ use bytestring::ByteString;
 use parking_lot::Mutex;
 use switchboard_protocol::{Raw, RequestId, RpcError};
 
-use crate::link::{LinkError, Pending};
+use crate::link::{CallNumber, LinkError, Pending, TrafficTap};
 
 /// A boxed future that can move between threads.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
@@ -87,6 +87,8 @@ pub struct OutgoingRequest<'a> {
     pub mirror: Mirror<'a>,
     /// How long this exchange lives, and what ends it.
     pub kind: ExchangeKind,
+    /// The call that the request is part of, for observers of the link; it is not sent.
+    pub call: Option<CallNumber>,
 }
 
 /// Values of a request that a binding may have to repeat outside the message. A pipe ignores them; HTTP sends them as
@@ -201,6 +203,11 @@ pub enum Exchange {
 pub trait OwnedExchange: Send + 'static {
     /// Polls for the next event. Not polled again after [`ExchangeEvent::Done`] or an error.
     fn poll_event(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<ExchangeEvent, LinkError>>;
+
+    /// Returns the id of the request, where the exchange has chosen it.
+    fn request_id(&self) -> Option<&RequestId> {
+        None
+    }
 }
 
 impl Exchange {
@@ -209,6 +216,15 @@ impl Exchange {
         match self {
             Self::Piped(pending) => pending.poll_event(cx),
             Self::Owned(flow) => flow.as_mut().poll_event(cx),
+        }
+    }
+
+    /// Returns the id of the request while it has no response, where the exchange knows it.
+    #[cfg(feature = "server")]
+    pub(crate) fn request_id(&self) -> Option<&RequestId> {
+        match self {
+            Self::Piped(pending) => pending.request_id(),
+            Self::Owned(flow) => flow.request_id(),
         }
     }
 
@@ -299,6 +315,8 @@ impl fmt::Display for PeerHint {
 #[derive(Debug)]
 pub struct Inbound {
     queue: Arc<InboundQueue>,
+    /// Shows each message that is taken.
+    tap: Option<TrafficTap>,
 }
 
 /// One message that the peer sent on its own initiative.
@@ -318,7 +336,17 @@ impl Inbound {
 
     /// Polls for the next message.
     pub(crate) fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<InboundMessage>> {
-        self.queue.poll_next(cx)
+        let polled = self.queue.poll_next(cx);
+        if let (Some(tap), Poll::Ready(Some(message))) = (&self.tap, &polled) {
+            tap.inbound(message);
+        }
+        polled
+    }
+
+    /// Shows each message that is taken from now on.
+    pub(crate) fn with_tap(mut self, tap: TrafficTap) -> Self {
+        self.tap = Some(tap);
+        self
     }
 
     /// Creates both ends of a queue that holds at most `most_notes` notifications, for bindings that hold exchanges
@@ -330,7 +358,7 @@ impl Inbound {
 
     pub(crate) fn new(most_notes: usize) -> (Arc<InboundQueue>, Self) {
         let queue = Arc::new(InboundQueue { most_notes, state: Mutex::default() });
-        (Arc::clone(&queue), Self { queue })
+        (Arc::clone(&queue), Self { queue, tap: None })
     }
 }
 

@@ -15,10 +15,12 @@ mod error;
 #[expect(clippy::module_inception, reason = "the trait this folder is named for")]
 mod link;
 mod memory;
+mod observed_link;
 mod outbox;
 mod pending;
 mod pipe;
 mod queue;
+mod traffic;
 
 pub use challenge::{Challenge, LoginRequirement};
 pub use counters::{Counters, Counts};
@@ -31,9 +33,13 @@ pub use link::{
     PeerHint, Upcall,
 };
 pub use memory::pair;
+#[cfg(feature = "server")]
+pub(crate) use observed_link::ObservedExchange;
+pub use observed_link::{ObservedDial, TrafficTap};
 pub(crate) use outbox::{Flush, LimitCheck, Outbox, OutboxLimits, StreamOffset};
 pub(crate) use pending::ExchangeTable;
 pub use pending::Pending;
 pub use pipe::{Direction, Frame, Inlet, Outlet, Pipe, PipeGuard, Tap};
 pub(crate) use queue::FramePart;
 pub use queue::FrameQueue;
+pub use traffic::{CallNumber, FrameBody, ObservedFrame, TrafficObserver, TrafficSource};

@@ -42,6 +42,15 @@ impl Pending {
         Self { table, state }
     }
 
+    /// Returns the id of the request while it waits for its response.
+    #[cfg(feature = "server")]
+    pub(crate) fn request_id(&self) -> Option<&RequestId> {
+        match &self.state {
+            PendingState::Waiting(id) => Some(id),
+            PendingState::Refused(_) | PendingState::Over => None,
+        }
+    }
+
     pub(crate) fn poll_event(&mut self, cx: &mut Context<'_>) -> Poll<Result<ExchangeEvent, LinkError>> {
         let polled = match &self.state {
             PendingState::Waiting(id) => self.table.poll_event(id, cx),

@@ -102,27 +102,42 @@ pub enum Direction {
     In,
 }
 
-/// A callback for every frame, before it is parsed or written. Called on the message path: it must return quickly.
+/// A callback for every frame of a pipe, before it is parsed or written: also for lines that are no messages. Called on the
+/// message path: it must return quickly. [`TrafficObserver`](crate::link::TrafficObserver) sees the messages of every binding.
 #[derive(Clone)]
-pub struct Tap(Arc<TapCallback>);
+pub struct Tap {
+    callback: Arc<TapCallback>,
+    /// Whether it sees incoming frames only.
+    is_inbound: bool,
+}
 
 type TapCallback = dyn Fn(Direction, &[u8]) + Send + Sync;
 
 /// Two taps are equal if they are clones of each other.
 impl PartialEq for Tap {
     fn eq(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.0, &other.0)
+        Arc::ptr_eq(&self.callback, &other.callback)
     }
 }
 
 impl Tap {
     /// Creates a tap that calls `callback`.
     pub fn new(callback: impl Fn(Direction, &[u8]) + Send + Sync + 'static) -> Self {
-        Self(Arc::new(callback))
+        Self { callback: Arc::new(callback), is_inbound: false }
+    }
+
+    /// Creates a tap that calls `callback` for incoming frames only: outgoing ones are not copied for it.
+    pub fn inbound(callback: impl Fn(&[u8]) + Send + Sync + 'static) -> Self {
+        Self { callback: Arc::new(move |_, frame| callback(frame)), is_inbound: true }
+    }
+
+    /// Returns the tap of outgoing frames.
+    pub(crate) fn outbound(tap: Option<&Self>) -> Option<Self> {
+        tap.filter(|tap| !tap.is_inbound).cloned()
     }
 
     pub(crate) fn see(&self, direction: Direction, frame: &[u8]) {
-        (self.0)(direction, frame);
+        (self.callback)(direction, frame);
     }
 }
 

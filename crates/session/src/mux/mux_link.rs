@@ -15,7 +15,7 @@ use tokio::time::Instant;
 use crate::link::{
     Agreement, BoxFuture, CloseOutcome, Counters, Exchange, Flush, Inbound, InboundMessage,
     InboundNotification, InboundQueue, Link, LinkError, OneWayMessage, Outbox, OutgoingRequest, PeerHint,
-    Pipe, PipeGuard, Upcall,
+    Pipe, PipeGuard, Tap, Upcall,
 };
 use crate::mux::{
     ConnectionLimits, FrameHandler, Inflight, NoteClass, NoteOwner, NoteRules, put_answer, put_note,
@@ -51,7 +51,7 @@ impl MuxLink {
     /// Starts the reading and the writing task of a pipe on the current runtime, with these rules for notifications.
     pub(crate) fn start_with(pipe: Pipe, limits: ConnectionLimits, rules: NoteRules) -> Arc<Self> {
         let Pipe { outlet, inlet, guard, tap } = pipe;
-        let outbox = Arc::new(Outbox::new(outlet, limits.outbox_limits(), tap.clone()));
+        let outbox = Arc::new(Outbox::new(outlet, limits.outbox_limits(), Tap::outbound(tap.as_ref())));
         let counters = Arc::new(Counters::default());
         let inflight =
             Arc::new(Inflight::new(Arc::clone(&outbox), Arc::clone(&counters), &limits, rules.cancel));

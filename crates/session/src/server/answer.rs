@@ -18,6 +18,7 @@ use crate::link::BoxFuture;
 use crate::request::{Caller, Cancel, Reply, ReplyChannel};
 use crate::server::layer::{IncomingRequest, Next, call_guarded};
 use crate::server::listen::listen;
+use crate::server::observed_server::ObservedRequest;
 use crate::server::request_context::ContextOptions;
 use crate::server::subscribe::subscribe;
 use crate::server::{HandlerOutcome, RequestContext, Server, ServerRequest};
@@ -277,6 +278,17 @@ impl ResponseFuture {
     /// Returns the cancellation flag, which the handler sees before its task is dropped.
     pub(crate) fn cancel(&self) -> Arc<Cancel> {
         Arc::clone(&self.cancel)
+    }
+
+    /// Shows the response when it is ready, or that the request was cancelled.
+    pub(super) fn observed(mut self, request: ObservedRequest) -> Self {
+        let future = std::mem::replace(&mut self.future, Box::pin(std::future::pending()));
+        self.future = Box::pin(async move {
+            let outcome = future.await;
+            request.show_response(&outcome);
+            outcome
+        });
+        self
     }
 }
 

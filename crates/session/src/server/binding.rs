@@ -12,6 +12,7 @@ use crate::era::serving::wants_change;
 use crate::era::{ClassifiedRequest, MessageEra, ServerChange, classify, is_modern_name};
 use crate::request::{Caller, ReplyChannel, catch_panic};
 use crate::server::answer::{AnswerOutcome, answer};
+use crate::server::observed_server::{ObservedChannel, answer_observed};
 use crate::server::publish::{ChangeListener, ListenerGuard};
 use crate::server::{Handler, RequestContext, Server, SubscriptionOutcome};
 
@@ -19,7 +20,7 @@ pub use crate::era::serving::ServerSession;
 
 /// The class of a request: part of a session, or self-contained in a revision.
 #[derive(Debug)]
-pub struct MessageClass(ClassifiedRequest);
+pub struct MessageClass(pub(super) ClassifiedRequest);
 
 impl MessageClass {
     /// Returns the version of a self-contained request, or the error in its `_meta`; `None` when it belongs to a session.
@@ -72,7 +73,12 @@ impl Server {
         class: MessageClass,
         channel: Arc<dyn ReplyChannel>,
     ) -> AnswerOutcome {
-        answer(self, session, request, class.0, channel)
+        match &self.traffic {
+            Some(observer) if observer.is_watching() => {
+                answer_observed(self, session, request, class, (channel, observer))
+            }
+            _ => answer(self, session, request, class.0, channel),
+        }
     }
 
     /// Handles a notification of a client that belongs to no request.
@@ -146,6 +152,10 @@ impl Server {
         channel: Arc<dyn ReplyChannel>,
     ) -> ChangeSubscription {
         session.attach(self.observer());
+        let channel = match &self.traffic {
+            Some(observer) => Arc::new(ObservedChannel::of_session(channel, session, observer)),
+            None => channel,
+        };
         let listener = SessionListener { server: Arc::clone(self), session: Arc::clone(session), channel };
         ChangeSubscription { _guard: self.publisher.register(Arc::new(listener)) }
     }

@@ -9,6 +9,7 @@ mod handler;
 mod in_process;
 pub mod layer;
 mod listen;
+mod observed_server;
 mod publish;
 mod relay;
 mod request_context;

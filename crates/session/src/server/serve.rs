@@ -18,7 +18,9 @@ use switchboard_protocol::{CancelledParams, ErrorCode, FromRaw, Raw, RequestId, 
 use tokio::task::{AbortHandle, JoinHandle};
 
 use crate::era::NOTE_RULES;
-use crate::link::{Counters, Exchange, ExchangeKind, Flush, FramePart, LimitCheck, LinkError, Outbox, Pipe};
+use crate::link::{
+    Counters, Exchange, ExchangeKind, Flush, FramePart, LimitCheck, LinkError, Outbox, Pipe, Tap,
+};
 use crate::mux::{FrameHandler, Inflight, answer_text, put_answer, put_note, put_request, read};
 use crate::request::{Caller, Cancel, Extensions, ReplyChannel};
 use crate::server::answer::{AnswerOutcome, Outcome, ResponseFuture};
@@ -49,7 +51,7 @@ impl Server {
         extensions.insert(ConnectionId::new());
         let limits = self.limits().connection.clone();
         let Pipe { outlet, inlet, guard, tap } = pipe;
-        let outbox = Arc::new(Outbox::new(outlet, limits.outbox_limits(), tap.clone()));
+        let outbox = Arc::new(Outbox::new(outlet, limits.outbox_limits(), Tap::outbound(tap.as_ref())));
         let counters = Arc::new(Counters::default());
         let inflight =
             Arc::new(Inflight::new(Arc::clone(&outbox), Arc::clone(&counters), &limits, NOTE_RULES.cancel));
@@ -278,6 +280,7 @@ impl FrameHandler for ServerFrameHandler {
     }
 
     fn note(&mut self, note: Notification) {
+        self.connection.server.observe_notification(Some(&self.connection.session), &note);
         match &*note.method {
             "notifications/cancelled" => {
                 let params = note.params.and_then(|params| CancelledParams::from_raw(&params).ok());
@@ -319,7 +322,8 @@ impl FrameHandler for ServerFrameHandler {
         responses
     }
 
-    fn unreadable(&mut self, _frame: &[u8], malformed: MalformedMessage) {
+    fn unreadable(&mut self, frame: &[u8], malformed: MalformedMessage) {
+        self.connection.server.observe_invalid(Some(&self.connection.session), frame);
         if is_response(&malformed.recovered) {
             self.fail_question(malformed);
         } else {

@@ -9,6 +9,7 @@ use crate::era::{
     ClientMetaCache, Instructions, OpeningPolicy, RevisionPolicy, ServerProfile, StateKeys,
     SubscriptionObserver, UsedStates,
 };
+use crate::link::TrafficObserver;
 use crate::mux::ConnectionLimits;
 use crate::request::Caller;
 use crate::server::cached_result::ServerId;
@@ -43,6 +44,8 @@ pub struct Server {
     pub(crate) client_metas: ClientMetaCache,
     id: ServerId,
     pub(crate) publisher: Publisher,
+    /// Observes the messages of all connections.
+    pub(super) traffic: Option<Arc<dyn TrafficObserver>>,
 }
 
 /// The limits of one connection of a server.
@@ -84,6 +87,7 @@ impl Server {
             limits: ServerLimits::default(),
             publisher: Publisher::default(),
             layers: Vec::new(),
+            traffic: None,
         }
     }
 
@@ -182,6 +186,7 @@ pub struct ServerBuilder {
     limits: ServerLimits,
     publisher: Publisher,
     layers: Vec<Arc<dyn Layer>>,
+    traffic: Option<Arc<dyn TrafficObserver>>,
 }
 
 impl ServerBuilder {
@@ -261,6 +266,17 @@ impl ServerBuilder {
         self
     }
 
+    /// Shows the messages of all connections to this observer, over every binding: pipes, HTTP in both eras with its streams, and
+    /// in-process. Requests that the binding rejects before it reads their body are not shown.
+    ///
+    /// The frames have the number of their session and the principal of their client, where they are known. What is sent for a
+    /// request shares a call number with it.
+    #[must_use]
+    pub fn traffic_observer(mut self, observer: Arc<dyn TrafficObserver>) -> Self {
+        self.traffic = Some(observer);
+        self
+    }
+
     /// Builds the server with its handler.
     pub fn build(self, handler: impl Handler) -> Arc<Server> {
         let info_text = Raw::encode(&self.info).unwrap_or_else(|_| Raw::empty_object());
@@ -287,6 +303,7 @@ impl ServerBuilder {
             client_metas: ClientMetaCache::default(),
             id: ServerId::new(),
             publisher: self.publisher,
+            traffic: self.traffic,
         })
     }
 }

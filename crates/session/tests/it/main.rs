@@ -6,3 +6,4 @@ mod callers;
 mod layers;
 mod notes;
 mod opening;
+mod traffic;

@@ -26,7 +26,7 @@ use tokio::time::Sleep;
 use crate::stdio::command::{Stdio, Supervision};
 use crate::stdio::line::{LineInlet, LineOutlet, ReadOutcome};
 use crate::stdio::process::{Containment, Process};
-use crate::stdio::stderr::Stderr;
+use crate::stdio::stderr::{Stderr, StderrLines};
 use crate::stdio::stop::{ProcessExit, StopSignal, StopTimeouts, Stoppable, stop};
 use crate::stdio::{resolve, supervisor};
 
@@ -224,6 +224,11 @@ impl ChildHandle {
     /// Returns the end of its stderr: the last 64 KiB, long lines cut, control characters replaced.
     pub fn stderr_tail(&self) -> String {
         self.server.stderr.tail()
+    }
+
+    /// Returns the complete lines of its stderr that follow a position, at first 0: for a display that follows it.
+    pub fn stderr_lines(&self, position: u64) -> StderrLines {
+        self.server.stderr.lines_after(position)
     }
 
     /// Waits until the process has exited.

@@ -199,6 +199,11 @@ impl Stdio {
         self
     }
 
+    /// Returns whether it has a tap.
+    pub fn has_tap(&self) -> bool {
+        self.tap.is_some()
+    }
+
     /// Shows every message to this tap.
     #[must_use]
     pub fn tap(mut self, tap: Tap) -> Self {

@@ -35,5 +35,6 @@ pub use command::{ChildLimits, Stdio, Supervision};
 #[cfg(feature = "own-stdio")]
 pub use inherited_stdio::take_stdio;
 pub use line::{DEFAULT_LINE_LIMIT, LineInlet, LineOutlet};
+pub use stderr::StderrLines;
 pub use stop::StopTimeouts;
 pub use supervisor::run_supervisor_if_requested;

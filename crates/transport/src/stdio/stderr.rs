@@ -62,6 +62,11 @@ impl Stderr {
         self.drained.ring.lock().text(RING)
     }
 
+    /// Returns the complete lines that follow a position, sanitized.
+    pub(crate) fn lines_after(&self, position: u64) -> StderrLines {
+        self.drained.ring.lock().lines_after(position)
+    }
+
     /// Returns the last few lines, sanitized, for an error.
     pub(crate) fn tail_for_errors(&self) -> String {
         self.drained.ring.lock().text(ERROR_TAIL)
@@ -108,10 +113,24 @@ fn poll_read(
     Poll::Ready(Ok(chunk.filled().len()))
 }
 
+/// Complete lines of a server's stderr output.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct StderrLines {
+    /// The lines, long ones cut, control characters replaced.
+    pub lines: Vec<String>,
+    /// The position after the last line.
+    pub position: u64,
+    /// Whether older output is missing, because it is no longer kept.
+    pub is_cut: bool,
+}
+
 /// The last bytes, with long lines cut.
 #[derive(Debug, Default)]
 struct Ring {
     bytes: VecDeque<u8>,
+    /// Bytes that were dropped before the first.
+    dropped: u64,
     /// Bytes kept of the current line.
     line: usize,
 }
@@ -132,7 +151,23 @@ impl Ring {
             }
             let over = self.bytes.len().saturating_sub(RING);
             self.bytes.drain(..over);
+            self.dropped += over as u64;
         }
+    }
+
+    /// Returns the complete lines after a position in the output.
+    fn lines_after(&self, position: u64) -> StderrLines {
+        let skipped = usize::try_from(position.saturating_sub(self.dropped)).unwrap_or(usize::MAX);
+        let mut bytes: Vec<u8> = self.bytes.iter().skip(skipped).copied().collect();
+        let start = self.dropped + skipped.min(self.bytes.len()) as u64;
+        bytes.truncate(bytes.iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1));
+        let (end, is_cut) = (start + bytes.len() as u64, position < self.dropped);
+        if is_cut {
+            // The first line is not whole.
+            bytes.drain(..bytes.iter().position(|&byte| byte == b'\n').map_or(0, |at| at + 1));
+        }
+        let text: String = String::from_utf8_lossy(&bytes).chars().filter_map(sanitized).collect();
+        StderrLines { lines: text.lines().map(str::to_owned).collect(), position: end, is_cut }
     }
 
     /// Returns at most the last `most` bytes, beginning at a line start if possible.
@@ -211,5 +246,24 @@ mod tests {
         assert!(text.starts_with("line "), "{}", &text[..40]);
         assert!(text.ends_with("line 19999\n\u{fffd}[31mred\n\ttab \u{fffd}"));
         assert!(ring.text(100).len() <= 110);
+    }
+
+    #[test]
+    fn lines_are_read_once_and_whole() {
+        let mut ring = Ring::default();
+        ring.push(b"one\ntw");
+        let first = ring.lines_after(0);
+        assert_eq!((first.lines, first.position, first.is_cut), (vec!["one".to_owned()], 4, false));
+        ring.push(b"o\x07\n");
+        let second = ring.lines_after(4);
+        assert_eq!((second.lines, second.position), (vec!["two\u{fffd}".to_owned()], 9));
+        assert_eq!(ring.lines_after(9), StderrLines { position: 9, ..StderrLines::default() });
+        for number in 0..20_000 {
+            ring.push(format!("line {number}\n").as_bytes());
+        }
+        let later = ring.lines_after(9);
+        assert!(later.is_cut && later.lines.iter().all(|line| line.starts_with("line ")), "no half line");
+        assert_eq!(later.lines.last().unwrap(), "line 19999");
+        assert!(ring.lines_after(later.position).lines.is_empty());
     }
 }

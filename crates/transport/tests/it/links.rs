@@ -29,6 +29,7 @@ pub(crate) async fn ask(link: &MuxLink, id: i64) -> Result<String, LinkError> {
         params: "{}",
         mirror: Mirror::default(),
         kind: ExchangeKind::Call,
+        call: None,
     });
     exchange.done().await.map(|answer| format!("{answer:?}"))
 }

@@ -140,6 +140,7 @@ async fn own() {
             params: "{}",
             mirror: Mirror::default(),
             kind: ExchangeKind::Call,
+            call: None,
         })
         .done()
         .await;

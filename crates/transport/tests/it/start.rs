@@ -226,6 +226,7 @@ async fn the_next_rung_gets_the_same_process_while_it_lives() {
         params: "{}",
         mirror: switchboard_session::link::Mirror::default(),
         kind: switchboard_session::link::ExchangeKind::Call,
+        call: None,
     });
     let error = asked.done().await.expect_err("it exits");
     assert_eq!(error.exit().unwrap().code, Some(3));

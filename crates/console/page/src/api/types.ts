@@ -1,19 +1,22 @@
-// The contract between the console page and its server: snapshots, requests and events.
+// The contract between the page and its server: snapshots, requests and events.
 //
-// Every type is a plain object or a union tagged by `type`, so that it can be generated from Rust structs
-// (`#[serde(rename_all = "camelCase", tag = "type")]`). A member that may be missing is `null`, never absent.
-// `JsonText` is JSON as text: numbers keep their digits, and the page parses it only when it is shown.
+// Generated from crates/console/src/contract; UPDATE_CONSOLE_TYPES=1 cargo test -p switchboard-mcp-console --test it
+// page_types writes it. A member that may be missing is `null`, never absent.
+
+// Scalars that have a meaning of their own.
 
 /** JSON as text, exactly as it was on the wire. */
 export type JsonText = string;
+
 /** Milliseconds since the Unix epoch. */
 export type UnixMs = number;
 
-// ── Console ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+// The console itself: what it is, and the snapshot.
 
 /** What serves the page: a host of configured servers, or a gateway. */
 export type ConsoleMode = "host" | "gateway";
 
+/** What the console is. */
 export interface ConsoleInfo {
   version: string;
   mode: ConsoleMode;
@@ -25,6 +28,7 @@ export interface ConsoleInfo {
   limits: ConsoleLimits;
 }
 
+/** The limits of the console. */
 export interface ConsoleLimits {
   /** Frames that are kept: 10,000. */
   maxFrames: number;
@@ -58,6 +62,7 @@ export interface Snapshot {
   firstRun: FirstRun | null;
 }
 
+/** What is offered while no server is configured. */
 export interface FirstRun {
   demoServers: DemoServer[];
   /** The command that imports servers from other clients. */
@@ -65,20 +70,23 @@ export interface FirstRun {
   importSources: ImportSource[];
 }
 
+/** An embedded server for a first look. */
 export interface DemoServer {
   name: string;
   title: string;
   description: string;
 }
 
+/** The configuration of another client. */
 export interface ImportSource {
   client: string;
   path: string;
   servers: number;
 }
 
-// ── Servers ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+// Servers: state, identity, metrics, stderr, diagnosis.
 
+/** A configured server. */
 export interface ServerSnapshot {
   name: string;
   state: ServerState;
@@ -102,6 +110,7 @@ export interface ServerSnapshot {
   unmatchedRules: string[];
 }
 
+/** The state of a server. */
 export type ServerState =
   | { type: "disabled" }
   | { type: "awaitingApproval"; command: string }
@@ -114,9 +123,10 @@ export type ServerState =
   | { type: "failed"; error: string; nextStep: string; stderrTail: string | null }
   | { type: "stopped" };
 
+/** A login that a server needs. */
 export interface LoginRequirement {
   /** What has to happen before the server can be used. */
-  requirement: "login" | "client-registration" | "administrator" | "account" | "other-credentials";
+  requirement: RequirementKind;
   scope: string | null;
   issuer: string | null;
   redirectUri: string | null;
@@ -125,13 +135,18 @@ export interface LoginRequirement {
   nextStep: string;
 }
 
+/** What has to happen before a server can be used. */
+export type RequirementKind = "login" | "client-registration" | "administrator" | "account" | "other-credentials";
+
+/** How a server is reached. */
 export type ServerTransport =
   | { type: "stdio"; command: string[]; cwd: string | null; pid: number | null }
   | { type: "http"; url: string; legacySse: boolean }
   | { type: "inProcess" };
 
+/** An open session. */
 export interface SessionSummary {
-  era: "modern" | "legacy";
+  era: SessionEra;
   revision: string;
   /** The server's own name and version: an unverified claim. */
   serverName: string | null;
@@ -141,6 +156,9 @@ export interface SessionSummary {
   instructions: string | null;
   connectedAtMs: UnixMs;
 }
+
+/** A generation of protocol revisions. */
+export type SessionEra = "modern" | "legacy";
 
 /** Which identity reaches the server. Never holds a secret. */
 export type Identity =
@@ -153,6 +171,7 @@ export type Identity =
   | { type: "perCaller"; description: string }
   | { type: "unknown"; reason: string };
 
+/** Counts and latencies of a server since the start. */
 export interface ServerMetrics {
   calls: number;
   failures: number;
@@ -162,12 +181,14 @@ export interface ServerMetrics {
   p95Ms: number | null;
 }
 
+/** The latency of one call. */
 export interface LatencySample {
   atMs: UnixMs;
   ms: number;
   ok: boolean;
 }
 
+/** How many items a server offers. */
 export interface ServerCounts {
   tools: number;
   hiddenTools: number;
@@ -184,11 +205,13 @@ export interface StderrTail {
   dropped: number;
 }
 
+/** A line of stderr. */
 export interface StderrLine {
   atMs: UnixMs;
   text: string;
 }
 
+/** A diagnosis of a server. */
 export interface DoctorRun {
   run: number;
   server: string;
@@ -197,6 +220,7 @@ export interface DoctorRun {
   outcome: DoctorOutcome | null;
 }
 
+/** A step of a diagnosis. */
 export interface DoctorStep {
   step: string;
   ok: boolean;
@@ -206,18 +230,20 @@ export interface DoctorStep {
   tried: TriedUrl[];
 }
 
+/** A URL that a diagnosis has requested. */
 export interface TriedUrl {
   document: string;
   url: string;
   outcome: string;
 }
 
+/** The outcome of a diagnosis. */
 export interface DoctorOutcome {
   ok: boolean;
   nextStep: string | null;
 }
 
-// ── Catalog ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+// The catalog: rows, definitions, and why an item is not shown.
 
 /** `GET /api/catalog`: rows only; a definition is fetched when it is opened. */
 export interface Catalog {
@@ -228,6 +254,7 @@ export interface Catalog {
   prompts: PromptRow[];
 }
 
+/** A tool, as a row of the catalog. */
 export interface ToolRow {
   server: string;
   /** The name on the server. */
@@ -244,9 +271,13 @@ export interface ToolRow {
   /** The definition differs from the pinned one. */
   drifted: boolean;
   hints: ToolHints;
-  taskSupport: "forbidden" | "optional" | "required";
+  taskSupport: TaskSupport;
 }
 
+/** Whether a tool runs as a task. */
+export type TaskSupport = "forbidden" | "optional" | "required";
+
+/** The annotations of a tool: unverified claims of its server. */
 export interface ToolHints {
   readOnly: boolean | null;
   destructive: boolean | null;
@@ -265,11 +296,13 @@ export type Hidden =
   | { type: "serverDisabled" }
   | { type: "policy"; rule: string; reason: string };
 
+/** A name of a server. */
 export interface ServerItem {
   server: string;
   name: string;
 }
 
+/** A resource, as a row of the catalog. */
 export interface ResourceRow {
   server: string;
   uri: string;
@@ -282,6 +315,7 @@ export interface ResourceRow {
   hidden: Hidden | null;
 }
 
+/** A resource template, as a row of the catalog. */
 export interface TemplateRow {
   server: string;
   uriTemplate: string;
@@ -293,6 +327,7 @@ export interface TemplateRow {
   hidden: Hidden | null;
 }
 
+/** A prompt, as a row of the catalog. */
 export interface PromptRow {
   server: string;
   name: string;
@@ -303,6 +338,7 @@ export interface PromptRow {
   hidden: Hidden | null;
 }
 
+/** An argument of a prompt. */
 export interface PromptArgument {
   name: string;
   description: string | null;
@@ -323,25 +359,28 @@ export interface ToolDetail {
   drift: Drift | null;
 }
 
+/** What the permission rules decide about a call. */
 export type Permission =
   | { type: "allow"; sentence: string }
   | { type: "ask"; sentence: string }
   | { type: "deny"; sentence: string; rule: string | null };
 
+/** How a definition differs from the pinned one. */
 export interface Drift {
   /** Null if only the digest was pinned. */
   beforeJson: JsonText | null;
   nowJson: JsonText;
 }
 
-export type ItemKind = "tool" | "resource" | "template" | "prompt" | "server";
+/** The kind of an item that is asked about. */
+export type CatalogItemKind = "tool" | "resource" | "template" | "prompt" | "server";
 
 /** `GET /api/why`. */
 export interface WhyAnswer {
-  kind: ItemKind;
+  kind: CatalogItemKind;
   server: string | null;
   name: string;
-  verdict: "available" | "refused" | "hidden" | "notReady" | "unknown";
+  verdict: WhyVerdict;
   /** One sentence that answers the question. */
   sentence: string;
   /** Checks in the order in which they are made; the first that fails decides. */
@@ -351,15 +390,22 @@ export interface WhyAnswer {
   similar: string[];
 }
 
+/** The answer to why. */
+export type WhyVerdict = "available" | "refused" | "hidden" | "notReady" | "unknown";
+
+/** One of the checks that answer why. */
 export interface WhyCheck {
   /** Such as `configuration`, `connection`, `login`, `definition`, `allow and deny rules`, `permission`, `policy`. */
   check: string;
-  outcome: "pass" | "fail" | "skipped";
+  outcome: CheckOutcome;
   message: string;
   rule: string | null;
 }
 
-// ── Calls ───────────────────────────────────────────────────────────────────────────────────────────────────────────
+/** How a check ended. */
+export type CheckOutcome = "pass" | "fail" | "skipped";
+
+// Calls: requests, states, results, completion.
 
 /** `POST /api/calls`. */
 export type CallRequest =
@@ -378,10 +424,12 @@ export type CallRequest =
   | { type: "resource"; server: string; uri: string }
   | { type: "prompt"; server: string; name: string; arguments: Record<string, string> };
 
+/** The number of a call that was started. */
 export interface CallStarted {
   call: number;
 }
 
+/** A call that the console has started. */
 export interface CallSnapshot {
   call: number;
   request: CallRequest;
@@ -392,12 +440,14 @@ export interface CallSnapshot {
   logs: CallLog[];
 }
 
+/** The state of a call. */
 export type CallState =
   | { type: "running" }
   | { type: "waitingForAnswer"; questions: number[] }
   | { type: "task"; taskId: string; status: TaskStatus }
   | { type: "finished"; atMs: UnixMs; outcome: CallOutcome };
 
+/** How a call ended. */
 export type CallOutcome =
   /** The size of the result; the result itself is at `GET /api/calls/{call}/result`. */
   | { type: "ok"; bytes: number }
@@ -405,12 +455,14 @@ export type CallOutcome =
   | { type: "error"; code: number | null; message: string; nextStep: string | null }
   | { type: "cancelled" };
 
+/** The progress of a call. */
 export interface Progress {
   progress: number;
   total: number | null;
   message: string | null;
 }
 
+/** A log message of a call. */
 export interface CallLog {
   atMs: UnixMs;
   level: string;
@@ -429,21 +481,28 @@ export interface CallResult {
 /** `POST /api/complete`. */
 export interface CompleteRequest {
   server: string;
-  reference: { type: "prompt"; name: string } | { type: "template"; uriTemplate: string };
+  reference: CompletionReference;
   argument: string;
   value: string;
   /** Arguments that are already filled in. */
   context: Record<string, string>;
 }
 
+/** Values that complete an argument. */
 export interface CompleteAnswer {
   values: string[];
   total: number | null;
   hasMore: boolean;
 }
 
-// ── Questions, tasks, subscriptions ─────────────────────────────────────────────────────────────────────────────────
+/** What an argument belongs to. */
+export type CompletionReference =
+  | { type: "prompt"; name: string }
+  | { type: "template"; uriTemplate: string };
 
+// Questions of servers, tasks, subscriptions.
+
+/** A question of a server that waits for an answer. */
 export interface Question {
   question: number;
   server: string;
@@ -454,12 +513,14 @@ export interface Question {
   body: QuestionBody;
 }
 
+/** What a server asks for. */
 export type QuestionBody =
   | { type: "form"; message: string; schemaJson: JsonText }
   | { type: "url"; message: string; url: string }
   | { type: "sampling"; paramsJson: JsonText }
   | { type: "roots"; roots: Root[] };
 
+/** A root of the host. */
 export interface Root {
   uri: string;
   name: string | null;
@@ -474,8 +535,10 @@ export type Answer =
   | { type: "sampling"; resultJson: JsonText }
   | { type: "roots"; roots: Root[] };
 
+/** The status of a task. */
 export type TaskStatus = "working" | "input_required" | "completed" | "failed" | "cancelled";
 
+/** A task of a server. */
 export interface TaskSnapshot {
   server: string;
   taskId: string;
@@ -487,6 +550,7 @@ export interface TaskSnapshot {
   ttlMs: number | null;
 }
 
+/** A resource that is subscribed to. */
 export interface ResourceSubscription {
   server: string;
   uri: string;
@@ -494,16 +558,17 @@ export interface ResourceSubscription {
   lastUpdateMs: UnixMs | null;
 }
 
-// ── Traffic ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+// Traffic: frames, their payloads, recordings.
 
+/** A message of the traffic, without its payload. */
 export interface Frame {
   /** Ascending, without gaps among kept frames. */
   frame: number;
   atMs: UnixMs;
   server: string;
   /** `out`: to the server. `in`: from the server. */
-  direction: "out" | "in";
-  kind: "request" | "response" | "notification" | "invalid";
+  direction: FrameDirection;
+  kind: FrameKind;
   /** Of a response: the method of its request. */
   method: string | null;
   /** The tool, prompt or URI, at most 120 characters. */
@@ -520,9 +585,16 @@ export interface Frame {
   status: FrameStatus | null;
 }
 
+/** The direction of a frame. */
+export type FrameDirection = "out" | "in";
+
+/** What a frame is. */
+export type FrameKind = "request" | "response" | "notification" | "invalid";
+
 /** Of a response. `toolError`: a result with `isError`. `inputRequired`: a question inside the result. */
 export type FrameStatus = "ok" | "error" | "toolError" | "inputRequired" | "cancelled";
 
+/** What the traffic log keeps. */
 export interface TrafficTotals {
   frames: number;
   bytes: number;
@@ -554,12 +626,13 @@ export interface Recording {
   frames: RecordedFrame[];
 }
 
+/** A frame of a recording, with its payload. */
 export interface RecordedFrame {
   frame: Frame;
   payload: string;
 }
 
-// ── Logins ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+// Logins: stored ones, and attempts.
 
 /** `GET /api/logins`. */
 export interface Logins {
@@ -568,6 +641,7 @@ export interface Logins {
   storeError: string | null;
 }
 
+/** A stored login. */
 export interface LoginRow {
   /** The configured servers that use it. */
   servers: string[];
@@ -583,6 +657,7 @@ export interface LoginRow {
   canRefresh: boolean;
 }
 
+/** The state of a stored login. */
 export type LoginState =
   | { type: "pending" }
   | { type: "active" }
@@ -591,12 +666,14 @@ export type LoginState =
   /** Logging in again would not help. */
   | { type: "orphaned"; reason: string };
 
+/** A login in progress, or its end. */
 export interface LoginAttempt {
   attempt: number;
   server: string;
   step: LoginStep;
 }
 
+/** A step of a login. */
 export type LoginStep =
   | { type: "starting" }
   | { type: "openUrl"; url: string }
@@ -620,18 +697,22 @@ export interface ForgetLogin {
   account: string;
 }
 
-// ── Policy and gateway ──────────────────────────────────────────────────────────────────────────────────────────────
+// The policy: rules, denials, test decisions.
 
 /** `GET /api/policy`. */
 export interface PolicySnapshot {
   /** Where the rules are from: a file, or the permissions of the configuration. */
   source: string;
-  defaultEffect: "allow" | "deny" | "ask";
+  defaultEffect: DefaultEffect;
   rules: PolicyRule[];
   warnings: string[];
   denials: Denial[];
 }
 
+/** What happens to a call that no rule matches. */
+export type DefaultEffect = "allow" | "deny" | "ask";
+
+/** A rule of the policy. */
 export interface PolicyRule {
   /** From 1. */
   index: number;
@@ -642,16 +723,20 @@ export interface PolicyRule {
   unused: boolean;
 }
 
+/** A call that was refused. */
 export interface Denial {
   atMs: UnixMs;
   principal: string | null;
   server: string | null;
   kind: string;
   name: string;
-  outcome: "denied" | "missingScope" | "rateLimited";
+  outcome: DenialOutcome;
   rule: string | null;
   reason: string;
 }
+
+/** Why a call was refused. */
+export type DenialOutcome = "denied" | "missingScope" | "rateLimited";
 
 /** `POST /api/policy/test`. */
 export interface PolicyTest {
@@ -665,14 +750,20 @@ export interface PolicyTest {
   argumentsJson: JsonText | null;
 }
 
+/** What the policy decides about a call. */
 export interface PolicyDecision {
-  decision: "allow" | "ask" | "deny" | "missingScope";
+  decision: PolicyVerdict;
   sentence: string;
   /** From 1; null if the default decided. */
   rule: number | null;
   scopes: string[];
   listed: boolean;
 }
+
+/** What a policy decides. */
+export type PolicyVerdict = "allow" | "ask" | "deny" | "missingScope";
+
+// A gateway: views, limits, parked questions, the audit log.
 
 /** `GET /api/gateway`; 404 on a host. */
 export interface GatewaySnapshot {
@@ -686,6 +777,7 @@ export interface GatewaySnapshot {
   waitingForLogin: WaitingForLogin[];
 }
 
+/** A view of a gateway. */
 export interface GatewayView {
   name: string;
   path: string;
@@ -693,6 +785,7 @@ export interface GatewayView {
   callers: number;
 }
 
+/** A limit of a gateway. */
 export interface GatewayLimit {
   name: string;
   /** What the limit counts by, such as `principal` or `server`. */
@@ -703,6 +796,7 @@ export interface GatewayLimit {
   refused: number;
 }
 
+/** A question that waits for the answer of a caller. */
 export interface ParkedQuestion {
   principal: string | null;
   server: string;
@@ -711,11 +805,13 @@ export interface ParkedQuestion {
   expiresAtMs: UnixMs;
 }
 
+/** A name that is offered to nobody, because several servers claim it. */
 export interface WithheldName {
   name: string;
   claims: ServerItem[];
 }
 
+/** A caller whose login a server waits for. */
 export interface WaitingForLogin {
   principal: string;
   server: string;
@@ -731,6 +827,7 @@ export interface AuditPage {
   searched: number;
 }
 
+/** A record of the audit log. */
 export interface AuditRow {
   atMs: UnixMs;
   method: string;
@@ -752,20 +849,21 @@ export interface AuditRow {
   traceId: string | null;
 }
 
-// ── Adding a server ─────────────────────────────────────────────────────────────────────────────────────────────────
+// Adding a server.
 
 /** `POST /api/servers/plan`: shows what adding would do; nothing is changed. */
 export type AddRequest =
   | { type: "url"; name: string; url: string; scope: string }
   | { type: "program"; name: string; command: string[]; scope: string };
 
+/** What adding a server would do. */
 export type AddPlan =
   /** `POST /api/servers` with the same request writes this. */
   | { type: "apply"; path: string; entryJson: JsonText; warnings: string[] }
   /** The console does not edit the configuration: a command to paste. */
   | { type: "command"; command: string; reason: string };
 
-// ── Errors ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+// The error of every response that is not 2xx.
 
 /** The body of every response that is not 2xx. */
 export interface ApiError {
@@ -775,7 +873,7 @@ export interface ApiError {
   nextStep: string | null;
 }
 
-// ── Events ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+// Events of the stream.
 
 /** `GET /api/events`. The `id` of each event is its sequence number. */
 export type ConsoleEvent =
@@ -790,7 +888,7 @@ export type ConsoleEvent =
   | { type: "doctorDone"; run: number; server: string; outcome: DoctorOutcome }
   | { type: "call"; call: CallSnapshot }
   | { type: "question"; question: Question }
-  | { type: "questionClosed"; question: number; reason: "answered" | "cancelled" | "expired" }
+  | { type: "questionClosed"; question: number; reason: QuestionEnd }
   | { type: "task"; task: TaskSnapshot }
   | { type: "subscription"; subscription: ResourceSubscription }
   | { type: "unsubscribed"; server: string; uri: string }
@@ -801,3 +899,6 @@ export type ConsoleEvent =
   | { type: "loginsChanged" }
   | { type: "denial"; denial: Denial }
   | { type: "gatewayChanged" };
+
+/** Why a question is closed. */
+export type QuestionEnd = "answered" | "cancelled" | "expired";

@@ -3,7 +3,7 @@
 import { useEffect, useMemo } from "preact/hooks";
 import { get } from "../api/client";
 import type { Catalog } from "../api/types";
-import type { CatalogRow } from "../filter/fields";
+import { CATALOG_FIELDS, type CatalogRow } from "../filter/fields";
 import { consoleState } from "./session";
 import { Store, useStore } from "./store";
 
@@ -20,7 +20,9 @@ async function refresh(revision: number): Promise<void> {
   if (fetching || (catalog !== null && catalog.revision >= revision)) return;
   store.update((state) => ({ ...state, fetching: true }));
   try {
-    store.set({ catalog: await get<Catalog>("/api/catalog"), error: null, fetching: false });
+    const catalog = await get<Catalog>("/api/catalog");
+    store.set({ catalog, error: null, fetching: false });
+    prepareText(catalog);
   } catch (error) {
     store.update((state) => ({ ...state, error, fetching: false }));
     return;
@@ -43,7 +45,27 @@ export function useCatalogRows(): { rows: CatalogRow[]; error: unknown; isLoadin
   return { rows, error, isLoading: fetching && catalog === null };
 }
 
+/** Rows are made once: the text that filters search is kept for each. */
+const rowsByCatalog = new WeakMap<Catalog, CatalogRow[]>();
+const PREPARED_AT_ONCE = 500;
+
+/** Prepares the text of rows in small parts, so that the first letter of a filter is as fast as the others. */
+function prepareText(catalog: Catalog, from = 0): void {
+  const rows = rowsOf(catalog);
+  for (const row of rows.slice(from, from + PREPARED_AT_ONCE)) CATALOG_FIELDS.all(row);
+  const next = from + PREPARED_AT_ONCE;
+  if (next < rows.length) setTimeout(() => store.get().catalog === catalog && prepareText(catalog, next));
+}
+
 export function rowsOf(catalog: Catalog): CatalogRow[] {
+  const known = rowsByCatalog.get(catalog);
+  if (known !== undefined) return known;
+  const rows = makeRows(catalog);
+  rowsByCatalog.set(catalog, rows);
+  return rows;
+}
+
+function makeRows(catalog: Catalog): CatalogRow[] {
   return [
     ...catalog.tools.map((row): CatalogRow => ({ type: "tool", ...row })),
     ...catalog.resources.map((row): CatalogRow => ({ type: "resource", ...row })),

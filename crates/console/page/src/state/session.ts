@@ -22,6 +22,8 @@ export const consoleState = new Store<ConsoleState | null>(null);
 export const traffic = new Traffic(10_000, (run) => requestAnimationFrame(run));
 
 let lastEvent = 0;
+/** The first frame of the stream since the last snapshot: frames before it have to be fetched. */
+let firstLiveFrame: number | null = null;
 
 /** Runs until the key is no longer valid. */
 export async function run(): Promise<void> {
@@ -58,15 +60,21 @@ async function takeSnapshot(): Promise<void> {
   lastEvent = snapshot.sequence;
   traffic.setLimit(snapshot.console.limits.maxFrames);
   consoleState.update((before) => fromSnapshot(snapshot, before));
-  void fetchFrames();
+  firstLiveFrame = null;
+  // A request that fails is made again with the next snapshot.
+  fetchFrames(traffic.lastFrame).catch((error: unknown) => {
+    if (!(error instanceof RequestError)) console.error(error);
+  });
 }
 
-/** Fetches the frames that the page lacks. */
-async function fetchFrames(): Promise<void> {
+/** Fetches the frames that the page lacks, up to those of the stream. */
+async function fetchFrames(after: number): Promise<void> {
   for (;;) {
-    const page = await get<TrafficPage>("/api/traffic", { after: traffic.lastFrame, limit: PAGE_OF_FRAMES });
+    const page = await get<TrafficPage>("/api/traffic", { after, limit: PAGE_OF_FRAMES });
     traffic.add(page.frames, page.totals);
-    if (!page.hasMore || page.frames.length === 0) return;
+    const last = page.frames.at(-1)?.frame;
+    if (!page.hasMore || last === undefined || (firstLiveFrame !== null && last >= firstLiveFrame - 1)) return;
+    after = last;
   }
 }
 
@@ -79,7 +87,7 @@ async function follow(onOpen: () => void): Promise<void> {
   const parser = new EventParser();
   try {
     for (;;) {
-      const { value, done } = await reader.read();
+      const { value, done } = await read(reader);
       if (done) return;
       for (const event of parser.push(value)) {
         if (event.id !== null && event.id <= lastEvent) continue;
@@ -92,9 +100,20 @@ async function follow(onOpen: () => void): Promise<void> {
   }
 }
 
+async function read(reader: ReadableStreamDefaultReader<string>): Promise<ReadableStreamReadResult<string>> {
+  try {
+    return await reader.read();
+  } catch {
+    throw new RequestError(0, "unreachable", "the event stream was lost", null);
+  }
+}
+
 async function receive(event: ConsoleEvent): Promise<void> {
   if (event.type === "gap") return takeSnapshot();
-  if (event.type === "frames") return traffic.add(event.frames, event.totals);
+  if (event.type === "frames") {
+    firstLiveFrame ??= event.frames[0]?.frame ?? null;
+    return traffic.add(event.frames, event.totals);
+  }
   if (event.type === "trafficCleared") return traffic.clear(event.totals);
   consoleState.update((state) => (state === null ? state : apply(state, event)));
 }

@@ -27,13 +27,11 @@ export class Traffic {
     return this.list.at(-1)?.frame ?? 0;
   }
 
-  /** Adds frames in order; those that are known already are ignored. */
+  /** Adds frames in order; those that are known already are ignored. Older ones, which are fetched, go before live ones. */
   add(frames: readonly Frame[], totals: TrafficTotals): void {
-    const last = this.lastFrame;
-    const fresh = frames.filter((frame) => frame.frame > last);
     this.totals = totals;
-    if (fresh.length > 0) {
-      const all = this.list.concat(fresh);
+    if (frames.length > 0) {
+      const all = merge(this.list, frames);
       // Frames that the server has dropped cannot be opened any more.
       const dropped = all.findIndex((frame) => frame.frame >= totals.firstFrame);
       this.list = all.slice(Math.max(dropped < 0 ? all.length : dropped, all.length - this.maxFrames));
@@ -61,4 +59,23 @@ export class Traffic {
       for (const listener of [...this.listeners]) listener();
     });
   }
+}
+
+function merge(known: readonly Frame[], added: readonly Frame[]): Frame[] {
+  const last = known.at(-1)?.frame ?? 0;
+  if (added[0]!.frame > last) return known.concat(added);
+  const merged: Frame[] = [];
+  let [at, next] = [0, 0];
+  while (at < known.length || next < added.length) {
+    const [own, other] = [known[at], added[next]];
+    if (other === undefined || (own !== undefined && own.frame <= other.frame)) {
+      if (own!.frame === other?.frame) next++;
+      merged.push(own!);
+      at++;
+    } else {
+      merged.push(other);
+      next++;
+    }
+  }
+  return merged;
 }

@@ -1,7 +1,7 @@
 // The answer to "why": a drawer that any page opens.
 
 import { get } from "../api/client";
-import type { ItemKind, WhyAnswer, WhyCheck } from "../api/types";
+import type { CatalogItemKind, WhyAnswer, WhyCheck } from "../api/types";
 import { Store, useStore } from "../state/store";
 import { Dialog } from "./dialog";
 import { Badge, type Tone, ErrorNote, Note } from "./parts";
@@ -9,14 +9,14 @@ import { Text } from "./text";
 import { useFetch } from "./use_fetch";
 
 interface WhyQuestion {
-  kind: ItemKind;
+  kind: CatalogItemKind;
   server: string | null;
   name: string;
 }
 
 const question = new Store<WhyQuestion | null>(null);
 
-export function askWhy(kind: ItemKind, server: string | null, name: string): void {
+export function askWhy(kind: CatalogItemKind, server: string | null, name: string): void {
   question.set({ kind, server, name });
 }
 

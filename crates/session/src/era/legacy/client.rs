@@ -63,6 +63,7 @@ fn initialize(
         params: params.as_str(),
         mirror: Mirror::default(),
         kind: ExchangeKind::Handshake,
+        call: None,
     }))
 }
 
@@ -122,8 +123,9 @@ pub(crate) fn classify_result(result: Raw, as_task: bool) -> ResultKind {
     let created = as_task.then(|| LegacyCreateTaskResult::from_raw(&result).ok()).flatten();
     match created {
         Some(created) => ResultKind::Task(TaskTicket {
-            id: created.task.task_id,
+            id: created.task.task_id.clone(),
             poll_interval_ms: created.task.poll_interval,
+            state: created.task.into(),
         }),
         None => ResultKind::Done(result),
     }

@@ -1,7 +1,7 @@
 //! The server side of the legacy era: the handshake, and the state of a session.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
 
 use parking_lot::Mutex;
@@ -26,6 +26,17 @@ pub struct Session {
     /// hold the server.
     observer: OnceLock<Weak<dyn SubscriptionObserver>>,
     over: Cancel,
+    number: SessionNumber,
+}
+
+/// The number of a session, unique in this process.
+struct SessionNumber(u64);
+
+impl Default for SessionNumber {
+    fn default() -> Self {
+        static NEXT: AtomicU64 = AtomicU64::new(1);
+        Self(NEXT.fetch_add(1, Ordering::Relaxed))
+    }
 }
 
 /// The result of the handshake.
@@ -64,6 +75,16 @@ impl Session {
         let owner =
             caller.map(|caller| Caller { issuer: caller.issuer.clone(), ..Caller::new(&caller.subject) });
         Self { owner, ..Self::default() }
+    }
+
+    /// Returns the caller that opened it, without scopes and claims.
+    pub fn owner(&self) -> Option<&Caller> {
+        self.owner.as_ref()
+    }
+
+    /// Returns the number of the session, unique in this process.
+    pub fn number(&self) -> u64 {
+        self.number.0
     }
 
     /// Returns whether this caller owns the session.

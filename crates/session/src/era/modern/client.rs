@@ -102,8 +102,9 @@ impl ModernClient {
                 let created = CreateTaskResult::from_raw(&result)
                     .map_err(|error| CallError::protocol(method, error))?;
                 Ok(ResultKind::Task(TaskTicket {
-                    id: created.task.task_id,
+                    id: created.task.task_id.clone(),
                     poll_interval_ms: created.task.poll_interval_ms,
+                    state: created.task,
                 }))
             }
             other => Err(invalid(format!("{:?} is not a result of this method", other.as_str()))),
@@ -147,6 +148,7 @@ pub(crate) fn discover(
         params: &params,
         mirror,
         kind: ExchangeKind::Call,
+        call: None,
     }))
 }
 

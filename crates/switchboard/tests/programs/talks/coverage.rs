@@ -7,16 +7,16 @@ use serde_json::Value;
 use switchboard::protocol::Revision;
 use switchboard::protocol::surface::{self, Peer};
 
-use crate::talks::talk::{Line, Role, Talk};
+use switchboard_recording::{Talk, TalkLine, TalkRole};
 
-type Spoken = (String, Revision, Peer, Role);
+type Spoken = (String, Revision, Peer, TalkRole);
 
 /// Lists what no talk covers, as an error.
 pub(crate) fn check(talks: &[Talk]) -> Result<usize, String> {
     let spoken: BTreeSet<Spoken> = talks.iter().flat_map(spoken).collect();
     let wanted: BTreeSet<Spoken> = surface::all()
         .flat_map(|(method, revision, side)| {
-            [Role::Client, Role::Server].map(|role| (method.to_owned(), revision, side, role))
+            [TalkRole::Client, TalkRole::Server].map(|role| (method.to_owned(), revision, side, role))
         })
         .collect();
     let missing: Vec<_> = wanted.difference(&spoken).map(show).collect();
@@ -28,10 +28,10 @@ pub(crate) fn check(talks: &[Talk]) -> Result<usize, String> {
 
 fn show((method, revision, side, role): &Spoken) -> String {
     let (ours, verb) = match (role, side) {
-        (Role::Client, Peer::Client) => ("our client", "sends"),
-        (Role::Client, Peer::Server) => ("our client", "hears"),
-        (Role::Server, Peer::Server) => ("our server", "sends"),
-        (Role::Server, Peer::Client) => ("our server", "hears"),
+        (TalkRole::Client, Peer::Client) => ("our client", "sends"),
+        (TalkRole::Client, Peer::Server) => ("our client", "hears"),
+        (TalkRole::Server, Peer::Server) => ("our server", "sends"),
+        (TalkRole::Server, Peer::Client) => ("our server", "hears"),
     };
     format!("  {revision}  {ours} {verb} {method}")
 }
@@ -40,9 +40,9 @@ fn spoken(talk: &Talk) -> Vec<Spoken> {
     let mut methods = Vec::new();
     for step in &talk.steps {
         match &step.line {
-            Line::Client(message) => collect(&message.json, Peer::Client, &mut methods),
-            Line::Server(message) => collect(&message.json, Peer::Server, &mut methods),
-            Line::Do(_) | Line::Gives(_) => {}
+            TalkLine::Client(message) => collect(&message.json, Peer::Client, &mut methods),
+            TalkLine::Server(message) => collect(&message.json, Peer::Server, &mut methods),
+            TalkLine::Verb(_) | TalkLine::Outcome(_) => {}
         }
     }
     methods.into_iter().map(|(method, side)| (method, talk.revision, side, talk.role)).collect()

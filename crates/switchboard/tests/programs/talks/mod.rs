@@ -6,20 +6,18 @@
 mod answers;
 mod binding;
 mod coverage;
-mod pattern;
 mod runner;
 mod server;
-mod talk;
 mod verbs;
 mod wire;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use switchboard_recording::{Talk, TalkRole};
 use switchboard_testkit::{Failed, Trial, block_on};
 
 use crate::talks::binding::Binding;
-use crate::talks::talk::{Role, Talk};
 
 pub(crate) use binding::work_as_child;
 
@@ -44,9 +42,9 @@ fn load(root: &Path) -> (Vec<Talk>, Vec<String>) {
     files.sort();
     let (mut talks, mut broken) = (Vec::new(), Vec::new());
     for file in files {
-        match talk::read(root, &file) {
+        match Talk::read(root, &file) {
             Ok(read) => talks.extend(read),
-            Err(error) => broken.push(error),
+            Err(error) => broken.push(error.to_string()),
         }
     }
     (talks, broken)
@@ -65,8 +63,8 @@ fn find(folder: &Path, into: &mut Vec<PathBuf>) {
 
 fn trial(talk: &Talk, binding: Binding) -> Trial {
     let role = match talk.role {
-        Role::Client => "client",
-        Role::Server => "server",
+        TalkRole::Client => "client",
+        TalkRole::Server => "server",
     };
     let name = format!("{} [{} {role} {}]", talk.name, talk.revision, binding.name());
     let talk = Arc::new(talk.clone());

@@ -2,12 +2,13 @@
 
 use serde_json::Value;
 use switchboard::CallError;
+use switchboard_recording::{
+    Difference, ExpectedOutcome, PatternBindings, Talk, TalkLine, TalkMessage, TalkRole, TalkStep,
+};
 use switchboard_testkit::STEP_TIMEOUT;
 use tokio::task::JoinHandle;
 
 use crate::talks::binding::{Binding, Served, Stage};
-use crate::talks::pattern::Bound;
-use crate::talks::talk::{Expected, Line, Message, Role, Step, Talk};
 use crate::talks::verbs::{Ours, describe};
 use crate::talks::wire::Wire;
 
@@ -16,8 +17,8 @@ type Outcome = Result<Result<Value, CallError>, String>;
 /// Runs one talk over one binding.
 pub(crate) async fn run(talk: &Talk, binding: Binding) -> Result<(), String> {
     match talk.role {
-        Role::Client => run_client(talk, binding).await,
-        Role::Server => run_server(talk, binding).await,
+        TalkRole::Client => run_client(talk, binding).await,
+        TalkRole::Server => run_server(talk, binding).await,
     }
 }
 
@@ -27,25 +28,25 @@ async fn run_client(talk: &Talk, binding: Binding) -> Result<(), String> {
     let mut play = Play::default();
     let mut doing: Vec<JoinHandle<Outcome>> = Vec::new();
     let mut steps = talk.steps.as_slice();
-    while let Some((Step { at, line }, rest)) = steps.split_first() {
+    while let Some((TalkStep { at, line }, rest)) = steps.split_first() {
         let told = |error: String| format!("{at}: {error}");
         steps = rest;
         match line {
-            Line::Do(action) if action == "die" => play.wire = None,
-            Line::Do(action) if action == "drop" => doing.pop().iter().for_each(JoinHandle::abort),
-            Line::Do(action) => {
+            TalkLine::Verb(action) if action == "die" => play.wire = None,
+            TalkLine::Verb(action) if action == "drop" => doing.pop().iter().for_each(JoinHandle::abort),
+            TalkLine::Verb(action) => {
                 let (ours, action) = (ours.clone(), action.clone());
                 // When it first runs is not told: a talk waits for what the verb sends.
                 doing.push(tokio::spawn(ours.act(action)));
             }
-            Line::Gives(expected) => {
+            TalkLine::Outcome(expected) => {
                 let doing = doing.pop().ok_or_else(|| told("no verb is under way".into()))?;
                 play.gives(expected, doing).await.map_err(told)?;
             }
-            Line::Server(message) => play.send(message, &mut stage).await.map_err(told)?,
-            Line::Client(message) => {
+            TalkLine::Server(message) => play.send(message, &mut stage).await.map_err(told)?,
+            TalkLine::Client(message) => {
                 let more = neighbours(message, rest, |line| match line {
-                    Line::Client(message) => Some(message),
+                    TalkLine::Client(message) => Some(message),
                     _ => None,
                 });
                 steps = &rest[more.len() - 1..];
@@ -63,24 +64,29 @@ async fn run_client(talk: &Talk, binding: Binding) -> Result<(), String> {
 async fn run_server(talk: &Talk, binding: Binding) -> Result<(), String> {
     let offer = talk.settings.get("offer").unwrap_or("any");
     let mut served = Served::new(binding, offer).map_err(|error| error.to_string())?;
-    let mut bound = Bound::default();
+    let mut bound = PatternBindings::default();
     let mut steps = talk.steps.as_slice();
-    while let Some((Step { at, line }, rest)) = steps.split_first() {
+    while let Some((TalkStep { at, line }, rest)) = steps.split_first() {
         let told = |error: String| format!("{at}: {error}");
         steps = rest;
         match line {
-            Line::Client(message) => {
-                served.wire.send(bound.fill(&message.json).map_err(told)?.to_string()).map_err(told)?;
+            TalkLine::Client(message) => {
+                served
+                    .wire
+                    .send(bound.fill(&message.json).map_err(|error| told(error.to_string()))?.to_string())
+                    .map_err(told)?;
             }
-            Line::Server(message) => {
+            TalkLine::Server(message) => {
                 let more = neighbours(message, rest, |line| match line {
-                    Line::Server(message) => Some(message),
+                    TalkLine::Server(message) => Some(message),
                     _ => None,
                 });
                 steps = &rest[more.len() - 1..];
                 hear(&mut served.wire, &mut bound, more).await.map_err(told)?;
             }
-            Line::Do(_) | Line::Gives(_) => return Err(told("a server's talk has no verbs".into())),
+            TalkLine::Verb(_) | TalkLine::Outcome(_) => {
+                return Err(told("a server's talk has no verbs".into()));
+            }
         }
     }
     served.wire.finish();
@@ -92,10 +98,10 @@ async fn run_server(talk: &Talk, binding: Binding) -> Result<(), String> {
 
 /// A message with those after it that may change places with it.
 fn neighbours<'a>(
-    first: &'a Message,
-    rest: &'a [Step],
-    same: impl Fn(&Line) -> Option<&Message>,
-) -> Vec<&'a Message> {
+    first: &'a TalkMessage,
+    rest: &'a [TalkStep],
+    same: impl Fn(&TalkLine) -> Option<&TalkMessage>,
+) -> Vec<&'a TalkMessage> {
     let mut found = vec![first];
     if first.any_order {
         found.extend(rest.iter().map_while(|step| same(&step.line).filter(|message| message.any_order)));
@@ -104,7 +110,11 @@ fn neighbours<'a>(
 }
 
 /// Hears as many lines as are expected, in any order.
-async fn hear(wire: &mut Wire, bound: &mut Bound, mut expected: Vec<&Message>) -> Result<(), String> {
+async fn hear(
+    wire: &mut Wire,
+    bound: &mut PatternBindings,
+    mut expected: Vec<&TalkMessage>,
+) -> Result<(), String> {
     while !expected.is_empty() {
         let wanted =
             || expected.iter().map(|message| message.json.to_string()).collect::<Vec<_>>().join("\n     or ");
@@ -115,7 +125,7 @@ async fn hear(wire: &mut Wire, bound: &mut Bound, mut expected: Vec<&Message>) -
         let found = expected.iter().position(|message| match bound.compare(&message.json, &got) {
             Ok(()) => true,
             Err(difference) => {
-                differences.push(difference);
+                differences.push(difference.to_string());
                 false
             }
         });
@@ -131,7 +141,7 @@ async fn hear(wire: &mut Wire, bound: &mut Bound, mut expected: Vec<&Message>) -
 #[derive(Default)]
 struct Play {
     wire: Option<Wire>,
-    bound: Bound,
+    bound: PatternBindings,
 }
 
 impl Play {
@@ -147,37 +157,41 @@ impl Play {
         Ok(self.wire.insert(wire))
     }
 
-    async fn send(&mut self, message: &Message, stage: &mut Stage) -> Result<(), String> {
-        let line = self.bound.fill(&message.json)?.to_string();
+    async fn send(&mut self, message: &TalkMessage, stage: &mut Stage) -> Result<(), String> {
+        let line = self.bound.fill(&message.json).map_err(|error| error.to_string())?.to_string();
         self.wire(stage).await?.send(line)
     }
 
-    async fn hear(&mut self, expected: Vec<&Message>, stage: &mut Stage) -> Result<(), String> {
+    async fn hear(&mut self, expected: Vec<&TalkMessage>, stage: &mut Stage) -> Result<(), String> {
         let mut bound = self.bound.clone();
         hear(self.wire(stage).await?, &mut bound, expected).await?;
         self.bound = bound;
         Ok(())
     }
 
-    async fn gives(&mut self, expected: &Expected, doing: JoinHandle<Outcome>) -> Result<(), String> {
+    async fn gives(&mut self, expected: &ExpectedOutcome, doing: JoinHandle<Outcome>) -> Result<(), String> {
         let outcome = tokio::time::timeout(STEP_TIMEOUT, doing).await.map_err(|_| "the verb does not end")?;
         let outcome = outcome.map_err(|error| error.to_string())??;
         match (expected, outcome) {
-            (Expected::Value(expected), Ok(got)) => {
-                let shown = |difference| format!("{difference}\n  wanted {expected}\n     got {got}");
+            (ExpectedOutcome::Value(expected), Ok(got)) => {
+                let shown =
+                    |difference: Difference| format!("{difference}\n  wanted {expected}\n     got {got}");
                 self.bound.compare(expected, &got).map_err(shown)
             }
-            (Expected::Error { kind, detail }, Err(error)) => {
+            (ExpectedOutcome::Error { kind, detail }, Err(error)) => {
                 let (got_kind, got) = describe(&error);
                 if kind != got_kind {
                     return Err(format!("expected the error {kind}, got {got_kind}: {error}"));
                 }
-                detail.as_ref().map_or(Ok(()), |detail| self.bound.compare(detail, &got))
+                let detail = detail.as_ref().map_or(Ok(()), |detail| self.bound.compare(detail, &got));
+                detail.map_err(|difference| difference.to_string())
             }
-            (Expected::Value(expected), Err(error)) => {
+            (ExpectedOutcome::Value(expected), Err(error)) => {
                 Err(format!("expected {expected}, got the error: {error}"))
             }
-            (Expected::Error { kind, .. }, Ok(got)) => Err(format!("expected the error {kind}, got {got}")),
+            (ExpectedOutcome::Error { kind, .. }, Ok(got)) => {
+                Err(format!("expected the error {kind}, got {got}"))
+            }
         }
     }
 

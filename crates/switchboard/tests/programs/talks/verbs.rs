@@ -10,12 +10,12 @@ use switchboard::client::{
 use switchboard::protocol::Level;
 use switchboard::protocol::{CompleteParams, Root, TaskParams};
 use switchboard::{CallError, Client, json};
+use switchboard_recording::Talk;
 use tokio::sync::Mutex;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use crate::talks::answers::Fixed;
 use crate::talks::binding::AnyDial;
-use crate::talks::talk::Talk;
 
 /// Our client, and what its verbs leave behind.
 #[derive(Clone)]

@@ -176,12 +176,16 @@ impl Inner {
         accept: Accept,
         frame: bytes::Bytes,
     ) -> Reply {
+        let observed = self.server.is_observed().then(|| frame.clone());
         let envelope = match jsonrpc::parse(frame) {
             Ok(Message::Single(envelope)) => envelope,
             Ok(Message::Batch(elements)) => {
                 return reply::either(stateful::batch(self, pending, elements).await);
             }
             Err(malformed) => {
+                if let Some(frame) = observed {
+                    self.server.observe_invalid(None, &frame);
+                }
                 let (id, error) = reply::malformed_error(&malformed);
                 return reply::rpc_error(id.as_ref(), StatusCode::BAD_REQUEST, error);
             }
@@ -208,6 +212,7 @@ impl Inner {
                     || !pending.headers().contains_key(SESSION_ID) =>
             {
                 // Stateless requests are cancelled by closing the connection; only extensions have notifications.
+                self.server.observe_notification(None, &note);
                 self.server.handle_notification(&note);
                 reply::status_response(StatusCode::ACCEPTED)
             }

@@ -512,6 +512,10 @@ impl OwnedExchange for UpcallExchange {
         upcall.waker = Some(cx.waker().clone());
         Poll::Pending
     }
+
+    fn request_id(&self) -> Option<&RequestId> {
+        Some(&self.id)
+    }
 }
 
 impl Drop for UpcallExchange {

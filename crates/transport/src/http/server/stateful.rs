@@ -321,6 +321,7 @@ pub(crate) async fn handle_notification(
 }
 
 fn dispatch_notification(inner: &Inner, session: &HttpSession, note: Notification) {
+    inner.server.observe_notification(Some(&session.memory), &note);
     if &*note.method == "notifications/cancelled" {
         let params = note.params.and_then(|params| params.decode::<CancelledParams>().ok());
         if let Some(id) = params.and_then(|params| params.request_id) {

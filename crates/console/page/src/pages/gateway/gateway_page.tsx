@@ -11,7 +11,7 @@ import { AuditSearch } from "./audit_search";
 
 export function GatewayPage({ state }: { state: ConsoleState }) {
   const { data, error } = useFetch(() => get<GatewaySnapshot>("/api/gateway"), [state.gatewayVersion]);
-  if (state.console.mode !== "gateway") return <Empty>This console shows a host, not a gateway.</Empty>;
+  if (state.console.mode !== "gateway") return <div class="page"><div class="page-inner"><h1>Gateway</h1><Empty>This console shows a host, not a gateway.</Empty></div></div>;
   return (
     <div class="page">
       <div class="page-inner">

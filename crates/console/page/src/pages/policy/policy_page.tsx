@@ -2,6 +2,9 @@
 
 import { get } from "../../api/client";
 import type { Denial, PolicyRule, PolicySnapshot } from "../../api/types";
+import { isObject } from "../../json/json";
+import { tryParse } from "../../json/parse";
+import { printJson } from "../../json/print";
 import type { ConsoleState } from "../../state/console_state";
 import { dateAndTime } from "../../text/format";
 import { JsonText } from "../../ui/json_tree";
@@ -39,6 +42,15 @@ function Rules({ policy }: { policy: PolicySnapshot }) {
   );
 }
 
+/** A rule without a name in one line: its pattern, if it has nothing else. */
+function ruleText(rule: PolicyRule): string {
+  const value = tryParse(rule.ruleJson);
+  if (!isObject(value)) return rule.ruleJson;
+  const members = [...value].filter(([name]) => name !== "effect");
+  const [only] = members;
+  return members.length === 1 && only !== undefined && typeof only[1] === "string" ? only[1] : printJson(new Map(members));
+}
+
 function Rule({ rule }: { rule: PolicyRule }) {
   return (
     <li>
@@ -46,7 +58,7 @@ function Rule({ rule }: { rule: PolicyRule }) {
         <summary>
           <span class="muted number">{rule.index}</span>
           <Badge tone={rule.effect === "deny" ? "bad" : rule.effect === "allow" ? "ok" : "warn"}>{rule.effect}</Badge>
-          <span class="breaks"><Text value={rule.name ?? "without a name"} max={120} /></span>
+          {rule.name === null ? <code class="breaks"><Text value={ruleText(rule)} max={160} /></code> : <span class="breaks"><Text value={rule.name} max={120} /></span>}
           {rule.unused && <Badge>has matched nothing yet</Badge>}
         </summary>
         <JsonText text={rule.ruleJson} depth={4} />

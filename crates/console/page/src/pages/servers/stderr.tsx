@@ -7,16 +7,20 @@ import { clock } from "../../text/format";
 import { CopyButton, Empty, ErrorNote } from "../../ui/parts";
 import { Text } from "../../ui/text";
 import { useFetch } from "../../ui/use_fetch";
+import { useThrottled } from "../../ui/use_throttled";
+
+const REFRESH_MS = 200;
 
 export function Stderr({ server, live }: { server: ServerSnapshot; live: StderrLine[] | undefined }) {
-  // Lines of the stream are fetched again in order; the number of new ones says when.
-  const { data, error } = useFetch(() => get<StderrTail>(`/api/servers/${encodeURIComponent(server.name)}/stderr`), [server.name, live?.length ?? 0]);
+  // New lines of the stream say when to fetch the tail again, in which all lines are in order.
+  const news = useThrottled(live, REFRESH_MS);
+  const { data, error } = useFetch(() => get<StderrTail>(`/api/servers/${encodeURIComponent(server.name)}/stderr`), [server.name, news]);
   const box = useRef<HTMLDivElement>(null);
   const lines = data?.lines ?? [];
   useEffect(() => {
     const element = box.current;
     if (element !== null) element.scrollTop = element.scrollHeight;
-  }, [lines.length]);
+  }, [data]);
   if (server.transport.type !== "stdio") return <Empty>Only programs have stderr.</Empty>;
   if (error !== null) return <ErrorNote error={error} />;
   if (data !== null && lines.length === 0) return <Empty>It has written nothing to stderr.</Empty>;

@@ -1,0 +1,5 @@
+//! Adding servers: the plan, the change, demo servers.
+
+mod routes;
+
+pub(super) use routes::routes;

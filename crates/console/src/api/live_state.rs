@@ -1,0 +1,34 @@
+//! What the console keeps of its host beside the host's own state.
+
+use std::sync::Arc;
+
+use super::calls::CallTable;
+use super::questions::PendingQuestions;
+use super::servers::ServerRecords;
+use super::subscriptions::SubscriptionTable;
+use super::tasks::TaskTable;
+use crate::events::EventLog;
+
+/// The state of servers, calls, questions, tasks and subscriptions.
+#[derive(Debug)]
+pub(crate) struct LiveState {
+    pub(crate) servers: ServerRecords,
+    pub(crate) calls: CallTable,
+    pub(crate) questions: Arc<PendingQuestions>,
+    pub(crate) tasks: TaskTable,
+    pub(crate) subscriptions: SubscriptionTable,
+}
+
+impl LiveState {
+    /// Creates the state. `questions` is what the host was built with.
+    pub(crate) fn new(events: &EventLog, questions: Arc<PendingQuestions>) -> Self {
+        questions.connect(events.clone());
+        Self {
+            servers: ServerRecords::default(),
+            calls: CallTable::new(events.clone()),
+            questions,
+            tasks: TaskTable::new(events.clone()),
+            subscriptions: SubscriptionTable::new(events.clone()),
+        }
+    }
+}

@@ -1,0 +1,6 @@
+//! The snapshot: everything that is small, with the number of the last event that it includes.
+
+mod console_snapshot;
+mod routes;
+
+pub(super) use routes::routes;

@@ -1,0 +1,58 @@
+//! Masks payloads before they are shown, and cuts them to a preview.
+
+use parking_lot::RwLock;
+use switchboard_recording::SecretMask;
+
+/// Payloads above this size are shown as a preview.
+pub(crate) const PREVIEW_BYTES: usize = 64 * 1024;
+/// What is masked beyond the end of a preview, so that a secret that it cuts is recognized.
+const MASKED_BEYOND: usize = 64 * 1024;
+
+/// Masks payloads: secret members by name, and known values.
+#[derive(Debug, Default)]
+pub(super) struct PayloadMask {
+    // Held while a payload is masked or a value is added, never across an await.
+    mask: RwLock<SecretMask>,
+}
+
+impl PayloadMask {
+    /// Adds values that are secret wherever they are.
+    pub(super) fn extend(&self, values: impl IntoIterator<Item = String>) {
+        self.mask.write().extend(values);
+    }
+
+    /// Returns the whole payload, masked.
+    pub(super) fn full(&self, payload: &str) -> String {
+        self.mask.read().mask(payload).into_owned()
+    }
+
+    /// Returns the beginning of a payload, masked, and whether more follows.
+    pub(super) fn preview(&self, payload: &str) -> (String, bool) {
+        if payload.len() <= PREVIEW_BYTES {
+            return (self.full(payload), false);
+        }
+        let end = payload.floor_char_boundary(PREVIEW_BYTES + MASKED_BEYOND);
+        let mut masked = self.full(&payload[..end]);
+        masked.truncate(masked.floor_char_boundary(PREVIEW_BYTES));
+        (masked, true)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_secret_at_the_end_of_a_preview_is_masked() {
+        let mask = PayloadMask::default();
+        mask.extend(["sesame-open".to_owned()]);
+        for before in PREVIEW_BYTES - 15..PREVIEW_BYTES + 3 {
+            let payload = format!("{}sesame-open{}", "x".repeat(before), "y".repeat(PREVIEW_BYTES));
+            let (preview, is_cut) = mask.preview(&payload);
+            assert!(is_cut && preview.len() <= PREVIEW_BYTES);
+            assert!(!preview.contains("sesa"), "{before}");
+        }
+        let (preview, is_cut) = mask.preview(r#"{"token":"abc"}"#);
+        assert_eq!((preview.as_str(), is_cut), (r#"{"token":"•••"}"#, false));
+    }
+}
