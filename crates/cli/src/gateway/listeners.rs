@@ -114,8 +114,9 @@ impl Listeners {
     /// Returns the addresses that clients connect to.
     pub(crate) fn endpoints(&self) -> Vec<String> {
         let http = self.http.iter().map(|socket| format!("{}/mcp", socket.origin));
-        let unix =
-            self.unix.iter().map(|(_, path)| format!("unix:{}", one_line(&path.display().to_string())));
+        let unix_text =
+            |socket: &UnixSocket| format!("unix:{}", one_line(&socket.path.display().to_string()));
+        let unix = self.unix.iter().map(unix_text);
         let all: Vec<String> = http.chain(unix).collect();
         if all.is_empty() { vec!["stdin and stdout".to_owned()] } else { all }
     }
