@@ -18,7 +18,7 @@ use tokio::time::Instant;
 
 use crate::active_calls::ActiveCall;
 use crate::questions::Question;
-use crate::relay::RequestPurpose;
+use crate::upstream_request::RequestPurpose;
 
 /// The result of an upstream call.
 pub(crate) struct UpstreamResult {

@@ -19,11 +19,12 @@ use crate::exposed::{Exposed, PageRequest};
 use crate::meta;
 use crate::policy::{Target, TargetKind};
 use crate::read_result::{keep_result, read_kept_result};
-use crate::relay::{UpstreamRequest, UpstreamTarget, relay};
+use crate::relay::relay;
 use crate::resource_owner::{ResourceOwner, not_found};
 use crate::results::shorten;
 use crate::subscriptions::SubscribedResource;
 use crate::tasks;
+use crate::upstream_request::{UpstreamRequest, UpstreamTarget};
 use crate::view::{LargeResults, READ_RESULT};
 use crate::view_state::{RunningCall, ViewState};
 

@@ -190,7 +190,7 @@ mod tests {
     use super::*;
     use crate::exchange::NoticeSink;
     use crate::questions::QuestionHandler;
-    use crate::relay::{RequestPurpose, UpstreamRequest, UpstreamTarget};
+    use crate::upstream_request::{RequestPurpose, UpstreamRequest, UpstreamTarget};
 
     fn exchange() -> Exchange {
         let (_, questions) = QuestionHandler::new();
