@@ -29,10 +29,6 @@ pub(crate) async fn run(args: ConsoleArgs) -> Result<(), CommandError> {
     let ConsoleArgs { port, no_open, allow_config_edit, view } = args;
     let mut signals = Signals::catch()?;
     let target = view.into_target();
-    if target.options.record.is_some() {
-        return Err(CommandError::usage("--record applies to commands that end")
-            .hint("the page exports the messages it shows: see Traffic"));
-    }
     let json = target.options.json;
     let screen = Arc::new(Screen::with_json_warnings(json));
     let servers = ConsoleServers::build(&target, &screen).await?;
