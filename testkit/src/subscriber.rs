@@ -1,3 +1,7 @@
+//! A subscriber for the spans of one test, beside other threads of the program without one.
+//!
+//! Knows nothing of the spans that are recorded.
+
 use std::sync::OnceLock;
 
 use tracing::subscriber::{DefaultGuard, NoSubscriber};

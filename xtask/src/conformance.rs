@@ -1,5 +1,5 @@
 //! The official conformance suite, run against the everything-server, the same written as a service, and the
-//! everything-client, and counted strictly; also through a gateway in front of the everything-server.
+//! everything-client, and counted strictly; also through a gateway in front of the services, which run tasks, too.
 //!
 //! The suite passes a scenario without failed checks. Here it also needs at least one successful check, no warning, and
 //! a client that exits successfully. Exceptions are listed in `conformance/not-built.txt`.
@@ -118,7 +118,7 @@ fn programs(role: Role) -> &'static [&'static str] {
     }
 }
 
-/// The gateways: their names, and the era in which they speak to the everything-server.
+/// The gateways: their names, and the era in which they speak to the everything-service.
 const GATEWAYS: [(&str, &str); 2] = [("gateway-modern", "modern"), ("gateway-legacy", "legacy")];
 
 /// Runs the suite and prints failures and totals.
@@ -131,7 +131,7 @@ pub(crate) fn run(project: &Project, wanted: &ConformanceArgs) -> Result<(), Tas
     let mut tally = Tally::default();
     if wanted.through_gateway {
         for (name, era) in GATEWAYS {
-            let upstream = Server::start(&binary(project, "everything-server"))?;
+            let upstream = Server::start(&binary(project, "everything-service"))?;
             let arguments = ["--upstream", upstream.url(), "--era", era];
             let gateway = Server::start_with(&binary(project, "everything-gateway"), &arguments)?;
             let revisions = wanted.revisions().into_iter().filter(|revision| SETS.contains(revision));

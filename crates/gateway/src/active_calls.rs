@@ -1,8 +1,9 @@
-//! The calls in progress in each session with a server, with their owners: a log message that may belong to any of them is passed on only if
-//! they are all of one owner.
+//! The calls in progress in each session with a server, with their owners: a log message or a question that may belong to any
+//! of them is passed on only if they are all of one owner.
 //!
-//! Over a pipe a legacy server does not say which call a log message belongs to. It may hold data of its call, so it must not
-//! reach another principal. Work may go on after its call: that of a task, and for a while that of a call without an answer.
+//! Over a pipe a legacy server does not say which call a log message or a question belongs to. It may hold data of its call, so
+//! it must not reach another principal. Work may go on after its call: that of a task, and for a while that of a call without
+//! an answer.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -11,7 +12,7 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 use switchboard_host::SessionKey;
-use switchboard_session::server::{Caller, RequestContext};
+use switchboard_session::server::RequestContext;
 use tokio::time::Instant;
 
 /// How long a server may go on with a call that was cancelled or timed out.
@@ -30,37 +31,40 @@ pub(crate) struct ActiveCalls {
 struct ActiveState {
     next: u64,
     /// By session, in the order of their start.
-    calls: HashMap<CallSession, BTreeMap<u64, CallOwner>>,
+    calls: HashMap<CallSession, BTreeMap<u64, Arc<CallOwner>>>,
     /// The owners of tasks.
-    tasks: HashMap<CallSession, BTreeMap<u64, CallOwner>>,
+    tasks: HashMap<CallSession, BTreeMap<u64, Arc<CallOwner>>>,
     /// The owners of calls that ended without an answer, and how long they count.
-    lingering: HashMap<CallSession, Vec<(CallOwner, Instant)>>,
+    lingering: HashMap<CallSession, Vec<LingeringOwner>>,
 }
 
+/// The owner of a call that ended without an answer, and how long it counts; `None` stands for those beyond the limit.
+type LingeringOwner = (Option<Arc<CallOwner>>, Instant);
+
 impl ActiveState {
-    fn linger(&mut self, session: &CallSession, owner: CallOwner) {
+    fn linger(&mut self, session: &CallSession, owner: Arc<CallOwner>) {
         let now = Instant::now();
         self.lingering.retain(|_, owners| {
             owners.retain(|(_, until)| *until > now);
             !owners.is_empty()
         });
         let owners = self.lingering.entry(session.clone()).or_default();
-        let owner = if owners.len() < MAX_LINGERING { owner } else { CallOwner::Unknown };
+        let owner = (owners.len() < MAX_LINGERING).then_some(owner);
         owners.retain(|(known, _)| *known != owner);
         owners.push((owner, now + AFTERMATH));
     }
 
-    /// Returns whether all work that may go on in a session is of this owner.
-    fn is_all_of(&self, session: &CallSession, own: &CallOwner) -> bool {
+    /// Returns whether all work that goes on in a session outside of calls is of an owner that matches.
+    fn is_background_of(&self, session: &CallSession, matches: impl Fn(&CallOwner) -> bool) -> bool {
         let now = Instant::now();
-        let running = [&self.calls, &self.tasks].into_iter().filter_map(|table| table.get(session));
+        let tasks = self.tasks.get(session).into_iter().flat_map(BTreeMap::values);
         let lingering = self.lingering.get(session).into_iter().flatten();
-        running.flat_map(BTreeMap::values).all(|owner| owner == own)
-            && lingering.filter(|(_, until)| *until > now).all(|(owner, _)| owner == own)
+        let mut lingering = lingering.filter(|(_, until)| *until > now).map(|(owner, _)| owner.as_deref());
+        tasks.map(Arc::as_ref).all(&matches) && lingering.all(|owner| owner.is_some_and(&matches))
     }
 }
 
-fn remove(table: &mut HashMap<CallSession, BTreeMap<u64, CallOwner>>, session: &CallSession, id: u64) {
+fn remove(table: &mut HashMap<CallSession, BTreeMap<u64, Arc<CallOwner>>>, session: &CallSession, id: u64) {
     if let Some(owners) = table.get_mut(session) {
         owners.remove(&id);
         if owners.is_empty() {
@@ -73,29 +77,23 @@ fn remove(table: &mut HashMap<CallSession, BTreeMap<u64, CallOwner>>, session: &
 pub(crate) type CallSession = (Arc<str>, Option<SessionKey>);
 
 /// Whose a call is.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum CallOwner {
-    /// Of a session, which gets log messages once.
-    Session(String),
-    /// Of a principal without a session: log messages belong to requests.
-    Principal(String),
-    /// Not known: it might be anyone's.
-    Unknown,
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct CallOwner {
+    /// The principal, or else the session: who may be asked. `None` for anonymous callers without a session.
+    pub(crate) caller: Option<String>,
+    /// The session of the client, which gets log messages once; without one they belong to requests.
+    pub(crate) session: Option<String>,
 }
 
 impl CallOwner {
-    pub(crate) fn of(cx: &RequestContext) -> Self {
-        match (cx.session_key(), cx.caller()) {
-            (Some(session), _) => Self::Session(session),
-            (None, Some(caller)) => Self::Principal(Caller::principal(caller)),
-            (None, None) => Self::Unknown,
-        }
+    pub(crate) fn of(cx: &RequestContext) -> Arc<Self> {
+        Arc::new(Self { caller: cx.owner(), session: cx.session_key() })
     }
 }
 
 impl ActiveCalls {
     /// Registers a call until the guard is dropped.
-    pub(crate) fn register(self: &Arc<Self>, session: CallSession, owner: CallOwner) -> ActiveCall {
+    pub(crate) fn register(self: &Arc<Self>, session: CallSession, owner: Arc<CallOwner>) -> ActiveCall {
         let mut state = self.state.lock();
         let id = state.next;
         state.next += 1;
@@ -105,13 +103,18 @@ impl ActiveCalls {
     }
 
     /// Registers the work of a task until the guard is dropped.
-    pub(crate) fn register_task(self: &Arc<Self>, session: CallSession, owner: CallOwner) -> ActiveTask {
+    pub(crate) fn register_task(self: &Arc<Self>, session: CallSession, owner: Arc<CallOwner>) -> ActiveTask {
         let mut state = self.state.lock();
         let id = state.next;
         state.next += 1;
         state.tasks.entry(session.clone()).or_default().insert(id, owner);
         drop(state);
         ActiveTask { calls: Arc::clone(self), session, id }
+    }
+
+    /// Returns whether a question that names no call cannot be of another caller's work that goes on outside of calls.
+    pub(crate) fn may_ask(&self, session: &CallSession, own: &CallOwner) -> bool {
+        self.state.lock().is_background_of(session, |owner| owner.caller == own.caller)
     }
 }
 
@@ -153,12 +156,12 @@ impl ActiveCall {
         let state = self.calls.state.lock();
         let Some(calls) = state.calls.get(&self.session) else { return false };
         let Some(own) = calls.get(&self.id) else { return false };
-        state.is_all_of(&self.session, own)
-            && match own {
-                CallOwner::Session(_) => calls.first_key_value().is_some_and(|(first, _)| *first == self.id),
-                CallOwner::Principal(_) => true,
-                CallOwner::Unknown => false,
-            }
+        let is_own = |owner: &CallOwner| owner == &**own;
+        let is_first = || calls.first_key_value().is_some_and(|(first, _)| *first == self.id);
+        calls.values().all(|owner| is_own(owner))
+            && state.is_background_of(&self.session, is_own)
+            && (own.caller.is_some() || own.session.is_some())
+            && (own.session.is_none() || is_first())
     }
 }
 
@@ -177,11 +180,18 @@ impl Drop for ActiveCall {
 mod tests {
     use super::*;
 
+    fn principal(name: &str) -> Arc<CallOwner> {
+        Arc::new(CallOwner { caller: Some(name.to_owned()), session: None })
+    }
+
+    fn session(name: &str) -> Arc<CallOwner> {
+        Arc::new(CallOwner { caller: Some("ada".to_owned()), session: Some(name.to_owned()) })
+    }
+
     #[test]
     fn a_shared_log_reaches_one_owner_and_a_session_once() {
         let calls: Arc<ActiveCalls> = Arc::default();
         let server: CallSession = ("server".into(), None);
-        let session = |name: &str| CallOwner::Session(name.to_owned());
         let register = |session: &CallSession, owner| {
             let call = calls.register(session.clone(), owner);
             call.set_answered();
@@ -196,19 +206,20 @@ mod tests {
         drop((stranger, one));
         assert!(two.takes_shared_log());
         drop((two, other));
-        let ada = || register(&server, CallOwner::Principal("ada".to_owned()));
+        let ada = || register(&server, principal("ada"));
         let (one, two) = (ada(), ada());
         assert!(one.takes_shared_log() && two.takes_shared_log(), "each request has its own messages");
-        let unknown = register(&server, CallOwner::Unknown);
+        let unknown = register(&server, Arc::default());
         assert!(!one.takes_shared_log() && !unknown.takes_shared_log());
         drop((one, two, unknown));
         assert!(calls.state.lock().calls.is_empty());
     }
+
     #[tokio::test(start_paused = true)]
     async fn work_that_goes_on_after_its_call_counts_for_its_owner() {
         let calls: Arc<ActiveCalls> = Arc::default();
         let server: CallSession = ("server".into(), None);
-        let call = |name: &str| calls.register(server.clone(), CallOwner::Principal(name.to_owned()));
+        let call = |name: &str| calls.register(server.clone(), principal(name));
         // Cancelled: the server may not know yet.
         drop(call("ada"));
         let (ada, bob) = (call("ada"), call("bob"));
@@ -217,7 +228,7 @@ mod tests {
         tokio::time::advance(AFTERMATH).await;
         assert!(bob.takes_shared_log());
         // A task goes on until it is over.
-        let task = calls.register_task(server.clone(), CallOwner::Principal("ada".to_owned()));
+        let task = calls.register_task(server.clone(), principal("ada"));
         tokio::time::advance(AFTERMATH).await;
         assert!(!bob.takes_shared_log());
         let ada = call("ada");
@@ -236,5 +247,24 @@ mod tests {
         drop(bob);
         let state = calls.state.lock();
         assert!(state.calls.is_empty() && state.tasks.is_empty() && state.lingering.len() == 1);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_question_is_not_asked_while_work_of_another_caller_may_go_on() {
+        let calls: Arc<ActiveCalls> = Arc::default();
+        let server: CallSession = ("server".into(), None);
+        let (bob, anonymous) = (principal("bob"), CallOwner::default());
+        assert!(calls.may_ask(&server, &bob) && calls.may_ask(&server, &anonymous));
+        drop(calls.register(server.clone(), session("one")));
+        assert!(!calls.may_ask(&server, &bob) && !calls.may_ask(&server, &anonymous));
+        assert!(calls.may_ask(&server, &session("two")), "of the same principal");
+        assert!(calls.may_ask(&("other".into(), None), &bob));
+        tokio::time::advance(AFTERMATH).await;
+        assert!(calls.may_ask(&server, &bob));
+        let task = calls.register_task(server.clone(), principal("ada"));
+        tokio::time::advance(AFTERMATH).await;
+        assert!(!calls.may_ask(&server, &bob) && calls.may_ask(&server, &principal("ada")));
+        drop(task);
+        assert!(calls.may_ask(&server, &bob));
     }
 }

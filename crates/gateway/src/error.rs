@@ -1,13 +1,31 @@
 //! Errors for clients: what failed, whose fault it is, and what to do next. `data.reason` is for programs.
 
+use std::sync::Arc;
+
 use switchboard_host::HostError;
 use switchboard_protocol::{ErrorCode, Raw, RpcError};
 use switchboard_session::CallError;
 use switchboard_session::link::ServerExit;
 
-/// Converts an error of the host. An error that the server itself answered with passes unchanged. What a process wrote to
-/// stderr is not for clients, because it may hold data of others; the status of the gateway has it.
+/// Converts an error of the host. An error that the server itself answered with passes, unless its code says something about
+/// the hop to the client. What a process wrote to stderr is not for clients, because it may hold data of others; the status of
+/// the gateway has it.
 pub(crate) fn from_host(error: HostError) -> RpcError {
+    let server = match &error {
+        HostError::Call { error, server, .. } | HostError::Session { error, server } => {
+            error.remote().map(|_| Arc::clone(server))
+        }
+        _ => None,
+    };
+    let converted = from_host_in_session(error);
+    match server {
+        Some(server) => without_http_status(&server, converted),
+        None => converted,
+    }
+}
+
+/// Converts an error of the host for a client with a session, to which the codes of errors mean nothing beyond the request.
+pub(crate) fn from_host_in_session(error: HostError) -> RpcError {
     let text = client_text(&error);
     match error {
         HostError::Call { error, server, .. } | HostError::Session { error, server } => match *error {
@@ -71,6 +89,38 @@ fn relayed_error(server: &str, error: RpcError) -> RpcError {
         }
         _ => error,
     }
+}
+
+/// The reason of an error whose code was that of a server.
+const UPSTREAM_ERROR: &str = "upstream_error";
+
+/// Returns an error of a server without a code that is an HTTP status of the gateway for a modern client: 400 and 404 would say
+/// that the gateway does not understand the request, and some clients end their session then. The code of the server is in
+/// `data.code`.
+fn without_http_status(server: &str, error: RpcError) -> RpcError {
+    let RpcError { code, message, .. } = &error;
+    match *code {
+        ErrorCode::INVALID_REQUEST | ErrorCode::METHOD_NOT_FOUND => {
+            let text = format!("{server:?} answered with error {}: {message}", code.0);
+            let data = serde_json::json!({ "reason": UPSTREAM_ERROR, "code": code.0 });
+            RpcError::new(ErrorCode::INTERNAL_ERROR, text).with_data(Raw::from(data))
+        }
+        _ => error,
+    }
+}
+
+/// Returns whether a server does not have the method that it was asked for.
+pub(crate) fn is_unknown_method(error: &RpcError) -> bool {
+    #[derive(serde::Deserialize)]
+    struct UpstreamError {
+        reason: String,
+        code: i32,
+    }
+    let upstream = || error.data.as_ref()?.decode::<UpstreamError>().ok();
+    error.code == ErrorCode::METHOD_NOT_FOUND
+        || upstream().is_some_and(|upstream| {
+            upstream.reason == UPSTREAM_ERROR && upstream.code == ErrorCode::METHOD_NOT_FOUND.0
+        })
 }
 
 /// Returns the text of an error without what only the operator may read: stderr output, and the names of all servers.
@@ -164,6 +214,18 @@ pub(crate) fn too_many_questions(limit: usize) -> RpcError {
         format!(
             "{limit} questions wait for an answer already, which is the limit; answer some of them, then call the tool \
              again. The call was cancelled; it may have run up to its question"
+        ),
+    )
+}
+
+/// The error for a call whose server asks more questions at once than are relayed.
+pub(crate) fn too_many_at_once(server: &str, limit: usize) -> RpcError {
+    with_reason(
+        ErrorCode::INTERNAL_ERROR,
+        "too_many_questions",
+        format!(
+            "{server:?} asked more than {limit} questions at once, which is the limit of one call\nReport it to the operator of \
+             the server. The call has not been completed."
         ),
     )
 }

@@ -17,8 +17,8 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 
 use crate::active_calls::ActiveCall;
-use crate::questions::Question;
-use crate::relay::RequestPurpose;
+use crate::questions::{MAX_QUESTIONS, Question, too_many_of_call};
+use crate::upstream_request::RequestPurpose;
 
 /// The result of an upstream call.
 pub(crate) struct UpstreamResult {
@@ -108,6 +108,11 @@ impl Exchange {
     }
 
     fn add(&mut self, Question { key, request, answer }: Question) {
+        if self.outstanding.len() >= MAX_QUESTIONS {
+            // The server may have cancelled the question.
+            let _ = answer.send(Err(too_many_of_call()));
+            return;
+        }
         let number = self.used_keys.len();
         // A client matches answers by key: one that was used before would match the old answer.
         let key = key.filter(|key| !self.used_keys.contains(key)).unwrap_or_else(|| format!("q{number}"));
@@ -202,5 +207,48 @@ impl NoticeSink {
         if let Some(client) = client {
             client.log(message.level, message.logger.as_deref(), message.data);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::task::Waker;
+
+    use switchboard_protocol::{ElicitParams, FormSchema};
+    use switchboard_session::client::{ClientHandler, RequestingServer};
+
+    use super::*;
+    use crate::questions::{MAX_QUESTIONS, QuestionHandler, QuestionScope};
+
+    #[tokio::test(start_paused = true)]
+    async fn the_questions_of_a_call_that_wait_are_bounded() {
+        let server: Arc<str> = "server".into();
+        let (calls, owner) = (Arc::default(), Arc::default());
+        let scope = QuestionScope { calls, session: (Arc::clone(&server), None), owner, task: None };
+        let (handler, questions) = QuestionHandler::new(scope);
+        let handler = Arc::new(handler);
+        let notices = Arc::new(NoticeSink::new(None));
+        let mut exchange =
+            Exchange::new((server, Run::new()), Box::pin(std::future::pending()), questions, notices);
+        let mut asks = tokio::task::JoinSet::new();
+        for _ in 0..MAX_QUESTIONS + 10 {
+            let handler = Arc::clone(&handler);
+            asks.spawn(async move {
+                let question = ElicitParams::form("?", FormSchema::new());
+                handler.elicit(question, &RequestingServer::new(None)).await
+            });
+            // Taken from the channel one by one, so that its own limit does not count.
+            tokio::task::yield_now().await;
+            assert!(exchange.poll(&mut Context::from_waker(Waker::noop())).is_pending());
+        }
+        assert_eq!(exchange.outstanding.len(), MAX_QUESTIONS);
+        for _ in 0..10 {
+            let refused = asks.join_next().await.unwrap().unwrap().unwrap_err();
+            assert!(refused.to_string().contains("the limit"), "{refused}");
+        }
+        let key = exchange.outstanding[0].key.clone();
+        exchange.answer(&key, Ok(Raw::from(serde_json::json!({ "action": "decline" }))));
+        assert!(asks.join_next().await.unwrap().unwrap().is_ok());
+        assert_eq!((exchange.outstanding.len(), asks.len()), (MAX_QUESTIONS - 1, MAX_QUESTIONS - 1));
     }
 }

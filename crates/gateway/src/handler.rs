@@ -4,26 +4,27 @@ use std::pin::pin;
 use std::sync::Arc;
 
 use switchboard_protocol::{
-    CallToolParams, CallToolResult, CompleteParams, CompleteResult, Completion, ErrorCode, FromRaw,
-    GetPromptParams, GetPromptResult, PageParams, Raw, ReadResourceParams, ReadResourceResult, Reference,
-    RpcError, ServerResult, TaskSupport, ToolAnnotations,
+    CallToolParams, CallToolResult, CompleteParams, CompleteResult, Completion, FromRaw, GetPromptParams,
+    GetPromptResult, PageParams, Raw, ReadResourceParams, ReadResourceResult, Reference, RpcError,
+    ServerResult, TaskSupport, ToolAnnotations,
 };
 use switchboard_session::server::{
     CachedResult, Caller, Handler, HandlerOutcome, Reply, RequestContext, ServerRequest, SubscriptionOutcome,
 };
 
 use crate::access::AccessRequest;
-use crate::error::{unknown_prompt, unknown_tool, view_removed};
+use crate::error::{is_unknown_method, unknown_prompt, unknown_tool, view_removed};
 use crate::exchange::UpstreamResult;
 use crate::exposed::{Exposed, PageRequest};
 use crate::meta;
 use crate::policy::{Target, TargetKind};
 use crate::read_result::{keep_result, read_kept_result};
-use crate::relay::{UpstreamRequest, UpstreamTarget, relay};
+use crate::relay::relay;
 use crate::resource_owner::{ResourceOwner, not_found};
 use crate::results::shorten;
 use crate::subscriptions::SubscribedResource;
 use crate::tasks;
+use crate::upstream_request::{UpstreamRequest, UpstreamTarget};
 use crate::view::{LargeResults, READ_RESULT};
 use crate::view_state::{RunningCall, ViewState};
 
@@ -415,7 +416,7 @@ async fn complete(running: RunningCall, cx: RequestContext, mut params: Complete
         let request = UpstreamRequest::new(&server, target, meta::relayed(meta.clone()));
         match relay(Arc::clone(&state.gateway), cx.clone(), request).await {
             // The gateway offers completion if any server does.
-            Err(error) if error.code == ErrorCode::METHOD_NOT_FOUND => {
+            Err(error) if is_unknown_method(&error) => {
                 Ok(CompleteResult::new(Completion::new(Vec::<String>::new())).into())
             }
             result => pass_on::<CompleteResult>(&cx, result?),

@@ -78,6 +78,7 @@ mod task_followers;
 mod task_questions;
 mod tasks;
 mod trace_parent;
+mod upstream_request;
 mod uri_template;
 mod url_questions;
 pub mod view;

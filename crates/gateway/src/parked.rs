@@ -189,11 +189,13 @@ mod tests {
 
     use super::*;
     use crate::exchange::NoticeSink;
-    use crate::questions::QuestionHandler;
-    use crate::relay::{RequestPurpose, UpstreamRequest, UpstreamTarget};
+    use crate::questions::{QuestionHandler, QuestionScope};
+    use crate::upstream_request::{RequestPurpose, UpstreamRequest, UpstreamTarget};
 
     fn exchange() -> Exchange {
-        let (_, questions) = QuestionHandler::new();
+        let (calls, owner) = (Arc::default(), Arc::default());
+        let scope = QuestionScope { calls, session: (server(), None), owner, task: None };
+        let (_, questions) = QuestionHandler::new(scope);
         let notices = Arc::new(NoticeSink::new(None));
         let (asker, call) = ((server(), switchboard_host::Run::new()), Box::pin(std::future::pending()));
         Exchange::new(asker, call, questions, notices)

@@ -6,101 +6,24 @@
 //! exchange is started in a *step*, so that a retry never starts it again.
 
 use std::sync::Arc;
-use std::time::Duration;
 
-use switchboard_host::{Host, HostError, Run, SessionKey, SessionLease, SessionScope};
-use switchboard_protocol::{FromRaw, InputRequired, Meta, Raw, ResultType, RpcError, TaskParams};
+use switchboard_host::{Host, HostError, Run, SessionKey, SessionScope};
+use switchboard_protocol::{FromRaw, InputRequired, Raw, ResultType, RpcError};
 use switchboard_session::client::CallOptions;
 use switchboard_session::server::{Caller, RelayedAnswers, RequestContext};
 use switchboard_session::{ClientSession, SessionInfo};
 
 use crate::active_calls::CallOwner;
-use crate::capabilities::{TaskOffer, relayed_capabilities};
-use crate::error::{from_host, question_expired};
+use crate::capabilities::relayed_capabilities;
+use crate::error::{from_host, from_host_in_session, question_expired, too_many_at_once};
 use crate::exchange::{Exchange, NoticeSink, UpstreamCall, UpstreamResult};
 use crate::held_exchange::HeldExchange;
-use crate::questions::{QuestionHandler, relayed_question};
+use crate::questions::{MAX_QUESTIONS, QuestionHandler, QuestionScope, relayed_question};
 use crate::state::GatewayState;
+use crate::upstream_request::{RequestPurpose, UpstreamRequest, UpstreamTarget};
 
 /// The step that starts an exchange; its result is the id of the exchange.
 const EXCHANGE_STEP: &str = "exchange";
-
-/// A request for one server.
-pub(crate) struct UpstreamRequest {
-    pub(crate) server: Arc<str>,
-    pub(crate) target: UpstreamTarget,
-    /// The session with the server; `None` for its main one.
-    pub(crate) scope: Option<SessionScope>,
-    /// The open session with the server that the request is for, and for which none is opened.
-    pub(crate) lease: Option<SessionLease>,
-    /// What passes of the client's `_meta`.
-    pub(crate) meta: Option<Meta>,
-    /// Asks the server to run the tool as a task (2025-11-25); the task is returned, not waited for.
-    pub(crate) task: Option<TaskParams>,
-    /// Whether the client takes a task of the extension.
-    pub(crate) offer: TaskOffer,
-    /// The exposed id of the task that the request waits for.
-    pub(crate) related_task: Option<String>,
-    /// The total timeout, where it is not that of the session.
-    pub(crate) timeout: Option<Duration>,
-}
-
-/// What a request is for.
-pub(crate) enum UpstreamTarget {
-    /// A tool, by its name on the server.
-    Tool { name: String, arguments: Raw },
-    /// Another method.
-    Method { method: &'static str, params: Raw },
-}
-
-impl UpstreamRequest {
-    pub(crate) fn new(server: &Arc<str>, target: UpstreamTarget, meta: Option<Meta>) -> Self {
-        Self {
-            server: Arc::clone(server),
-            target,
-            scope: None,
-            lease: None,
-            meta,
-            task: None,
-            offer: TaskOffer::None,
-            related_task: None,
-            timeout: None,
-        }
-    }
-}
-
-/// What a request is for: its server and target. The name that a client knows may stand for another target by the time it
-/// retries, and the rules of that one would be applied.
-pub(crate) struct RequestPurpose {
-    server: Arc<str>,
-    target: PurposeTarget,
-}
-
-enum PurposeTarget {
-    Tool(String),
-    Method(&'static str, Raw),
-}
-
-impl RequestPurpose {
-    pub(crate) fn of(request: &UpstreamRequest) -> Self {
-        let target = match &request.target {
-            UpstreamTarget::Tool { name, .. } => PurposeTarget::Tool(name.clone()),
-            UpstreamTarget::Method { method, params } => PurposeTarget::Method(method, params.clone()),
-        };
-        Self { server: Arc::clone(&request.server), target }
-    }
-
-    /// Returns the digest by which a retry is compared. Most calls never need it.
-    pub(crate) fn digest(&self) -> SessionKey {
-        match &self.target {
-            PurposeTarget::Tool(name) => SessionKey::new([&*self.server, "tools/call", name]),
-            PurposeTarget::Method(method, params) => {
-                let canonical = params.canonical().unwrap_or_else(|_| params.as_str().to_owned());
-                SessionKey::new([&*self.server, method, &canonical])
-            }
-        }
-    }
-}
 
 /// How results that are not final are handled.
 enum InterimPolicy {
@@ -184,6 +107,9 @@ async fn relay_self_contained(
     }
     let mut input = InputRequired::from_raw(&result.raw)
         .map_err(|error| RpcError::internal(format!("the server's question is not valid: {error}")))?;
+    if input.input_requests.as_ref().is_some_and(|questions| questions.len() > MAX_QUESTIONS) {
+        return Err(too_many_at_once(&purpose.server, MAX_QUESTIONS));
+    }
     let questions = input.input_requests.take().map(|questions| {
         questions.into_iter().map(|(key, question)| (key, relayed_question(question))).collect()
     });
@@ -235,14 +161,16 @@ fn start(
     request: UpstreamRequest,
     (info, interim): (Arc<SessionInfo>, InterimPolicy),
 ) -> Exchange {
-    let (handler, questions) = QuestionHandler::new();
-    let session = (Arc::clone(&request.server), request.scope.as_ref().map(|scope| scope.key));
-    let active = state.active_calls.register(session, CallOwner::of(cx));
+    let (session, owner) = (request.call_session(), CallOwner::of(cx));
+    let active = state.active_calls.register(session.clone(), Arc::clone(&owner));
+    let calls = Arc::clone(&state.active_calls);
+    let (handler, questions) =
+        QuestionHandler::new(QuestionScope { calls, session, owner, task: request.awaited_task() });
     let notices = Arc::new(NoticeSink::new(Some(active)));
     let run = Run::with_handler(handler);
     let options = call_options(cx, &request, interim, &notices);
     let call_notices = Arc::clone(&notices);
-    let (level, server) = (cx.log_level(), Arc::clone(&request.server));
+    let (level, server, is_modern) = (cx.log_level(), Arc::clone(&request.server), cx.replays_handler());
     let target = match &request.target {
         UpstreamTarget::Tool { name, .. } => name.clone(),
         UpstreamTarget::Method { method, .. } => (*method).to_owned(),
@@ -284,7 +212,7 @@ fn start(
         if !sent.as_ref().is_err_and(goes_on) {
             call_notices.set_answered();
         }
-        let raw = sent.map_err(from_host)?;
+        let raw = sent.map_err(if is_modern { from_host } else { from_host_in_session })?;
         Ok(UpstreamResult { raw, revision: info.revision, session: run.last_session() })
     });
     Exchange::new((server, run), call, questions, notices).with_target(target)

@@ -3,6 +3,7 @@
 use switchboard_protocol::Level;
 use switchboard_session::ClientSession;
 
+use crate::session_scope::SessionKey;
 use crate::slot::SlotUse;
 
 /// One open session with a server. While a lease is held, the session is not stopped as idle; it may still end with its
@@ -17,6 +18,11 @@ impl SessionLease {
     /// Returns the session.
     pub fn session(&self) -> &ClientSession {
         &self.session
+    }
+
+    /// Returns the key of the session; `None` for the main one.
+    pub fn key(&self) -> Option<SessionKey> {
+        self.slot.scope.as_ref().map(|scope| scope.key)
     }
 
     /// Requests log messages of this level, unless the session was asked for them before. A server that refuses is not asked

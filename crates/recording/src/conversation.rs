@@ -15,6 +15,8 @@ pub(crate) struct Conversation {
     pub(crate) revision: Option<Revision>,
     /// The last result with which the server described itself.
     pub(crate) handshake: Option<Value>,
+    /// The capabilities that the client declared last.
+    pub(crate) client_capabilities: Option<Value>,
     pub(crate) exchanges: Vec<RecordedExchange>,
 }
 
@@ -188,6 +190,13 @@ impl ConversationReader {
         let meta = params.and_then(|params| params.get("_meta"));
         let member = |name: &str| params.and_then(|params| params.get(name));
         let version = meta.and_then(|meta| meta.get(Meta::PROTOCOL_VERSION)?.as_str()?.parse().ok());
+        let declared = match method.as_str() {
+            "initialize" => member("capabilities"),
+            _ => meta.and_then(|meta| meta.get(Meta::CLIENT_CAPABILITIES)),
+        };
+        if let Some(declared) = declared {
+            self.conversation.client_capabilities = Some(declared.clone());
+        }
         let identity = identifying_params(params);
         let is_further_round = member("inputResponses").is_some() || member("requestState").is_some();
         let continued = self.asking.iter().position(|index| {

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use switchboard::auth::{AuthError, OAuthAuthorizer, OAuthOptions, Revocation, ServerAccount, TokenStore};
 
 use crate::args::{AccountsArgs, LogoutArgs};
-use crate::command::login_target::LoginTarget;
+use crate::configured_servers::LoginTarget;
 use crate::error::{CommandError, ExitKind};
 use crate::login::{AccountSelector, LoginOverview, expiry_text, http_client, login_json, open_store};
 use crate::output::{OutputStream, Screen, TextTable, encode, print_json};

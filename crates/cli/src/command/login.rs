@@ -11,7 +11,7 @@ use switchboard::transport::http_client::{Address, Challenge, PlainHttp, Secret}
 use switchboard_terminal::StdinLines;
 
 use crate::args::LoginArgs;
-use crate::command::login_target::LoginTarget;
+use crate::configured_servers::LoginTarget;
 use crate::error::CommandError;
 use crate::login::{
     LoginEnvironment, TerminalChannel, TerminalDevicePrompt, expiry_text, explain_login_error, http_client,

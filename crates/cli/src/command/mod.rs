@@ -21,7 +21,6 @@ mod list;
 mod list_pages;
 mod listen;
 mod login;
-mod login_target;
 mod new;
 mod plan;
 mod policy;
@@ -43,8 +42,4 @@ mod why;
 mod why_login;
 mod why_policy;
 
-pub(crate) use add::PreparedEntry;
-pub(crate) use doctor::{examine_server, examine_spec};
-pub(crate) use import::find_sources;
-pub(crate) use login_target::LoginTarget;
 pub(crate) use run::run;

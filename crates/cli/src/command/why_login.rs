@@ -5,9 +5,8 @@ use std::time::Duration;
 use serde_json::json;
 
 use crate::args::WhyArgs;
-use crate::command::login_target::LoginTarget;
 use crate::command::status_logins::login_address;
-use crate::configured_servers::ConfigFiles;
+use crate::configured_servers::{ConfigFiles, LoginTarget};
 use crate::error::{CommandError, ExitKind};
 use crate::login::{AccountSelector, LoginOverview, TokenCheck, check_token, http_client};
 use crate::output::{OutputStream, encode, print_json};

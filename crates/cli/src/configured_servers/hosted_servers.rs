@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use switchboard::Host;
 use switchboard::client::{Change, ClientHandler, HttpLimits, RevisionPolicy};
 use switchboard::host::config::{
     ConfigError, ConfiguredServer, OffReason, ResolvedConfig, RestartPolicy, ServerPlan, StartPolicy,
@@ -14,7 +15,6 @@ use switchboard::host::{
 };
 use switchboard::protocol::Level;
 use switchboard::transport::Tap;
-use switchboard::Host;
 use switchboard_terminal::is_interactive;
 
 use crate::args::SessionOptions;

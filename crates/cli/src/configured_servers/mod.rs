@@ -8,12 +8,18 @@ mod consent;
 mod entry_summary;
 mod files;
 mod hosted_servers;
+mod import_sources;
+mod login_target;
 pub(crate) mod manifests;
 pub(crate) mod pins;
+mod prepared_entry;
 mod transport_secrets;
 
 pub(crate) use consent::render_consent;
 pub(crate) use entry_summary::{EntryState, command_or_url};
 pub(crate) use files::{ConfigFiles, NO_SERVERS_HINT, split_server};
 pub(crate) use hosted_servers::{HostRequest, HostedServers, with_host};
+pub(crate) use import_sources::{find_sources, standard_paths};
+pub(crate) use login_target::LoginTarget;
+pub(crate) use prepared_entry::PreparedEntry;
 pub(crate) use transport_secrets::transport_secrets;

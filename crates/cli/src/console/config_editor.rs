@@ -11,8 +11,7 @@ use switchboard_console::providers::{
 use super::console_host::ConsoleServers;
 use super::demo_servers::{DemoKind, demo_servers};
 use crate::args::{AddArgs, ScopeArg};
-use crate::command::{PreparedEntry, find_sources};
-use crate::configured_servers::ConfigFiles;
+use crate::configured_servers::{ConfigFiles, PreparedEntry, find_sources};
 use crate::error::CommandError;
 use crate::sanitize::one_line;
 use crate::shell_quote::shell_quote;

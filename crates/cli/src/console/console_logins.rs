@@ -18,7 +18,7 @@ use super::identity::identity_of;
 use super::known_servers::KnownServers;
 use super::login_attempt::log_in;
 use super::stored_login_rows::login_rows;
-use crate::command::LoginTarget;
+use crate::configured_servers::LoginTarget;
 use crate::error::CommandError;
 use crate::login::{http_client, open_store};
 use crate::sanitize::one_line;

@@ -6,9 +6,8 @@ use switchboard_console::contract::{DoctorOutcome, DoctorStep, TriedUrl};
 use switchboard_console::providers::{BoxFuture, DoctorProvider, StepSink};
 
 use super::known_servers::KnownServers;
-use crate::command::{examine_server, examine_spec};
 use crate::configured_servers::ConfigFiles;
-use crate::doctor::{DoctorReport, ReportOutput, Step};
+use crate::doctor::{DoctorReport, ReportOutput, Step, examine_server, examine_spec};
 use crate::sanitize::one_line;
 
 /// Examines servers as `switchboard doctor` does.

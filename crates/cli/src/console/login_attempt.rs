@@ -10,7 +10,7 @@ use switchboard::transport::http_client::{BoxFuture, Challenge};
 use switchboard_console::contract::LoginStep;
 use switchboard_console::providers::StepSink;
 
-use crate::command::LoginTarget;
+use crate::configured_servers::LoginTarget;
 use crate::error::CommandError;
 use crate::login::{LoginEnvironment, explain_login_error, http_client, open_store};
 use crate::sanitize::one_line;

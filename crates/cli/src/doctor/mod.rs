@@ -9,16 +9,15 @@
 
 mod address;
 mod entry;
+mod examine;
 mod handshake;
 mod headers;
 mod login;
 mod program;
 mod report;
 
-pub(crate) use address::check_address;
-pub(crate) use entry::check_entry;
-pub(crate) use handshake::{DoctorTransport, FirstMessage, open_session};
-pub(crate) use headers::check_headers;
-pub(crate) use login::{LoginSubject, check_login};
-pub(crate) use program::check_program;
-pub(crate) use report::{DoctorReport, ReportOutput, Step, StepError, StepFailed};
+pub(crate) use examine::{
+    ConfiguredSubject, RemoteSubject, examine_configured, examine_program, examine_remote, examine_server,
+    examine_spec, login_subject,
+};
+pub(crate) use report::{DoctorReport, ReportOutput, Step};

@@ -13,6 +13,7 @@ use switchboard::host::config::disk::{self, Owner};
 use switchboard::host::config::update::update;
 use switchboard::host::config::{ConfigError, Locations, ResolvedConfig};
 
+use crate::gateway::known_tool::KnownTools;
 use crate::gateway::settings::GatewaySettings;
 
 /// The largest state that is read.
@@ -33,7 +34,7 @@ pub(crate) struct AppliedState {
     /// Whether `policy` is the table `[policy]` of that text.
     pub(crate) is_inline_policy: bool,
     /// The tools of the servers that have listed them.
-    pub(crate) tools: BTreeMap<String, Vec<String>>,
+    pub(crate) tools: KnownTools,
     pub(crate) views: BTreeMap<String, AppliedView>,
     /// Why the file was not applied when it was last changed.
     pub(crate) error: Option<String>,
@@ -67,19 +68,19 @@ impl AppliedState {
             servers: applied_servers(&settings.servers),
             policy: settings.policy_text.clone(),
             is_inline_policy: matches!(settings.config.policy, Some(PolicySource::Inline)),
-            tools: BTreeMap::new(),
+            tools: KnownTools::new(),
             views: applied_views(settings),
             error: None,
         }
     }
 
     /// Sets the tools of the servers, and with them those of the views.
-    pub(crate) fn set_tools(&mut self, tools: BTreeMap<String, Vec<String>>, views: &[View]) {
+    pub(crate) fn set_tools(&mut self, tools: KnownTools, views: &[View]) {
         self.tools = tools;
         for view in views {
             let Some(applied) = self.views.get_mut(view.name()) else { continue };
             let all =
-                self.tools.iter().flat_map(|(server, tools)| tools.iter().map(move |tool| (server, tool)));
+                self.tools.iter().flat_map(|(server, tools)| tools.keys().map(move |tool| (server, tool)));
             applied.tools = tools_of_view(view, all);
         }
     }
@@ -166,6 +167,8 @@ pub(crate) fn setting_texts(config: &GatewayConfig) -> BTreeMap<String, String> 
     put("listen.metrics", listen.metrics.map(|address| address.to_string()));
     put("listen.public_url", listen.public_url.clone());
     put("listen.allow_remote", listen.allow_remote.then(|| "true".to_owned()));
+    let ok_status_clients = Some(listen.ok_status_clients.join(", "));
+    put("listen.ok_status_clients", ok_status_clients.filter(|clients| !clients.is_empty()));
     put("listen.allowed_hosts", Some(listen.allowed_hosts.join(", ")).filter(|hosts| !hosts.is_empty()));
     put("listen.tls", listen.tls.as_ref().map(|tls| tls.certificate.display().to_string()));
     put("callers.api_keys", path(&config.callers.api_keys));

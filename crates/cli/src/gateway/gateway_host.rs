@@ -1,6 +1,5 @@
 //! The host of a gateway: rules, pins and stored logins of this user, and warnings about its servers.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use switchboard::gateway::Gateway;
@@ -127,13 +126,4 @@ pub(crate) async fn report_failures(
         }
     }
     std::future::pending().await
-}
-
-/// Returns the names of the tools that each server has now.
-pub(crate) fn known_tools(host: &Host) -> BTreeMap<String, Vec<String>> {
-    let mut tools: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    for tool in host.all_tools() {
-        tools.entry(tool.server().to_owned()).or_default().push(tool.tool().name.clone());
-    }
-    tools
 }

@@ -25,9 +25,15 @@ const LOOPBACK: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
 /// The sockets of a gateway, bound and not served yet.
 pub(crate) struct Listeners {
     http: Option<HttpSocket>,
-    unix: Option<(HttpListener, PathBuf)>,
+    unix: Option<UnixSocket>,
     /// The verifier of callers, and the public URL that it is bound to.
     pub(crate) verifier: Option<(Arc<ReplaceableVerifier>, String)>,
+}
+
+struct UnixSocket {
+    listener: HttpListener,
+    options: HttpServerOptions,
+    path: PathBuf,
 }
 
 struct HttpSocket {
@@ -49,7 +55,8 @@ impl Listeners {
             listeners.bind_http(settings, address).await?;
         }
         if let Some(path) = &listen.unix {
-            listeners.unix = Some((bind_unix(path)?.with_limits(limits()), path.clone()));
+            let listener = bind_unix(path)?.with_limits(limits());
+            listeners.unix = Some(UnixSocket { listener, options: http_options(listen), path: path.clone() });
         }
         Ok(listeners)
     }
@@ -72,7 +79,7 @@ impl Listeners {
             Some(identity) => listener.with_tls(identity),
             None => listener,
         };
-        let mut options = HttpServerOptions::default();
+        let mut options = http_options(listen);
         options.allowed_hosts = allowed_hosts(listen)?;
         let public_url = listen.public_url.clone().unwrap_or_else(|| format!("{origin}/mcp"));
         if let Some(verifier) = build_verifier(&settings.config.callers, &public_url)? {
@@ -99,7 +106,7 @@ impl Listeners {
             }
             screen.say(&format!("listening at {}/mcp", socket.origin));
         }
-        if let Some((_, path)) = &self.unix {
+        if let Some(UnixSocket { path, .. }) = &self.unix {
             screen.say(&format!("listening at unix:{}", one_line(&path.display().to_string())));
         }
     }
@@ -107,8 +114,9 @@ impl Listeners {
     /// Returns the addresses that clients connect to.
     pub(crate) fn endpoints(&self) -> Vec<String> {
         let http = self.http.iter().map(|socket| format!("{}/mcp", socket.origin));
-        let unix =
-            self.unix.iter().map(|(_, path)| format!("unix:{}", one_line(&path.display().to_string())));
+        let unix_text =
+            |socket: &UnixSocket| format!("unix:{}", one_line(&socket.path.display().to_string()));
+        let unix = self.unix.iter().map(unix_text);
         let all: Vec<String> = http.chain(unix).collect();
         if all.is_empty() { vec!["stdin and stdout".to_owned()] } else { all }
     }
@@ -116,7 +124,7 @@ impl Listeners {
     /// Returns handles that stop the sockets.
     pub(crate) fn shutdown_handles(&self) -> Vec<ShutdownHandle> {
         let http = self.http.iter().map(|socket| socket.listener.shutdown_handle());
-        http.chain(self.unix.iter().map(|(listener, _)| listener.shutdown_handle())).collect()
+        http.chain(self.unix.iter().map(|socket| socket.listener.shutdown_handle())).collect()
     }
 
     /// Serves until all sockets are stopped.
@@ -127,13 +135,18 @@ impl Listeners {
             }
         };
         let unix = async {
-            if let Some((listener, _)) = self.unix {
+            if let Some(UnixSocket { listener, options, .. }) = self.unix {
                 // Whoever reaches the socket is its owner.
-                listener.serve(GatewayEndpoint::new(gateway, HttpServerOptions::default())).await;
+                listener.serve(GatewayEndpoint::new(gateway, options)).await;
             }
         };
         tokio::join!(http, unix);
     }
+}
+
+/// Returns the options that all sockets have in common.
+fn http_options(listen: &ListenConfig) -> HttpServerOptions {
+    HttpServerOptions::default().with_ok_status_clients(listen.ok_status_clients.clone())
 }
 
 fn limits() -> ListenerLimits {

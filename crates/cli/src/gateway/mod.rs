@@ -9,6 +9,7 @@
 mod applied_state;
 mod callers;
 mod gateway_host;
+mod known_tool;
 mod listeners;
 mod metrics;
 mod pinned_definitions;
@@ -21,9 +22,11 @@ mod service_manager;
 mod settings;
 mod source_files;
 mod telemetry;
+mod unmatched_rules;
 
 pub(crate) use applied_state::{AppliedServer, AppliedState, AppliedView, tools_of_view};
-pub(crate) use gateway_host::{build_host, known_tools, server_specs};
+pub(crate) use gateway_host::{build_host, server_specs};
+pub(crate) use known_tool::{KnownTool, KnownTools, known_tools, unmatched_rules};
 pub(crate) use pinned_definitions::PinnedDefinitions;
 pub(crate) use policy_file::load_policy;
 pub(crate) use restart_keys::needs_restart;

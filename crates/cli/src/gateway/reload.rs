@@ -18,11 +18,13 @@ use crate::console::KnownServers;
 use crate::error::CommandError;
 use crate::gateway::applied_state::{AppliedState, applied_servers};
 use crate::gateway::callers::{ReplaceableVerifier, build_verifier, check_credentials};
-use crate::gateway::gateway_host::{known_tools, served_specs, set_call_rules};
+use crate::gateway::gateway_host::{served_specs, set_call_rules};
+use crate::gateway::known_tool::known_tools;
 use crate::gateway::restart_keys::keep_restart_keys;
 use crate::gateway::service_manager::{ServiceState, notify};
 use crate::gateway::settings::GatewaySettings;
 use crate::gateway::source_files::SourceFiles;
+use crate::gateway::unmatched_rules::warn_about_unmatched_rules;
 use crate::output::Screen;
 use crate::sanitize::one_line;
 
@@ -164,6 +166,7 @@ impl<'a> Reloader<'a> {
         if new.policy_text != self.settings.policy_text {
             let options = new.apply_policy(self.running.options.clone(), self.screen);
             self.running.gateway.set_access(&options);
+            warn_about_unmatched_rules(self.running.gateway.host(), &options.policy, self.screen);
             self.running.options = options;
             summary.push("policy replaced".to_owned());
         }

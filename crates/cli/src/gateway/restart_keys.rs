@@ -25,6 +25,7 @@ pub(crate) fn keep_restart_keys(running: &GatewayConfig, new: &mut GatewayConfig
         keep("listen.metrics", was.metrics == is.metrics);
         keep("listen.public_url", was.public_url == is.public_url);
         keep("listen.allowed_hosts", was.allowed_hosts == is.allowed_hosts);
+        keep("listen.ok_status_clients", was.ok_status_clients == is.ok_status_clients);
         keep("listen.allow_remote", was.allow_remote == is.allow_remote);
         keep("listen.tls", was.tls == is.tls);
         keep("prefix", running.prefix.unwrap_or_default() == new.prefix.unwrap_or_default());

@@ -22,6 +22,7 @@ use crate::gateway::reload::{Reloader, RunningGateway};
 use crate::gateway::serve::serve;
 use crate::gateway::settings::GatewaySettings;
 use crate::gateway::telemetry;
+use crate::gateway::unmatched_rules::warn_when_tools_are_known;
 use crate::output::Screen;
 use crate::sanitize::one_line;
 use crate::signals::Signals;
@@ -57,7 +58,7 @@ pub(crate) async fn run(args: &GatewayArgs) -> Result<(), CommandError> {
     }
     let host = builder.build();
     let telemetry = telemetry::start(&host)?;
-    let events = host.events();
+    let (events, tool_events, policy) = (host.events(), host.events(), Arc::clone(&options.policy));
     for (name, spec) in served_specs(&settings, &screen) {
         if let Err(error) = host.add(name.clone(), spec) {
             screen.warn(&format!("{}: {}", one_line(&name), one_line(&error.to_string())));
@@ -95,6 +96,7 @@ pub(crate) async fn run(args: &GatewayArgs) -> Result<(), CommandError> {
     let served = tokio::select! {
         served = serve(listeners, &mut reloader, signals, args.view.as_deref()) => served,
         never = report_failures(events, uses_logins, &screen) => match never {},
+        never = warn_when_tools_are_known(tool_events, &host, &policy, &screen) => match never {},
         never = pins.follow(&host, &screen) => match never {},
         never = manifests.follow(&host) => match never {},
         never = MetricsServer::serve(metrics, &screen) => match never {},

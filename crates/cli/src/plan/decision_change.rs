@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 
 use serde::Serialize;
 use switchboard::gateway::policy::{Decision, Policy, Target};
+use switchboard::protocol::ToolAnnotations;
 
+use crate::gateway::KnownTool;
 use crate::plan::known_callers::KnownCaller;
 use crate::plan::plan_side::PlanSide;
 
@@ -45,26 +47,43 @@ impl DecisionKind {
 /// The most decisions that are compared.
 const MAX_DECISIONS: usize = 1_000_000;
 
+/// A tool that both sides have.
+struct ComparedTool<'a> {
+    server: &'a str,
+    name: &'a str,
+    /// Those that the rules of each side rely on.
+    annotations: [Option<ToolAnnotations>; 2],
+}
+
+impl ComparedTool<'_> {
+    fn target<'a>(&'a self, annotations: Option<&'a ToolAnnotations>) -> Target<'a> {
+        Target { annotations, ..Target::tool(self.server, self.name) }
+    }
+}
+
 /// Returns the decisions about tools of both sides that differ, and whether there were too many to compare all of them.
-pub(crate) fn changed_decisions(before: &PlanSide, after: &PlanSide) -> (Vec<DecisionChange>, bool) {
+pub(crate) fn changed_decisions<'a>(before: &PlanSide, after: &'a PlanSide) -> (Vec<DecisionChange>, bool) {
     let callers: BTreeSet<&KnownCaller> = before.callers.union(&after.callers).collect();
     let tools = after.tools.iter().flat_map(|(server, tools)| tools.iter().map(move |tool| (server, tool)));
     // A tool that appears or vanishes is reported as such.
-    let is_on_both_sides = |(server, tool): &(&String, &String)| {
-        before.tools.get(*server).is_some_and(|tools| tools.contains(*tool))
+    let on_both_sides = |(server, (name, is)): (&'a String, (&'a String, &KnownTool))| {
+        let was = before.tools.get(server)?.get(name)?;
+        let annotations =
+            [was.trusted_annotations(&before.policy, server), is.trusted_annotations(&after.policy, server)];
+        Some(ComparedTool { server, name, annotations })
     };
-    let tools: Vec<(&String, &String)> = tools.filter(is_on_both_sides).collect();
-    let pairs = callers.iter().flat_map(|caller| tools.iter().map(move |tool| (*caller, *tool)));
+    let tools: Vec<ComparedTool<'a>> = tools.filter_map(on_both_sides).collect();
+    let pairs = callers.iter().flat_map(|caller| tools.iter().map(move |tool| (*caller, tool)));
     let mut changes = Vec::new();
-    for (caller, (server, tool)) in pairs.take(MAX_DECISIONS) {
-        let target = Target::tool(server, tool);
-        let (was, _) = decide(&before.policy, caller, &target);
-        let (is, why) = decide(&after.policy, caller, &target);
+    for (caller, tool) in pairs.take(MAX_DECISIONS) {
+        let [old, new] = &tool.annotations;
+        let (was, _) = decide(&before.policy, caller, &tool.target(old.as_ref()));
+        let (is, why) = decide(&after.policy, caller, &tool.target(new.as_ref()));
         if was != is {
             changes.push(DecisionChange {
                 caller: caller.label.clone(),
-                server: server.clone(),
-                tool: tool.clone(),
+                server: tool.server.to_owned(),
+                tool: tool.name.to_owned(),
                 before: was,
                 after: is,
                 why,

@@ -4,9 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 use serde_json::Value;
-use switchboard::gateway::policy::Target;
 
-use crate::gateway::{AppliedServer, AppliedView, needs_restart};
+use crate::gateway::{AppliedServer, AppliedView, KnownTools, needs_restart, unmatched_rules};
 use crate::plan::decision_change::{DecisionChange, changed_decisions};
 use crate::plan::plan_side::PlanSide;
 
@@ -93,10 +92,7 @@ impl Differences {
         let unknown_tools: Vec<String> =
             after.servers.keys().filter(|name| !is_known(name)).cloned().collect();
         if after.has_policy && unknown_tools.is_empty() {
-            let pairs =
-                after.tools.iter().flat_map(|(server, tools)| tools.iter().map(move |tool| (server, tool)));
-            let targets = pairs.map(|(server, tool)| Target::tool(server, tool));
-            let unmatched = after.policy.unmatched(targets);
+            let unmatched = unmatched_rules(&after.policy, &after.tools);
             warnings.extend(unmatched.iter().map(|warning| format!("policy: {warning}")));
         }
         Self {
@@ -168,15 +164,18 @@ fn changed_fields(before: &Value, after: &Value) -> Vec<FieldChange> {
 }
 
 fn changed_tools(before: &PlanSide, after: &PlanSide) -> Vec<ToolDifference> {
-    let none = BTreeSet::new();
+    let names_of = |tools: &KnownTools, server: &str| -> Option<BTreeSet<String>> {
+        Some(tools.get(server)?.keys().cloned().collect())
+    };
     let names: BTreeSet<&String> = before.tools.keys().chain(after.tools.keys()).collect();
     let difference = |server: &String| {
         let is_removed = !after.servers.contains_key(server);
         // A server whose tools are not known yet has no differences to show.
-        let was = before.tools.get(server).or((!before.servers.contains_key(server)).then_some(&none))?;
-        let is = after.tools.get(server).or(is_removed.then_some(&none))?;
-        let added: Vec<String> = is.difference(was).cloned().collect();
-        let removed: Vec<String> = was.difference(is).cloned().collect();
+        let is_new = !before.servers.contains_key(server);
+        let was = names_of(&before.tools, server).or_else(|| is_new.then(BTreeSet::new))?;
+        let is = names_of(&after.tools, server).or_else(|| is_removed.then(BTreeSet::new))?;
+        let added: Vec<String> = is.difference(&was).cloned().collect();
+        let removed: Vec<String> = was.difference(&is).cloned().collect();
         let is_same = added.is_empty() && removed.is_empty();
         (!is_same).then(|| ToolDifference { server: server.clone(), added, removed })
     };

@@ -9,8 +9,8 @@ use switchboard::gateway::view::View;
 use crate::connect::CLOSE_TIMEOUT;
 use crate::error::CommandError;
 use crate::gateway::{
-    AppliedServer, AppliedState, AppliedView, GatewaySettings, build_host, known_tools, server_specs,
-    tools_of_view,
+    AppliedServer, AppliedState, AppliedView, GatewaySettings, KnownTools, build_host, known_tools,
+    server_specs, tools_of_view,
 };
 use crate::output::Screen;
 use crate::plan::known_callers::{KnownCaller, callers_of_policy, callers_with_keys};
@@ -26,7 +26,7 @@ pub(crate) struct PlanSide {
     pub(crate) policy: Policy,
     pub(crate) has_policy: bool,
     /// The tools of the servers that are known.
-    pub(crate) tools: BTreeMap<String, BTreeSet<String>>,
+    pub(crate) tools: KnownTools,
     pub(crate) views: BTreeMap<String, AppliedView>,
     pub(crate) callers: BTreeSet<KnownCaller>,
     pub(crate) warnings: Vec<String>,
@@ -51,7 +51,6 @@ impl PlanSide {
         })?;
         let has_policy = compiled.is_some();
         let policy = compiled.map_or_else(Policy::allow_all, |compiled| compiled.policy);
-        let tools = state.tools.into_iter().map(|(server, tools)| (server, tools.into_iter().collect()));
         Ok(Self {
             settings: state.settings,
             overridden: state.overridden,
@@ -59,7 +58,7 @@ impl PlanSide {
             callers: callers_of_policy(&policy),
             policy,
             has_policy,
-            tools: tools.collect(),
+            tools: state.tools,
             views: state.views,
             warnings: Vec::new(),
             error: state.error,
@@ -86,7 +85,7 @@ impl PlanSide {
             servers: state.servers,
             policy,
             has_policy,
-            tools: BTreeMap::new(),
+            tools: KnownTools::new(),
             views: state.views,
             callers,
             warnings,
@@ -110,7 +109,7 @@ impl PlanSide {
         for view in views {
             let Some(applied) = self.views.get_mut(view.name()) else { continue };
             let all =
-                self.tools.iter().flat_map(|(server, tools)| tools.iter().map(move |tool| (server, tool)));
+                self.tools.iter().flat_map(|(server, tools)| tools.keys().map(move |tool| (server, tool)));
             applied.tools = tools_of_view(view, all);
         }
     }
@@ -129,8 +128,7 @@ impl PlanSide {
         let failed = |name: &&String| !done.errors.contains_key(*name);
         let tools = known_tools(&host);
         for name in self.servers.keys().filter(failed) {
-            let listed = tools.get(name).into_iter().flatten().cloned().collect();
-            self.tools.insert(name.clone(), listed);
+            self.tools.insert(name.clone(), tools.get(name).cloned().unwrap_or_default());
         }
         let _ = tokio::time::timeout(CLOSE_TIMEOUT, host.close_detached()).await;
         Ok(())

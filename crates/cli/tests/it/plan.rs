@@ -90,6 +90,41 @@ fn it_compares_two_files_and_warns_about_rules_that_match_nothing() {
 }
 
 #[test]
+fn decisions_are_compared_with_the_annotations_that_the_policy_trusts() {
+    let home = Home::new();
+    let (old, new) = (home.at("old.toml"), home.at("gateway.toml"));
+    std::fs::write(&old, base_config()).unwrap();
+    let (old, new) = (old.display().to_string(), new.display().to_string());
+    let rule = "[[policy.rule]]\neffect = \"deny\"\nannotations = { read_only = false }\n";
+    for (trusted, is_denied) in [("one", false), ("other", true)] {
+        let document = format!("{}trust_annotations = [{trusted:?}]\n{rule}", policy(""));
+        write_config(&home, &format!("{}{document}", base_config()));
+        let ran = home.run(&["plan", "--config", &new, "--from", &old, "--connect"]);
+        assert_eq!(
+            ran.out.contains("one/add: allowed -> denied"),
+            is_denied,
+            "{trusted}: {} {}",
+            ran.out,
+            ran.err
+        );
+    }
+}
+
+#[test]
+fn a_starting_gateway_warns_about_rules_that_match_no_tool() {
+    let rules = "[[policy.rule]]\nname = \"typo\"\neffect = \"deny\"\ntool = \"ad\"\n\
+                 [[policy.rule]]\nname = \"prompts\"\neffect = \"deny\"\nprompt = \"none\"\n";
+    let mut gateway =
+        ConfiguredGateway::start(&format!("{}{}", base_config(), policy(&format!("{rules}{DENY_ADD}"))));
+    let warning = gateway.running.err.line_after("warning: ");
+    assert!(warning.contains("rule 1 (`typo`) matches nothing that the servers offer"), "{warning}");
+    gateway.running.terminate();
+    assert_eq!(gateway.running.wait().code(), Some(0));
+    let all = gateway.running.err.all();
+    assert_eq!(all.matches("matches nothing").count(), 1, "{all}");
+}
+
+#[test]
 fn a_file_that_is_not_valid_is_an_error_and_not_a_change() {
     let home = Home::new();
     write_config(&home, &format!("[servers.one]\ncommand = {SWITCHBOARD:?}\ncolour = 1\n"));

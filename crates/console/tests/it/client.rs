@@ -77,7 +77,7 @@ impl RunningConsole {
             // The console may answer and close before it has read everything.
             let _ = stream.write_all(request.as_ref()).await;
             let mut bytes = Vec::new();
-            let mut piece = [0; 16 * 1024];
+            let mut piece = vec![0; 16 * 1024];
             while let Ok(count) = stream.read(&mut piece).await {
                 if count == 0 {
                     break;

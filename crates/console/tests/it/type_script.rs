@@ -37,7 +37,7 @@ pub(crate) fn declarations(source: &str, known: &mut KnownTypes) -> String {
                         text += &format!(" {};\n\n", names.join(" | "));
                     }
                     Some("type") => {
-                        let has_fields = item.variants.iter().any(|variant| variant.fields.len() > 0);
+                        let has_fields = item.variants.iter().any(|variant| !variant.fields.is_empty());
                         assert!(!has_fields || serde.rename_all_fields.as_deref() == Some("camelCase"));
                         for variant in &item.variants {
                             text += &known.member_of_union(variant, &serde);

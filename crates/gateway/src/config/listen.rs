@@ -26,6 +26,8 @@ pub struct ListenConfig {
     pub public_url: Option<String>,
     /// Host names, besides those of this machine's loopback, that requests may name.
     pub allowed_hosts: Vec<String>,
+    /// Clients by the name in their `clientInfo` that get HTTP status 200 with errors of their requests.
+    pub ok_status_clients: Vec<String>,
     /// Whether the address may be reachable from other machines.
     pub allow_remote: bool,
     /// Certificate and key; without them it serves plain HTTP.

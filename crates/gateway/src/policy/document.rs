@@ -292,7 +292,14 @@ fn value_json(value: &DeValue<'_>) -> serde_json::Value {
     match value {
         DeValue::String(text) => Value::String(text.to_string()),
         DeValue::Boolean(value) => Value::Bool(*value),
-        DeValue::Integer(integer) => number_json(integer.as_str()),
+        DeValue::Integer(integer) if integer.radix() == 10 => number_json(integer.as_str()),
+        DeValue::Integer(integer) => {
+            let digits = integer.as_str().replace('_', "");
+            match i64::from_str_radix(&digits, integer.radix()) {
+                Ok(number) => Value::from(number),
+                Err(_) => Value::String(digits),
+            }
+        }
         DeValue::Float(float) => number_json(float.as_str()),
         DeValue::Datetime(date) => Value::String(date.to_string()),
         DeValue::Array(values) => values.iter().map(|value| value_json(value.get_ref())).collect(),

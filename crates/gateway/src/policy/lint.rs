@@ -77,13 +77,18 @@ pub(super) fn find_ineffective(default: Effect, rules: &[PolicyRule]) -> Vec<Pol
     rules.iter().filter_map(|rule| Some(warning(rule, find(rule)?))).collect()
 }
 
-/// Finds the rules that match none of the targets.
+/// Finds the rules that match none of the targets. Rules about kinds that no target has are left out: those targets are not
+/// known.
 pub(super) fn find_unmatched<'a>(
     rules: &[PolicyRule],
     catalog: impl IntoIterator<Item = Target<'a>>,
 ) -> Vec<PolicyWarning> {
     let mut unmatched: Vec<&PolicyRule> = rules.iter().collect();
+    let mut known_kinds = Vec::new();
     for target in catalog {
+        if !known_kinds.contains(&target.kind.base()) {
+            known_kinds.push(target.kind.base());
+        }
         let view = TargetView::new(&target);
         // The rules of derived kinds are about targets that are not listed: their base counts.
         let matches = |rule: &PolicyRule| {
@@ -94,7 +99,12 @@ pub(super) fn find_unmatched<'a>(
         };
         unmatched.retain(|rule| !matches(rule));
     }
-    unmatched.into_iter().map(|rule| warning(rule, PolicyWarningKind::NoTarget)).collect()
+    let is_known = |rule: &&PolicyRule| {
+        TargetKind::ALL
+            .iter()
+            .any(|kind| known_kinds.contains(&kind.base()) && rule.selector.includes_kind(*kind))
+    };
+    unmatched.into_iter().filter(is_known).map(|rule| warning(rule, PolicyWarningKind::NoTarget)).collect()
 }
 
 fn warning(rule: &PolicyRule, kind: PolicyWarningKind) -> PolicyWarning {

@@ -10,11 +10,12 @@ use switchboard_session::client::CallOptions;
 
 use super::task_handle::TaskHandle;
 use super::task_session::task_session;
+use crate::active_calls::CallOwner;
 use crate::capabilities::{TaskOffer, relayed_capabilities};
 use crate::error::{from_host, unknown_task};
 use crate::exchange::{Exchange, NoticeSink, UpstreamCall, UpstreamResult};
 use crate::meta::clean_result;
-use crate::questions::QuestionHandler;
+use crate::questions::{QuestionHandler, QuestionScope};
 use crate::state::GatewayState;
 use crate::task_questions::TaskKey;
 
@@ -112,7 +113,14 @@ async fn questions(
     }
     let Some(lease) = task_session(&gateway.host, handle).await? else { return Err(unknown_task(exposed)) };
     let permit = gateway.parked.reserve(handle.owner.as_deref(), &key.0)?;
-    let (handler, received) = QuestionHandler::new();
+    let owner = Arc::new(CallOwner { caller: handle.owner.clone(), session: None });
+    let scope = QuestionScope {
+        calls: Arc::clone(&gateway.active_calls),
+        session: (handle.server(), handle.key()),
+        owner,
+        task: Some(handle.id.clone()),
+    };
+    let (handler, received) = QuestionHandler::new(scope);
     let run = Run::with_handler(handler);
     let run_there = run.clone();
     let (host, handle_there, params) = (gateway.host.clone(), handle.clone(), id_params(handle)?);

@@ -23,7 +23,8 @@ use crate::meta::{clean_result, relayed};
 use crate::owned_tasks::OwnedTask;
 use crate::policy::{Target, TargetKind};
 use crate::questions::relayed_question;
-use crate::relay::{UpstreamRequest, UpstreamTarget, relay};
+use crate::relay::relay;
+use crate::upstream_request::{UpstreamRequest, UpstreamTarget};
 use crate::view_state::ViewState;
 
 /// Tasks of one page.

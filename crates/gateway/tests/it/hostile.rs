@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::Poll;
 use std::time::Duration;
 
 use parking_lot::Mutex;
@@ -34,6 +35,7 @@ trials! {
         ten_thousand_deceiving_names_are_unique_or_withheld,
         a_list_that_changes_a_thousand_times_is_fetched_a_bounded_number_of_times,
         a_call_with_a_thousand_questions_ends,
+        a_result_with_too_many_questions_is_not_passed_on,
         an_error_of_an_upstream_does_not_pass_for_one_of_the_gateway,
         giant_and_forged_cursors_are_refused,
         two_hundred_clients_that_hang_up_leave_no_call_behind,
@@ -120,6 +122,14 @@ impl Handler for LiarHandler {
                     for ask in asks.collect::<Vec<_>>() {
                         answered += usize::from(ask.await.unwrap_or(false));
                     }
+                } else if call.name == "at_once" {
+                    // In one poll: they are in one result.
+                    let mut asks: Vec<_> = (0..65).map(|number| Box::pin(ask(&cx, number))).collect();
+                    std::future::poll_fn(|task| {
+                        asks.retain_mut(|ask| ask.as_mut().poll(task).is_pending());
+                        if asks.is_empty() { Poll::Ready(()) } else { Poll::Pending }
+                    })
+                    .await;
                 } else {
                     for number in 0..1_000 {
                         answered += usize::from(ask(&cx, number).await.is_ok());
@@ -239,15 +249,31 @@ async fn a_call_with_a_thousand_questions_ends() {
     }
 }
 
+async fn a_result_with_too_many_questions_is_not_passed_on() {
+    let host = Gateway::host_builder().build();
+    host.connect("liar", InProcess::new(&liar(vec!["at_once".to_owned()], Side::Modern).1)).await.unwrap();
+    let gateway = Gateway::new(host, GatewayOptions::default());
+    let person = Person::new("ada");
+    let client = Client::new().with_answers(Arc::clone(&person));
+    let session = client.connect(InProcess::new(gateway.server())).await.unwrap();
+    let refused = session.call_tool("liar__at_once", json!({})).await.unwrap_err();
+    let CallError::Remote(error) = refused else { panic!("{refused:?}") };
+    assert!(error.data.as_ref().unwrap().as_str().contains("too_many_questions"), "{error:?}");
+    assert!(person.asked.lock().is_empty());
+    gateway.host().close().await;
+}
+
 /// A server whose tools fail with the code that they are named after.
 struct Failing;
 
 /// The codes, and what the gateway answers with instead.
-const FAILURES: [(&str, i32, &str); 5] = [
+const FAILURES: [(&str, i32, &str); 7] = [
     ("scopes", -32600, "upstream_needs_scope"),
     ("header", -32020, "upstream_protocol_error"),
     ("version", -32022, "upstream_protocol_error"),
     ("parse", -32700, "upstream_protocol_error"),
+    ("request", -32600, "upstream_error"),
+    ("method", -32601, "upstream_error"),
     ("own", -32050, ""),
 ];
 
@@ -261,7 +287,8 @@ impl Handler for Failing {
             ServerRequest::CallTool(call) => {
                 let (_, code, _) = FAILURES.into_iter().find(|(name, ..)| *name == call.name).unwrap();
                 let data = Raw::from(json!({ "scopes": ["admin:all"], "supported": ["2024-11-05"] }));
-                HandlerOutcome::error(RpcError::new(ErrorCode(code), "no").with_data(data))
+                let error = RpcError::new(ErrorCode(code), "no");
+                HandlerOutcome::error(if call.name == "request" { error } else { error.with_data(data) })
             }
             other => HandlerOutcome::error(RpcError::method_not_found(other.method())),
         }

@@ -24,6 +24,7 @@ mod faults;
 mod gaps;
 mod header_leak;
 mod hostile;
+mod http_statuses;
 mod lists;
 mod metrics;
 mod notices;
@@ -63,6 +64,7 @@ fn main() -> ExitCode {
         gaps::trials(),
         header_leak::trials(),
         hostile::trials(),
+        http_statuses::trials(),
         lists::trials(),
         metrics::trials(),
         notices::trials(),

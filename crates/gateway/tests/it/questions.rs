@@ -13,6 +13,7 @@ trials! {
         a_call_may_ask_several_times_and_is_started_once,
         prompts_and_resources_may_ask,
         two_clients_with_questions_do_not_cross,
+        a_question_after_a_cancelled_call_of_another_caller_is_refused,
         a_client_that_cannot_be_asked_is_not_asked,
 }
 
@@ -100,6 +101,31 @@ async fn two_clients_with_questions_do_not_cross() {
                 }
             }
         }
+        bench.close().await;
+    }
+}
+
+async fn a_question_after_a_cancelled_call_of_another_caller_is_refused() {
+    for reach in [Reach::Child, Reach::Http] {
+        let cell = Cell { client: Side::Legacy, upstream: Side::Legacy, reach };
+        let bench = cell.open().await;
+        let people = [Person::new("ada"), Person::new("bob")];
+        let (ada, bob) = (bench.client(&people[0]).await, bench.client(&people[1]).await);
+        let waiting = tokio::spawn(ada.call_tool("up__wait", json!({})).into_future());
+        bench.counted("runs of wait", 1).await;
+        waiting.abort();
+        // The gateway has passed the cancellation on; another server might go on with the call all the same.
+        bench.counted("ended waits", 1).await;
+        match bob.call_tool("up__ask", json!({})).await {
+            Ok(result) => assert!(names_its_call(cell) && result.text() == "bob", "{cell:?}"),
+            Err(CallError::Remote(error)) if !names_its_call(cell) => {
+                assert!(error.message.contains("ambiguous"), "{}", error.message);
+                assert!(people[1].asked.lock().is_empty());
+            }
+            Err(error) => panic!("{cell:?}: {error}"),
+        }
+        // Whatever goes on is of her own.
+        assert_eq!(ada.call_tool("up__ask", json!({})).await.unwrap().text(), "ada", "{cell:?}");
         bench.close().await;
     }
 }

@@ -374,6 +374,9 @@ fn rules_that_match_no_target_are_reported() {
         [[rule]]
         effect = "allow"
         uri = "mail://**"
+        [[rule]]
+        effect = "deny"
+        prompt = "of no known prompts"
         "#,
     );
     let catalog =

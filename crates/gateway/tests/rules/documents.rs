@@ -165,7 +165,7 @@ fn rules_are_shown_as_they_are_written() {
         [
             (
                 0,
-                r#"{"arguments":{"count":{"in":[1,"0x10",1000]}},"effect":"allow","name":"small","tool":["a","b"]}"#
+                r#"{"arguments":{"count":{"in":[1,16,1000]}},"effect":"allow","name":"small","tool":["a","b"]}"#
                     .to_owned()
             ),
             (1, r#"{"effect":"deny","server":"x"}"#.to_owned()),

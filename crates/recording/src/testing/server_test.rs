@@ -109,14 +109,10 @@ impl ServerTest {
         calls.filter_map(|exchange| exchange.params.get("name")?.as_str())
     }
 
-    /// Returns the handler for the session: it gives the recorded answers to questions.
+    /// Returns the handler for the session: it gives the recorded answers to questions, and declares what the recorded client
+    /// declared.
     pub fn handler(&self) -> Arc<dyn ClientHandler> {
-        let capabilities = HandlerCapabilities::none()
-            .with_forms()
-            .with_urls()
-            .with_sampling()
-            .with_sampling_tools()
-            .with_roots();
+        let capabilities = handler_capabilities(self.conversation.client_capabilities.as_ref());
         Arc::new(AnswerHandler { answers: Arc::clone(&self.answers), capabilities })
     }
 
@@ -188,6 +184,28 @@ impl ServerTest {
     }
 }
 
+/// Returns what a client declared; everything if that is not known. A server may offer less to a client that can do less.
+fn handler_capabilities(declared: Option<&Value>) -> HandlerCapabilities {
+    let all = HandlerCapabilities::none()
+        .with_forms()
+        .with_urls()
+        .with_sampling()
+        .with_sampling_tools()
+        .with_roots();
+    let Some(declared) = declared else { return all };
+    let elicitation = declared.get("elicitation");
+    let has = |of: Option<&Value>, name: &str| of.is_some_and(|of| of.get(name).is_some());
+    let sampling = declared.get("sampling");
+    let mut capabilities = HandlerCapabilities::none();
+    capabilities.urls = has(elicitation, "url");
+    // Without details, as older revisions declare it, elicitation is by forms.
+    capabilities.forms = has(elicitation, "form") || elicitation.is_some() && !capabilities.urls;
+    capabilities.sampling = sampling.is_some();
+    capabilities.sampling_tools = has(sampling, "tools");
+    capabilities.roots = declared.get("roots").is_some();
+    capabilities
+}
+
 fn outcome(differences: Vec<Difference>) -> TestStepOutcome {
     if differences.is_empty() { TestStepOutcome::Same } else { TestStepOutcome::Different(differences) }
 }
@@ -202,4 +220,33 @@ fn described(handshake: &Value) -> Value {
         described.insert("serverInfo".to_owned(), serde_json::json!({ "name": name }));
     }
     Value::Object(Map::from_iter([("result".to_owned(), Value::Object(described))]))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_test_declares_what_the_recorded_client_declared() {
+        let none = HandlerCapabilities::none();
+        for (params, expected) in [
+            (json!({"capabilities": {"elicitation": {}}}), none.with_forms()),
+            (
+                json!({"capabilities": {"elicitation": {"url": {}}, "roots": {}}}),
+                none.with_urls().with_roots(),
+            ),
+            (
+                json!({"capabilities": {"sampling": {"tools": {}}}}),
+                none.with_sampling().with_sampling_tools(),
+            ),
+            (json!({"capabilities": {}}), none),
+        ] {
+            let request = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params});
+            let recording = Recording::parse(format!("> {request}\n").as_bytes()).expect("a recording");
+            let test = ServerTest::new(&recording, None).expect("a test");
+            assert_eq!(test.handler().capabilities(), expected, "{request}");
+        }
+    }
 }

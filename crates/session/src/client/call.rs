@@ -314,7 +314,7 @@ impl LiveSession {
         let mut inputs: Vec<_> = requests
             .into_iter()
             .map(|(key, request)| {
-                let origin = InputOrigin { token: None, key: Some(key.clone()) };
+                let origin = InputOrigin { token: None, key: Some(key.clone()), names_call: true };
                 (key, InputState::Pending(self.answer_input(request, origin, handler)))
             })
             .collect();

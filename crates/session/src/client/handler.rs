@@ -194,6 +194,7 @@ pub struct RequestingServer {
     pub server: Option<Implementation>,
     /// The key of the request among those that one result asks for (modern era); `None` for a request of its own.
     pub key: Option<String>,
+    pub(crate) names_call: bool,
     pub(crate) report: Option<ProgressReporter>,
 }
 
@@ -215,7 +216,7 @@ impl fmt::Debug for ProgressReporter {
 impl RequestingServer {
     /// Creates a requesting server; for tests of [`ClientHandler`].
     pub fn new(server: Option<Implementation>) -> Self {
-        Self { name: None, server, key: None, report: None }
+        Self { name: None, server, key: None, names_call: false, report: None }
     }
 
     /// Sets the name that the user knows the server by.
@@ -223,6 +224,12 @@ impl RequestingServer {
     pub fn with_name(mut self, name: impl Into<String>) -> Self {
         self.name = Some(name.into());
         self
+    }
+
+    /// Returns whether the request is known to belong to the call whose handler is asked: it came with the result of the call,
+    /// or on its response stream. Over a pipe, requests of legacy servers name no call.
+    pub fn names_call(&self) -> bool {
+        self.names_call
     }
 
     /// Reports progress to the server. Does nothing when it did not request that.

@@ -24,6 +24,8 @@ pub(crate) struct InputOrigin {
     pub(crate) token: Option<RequestId>,
     /// Its key among those of one result.
     pub(crate) key: Option<String>,
+    /// Whether it is known to belong to the call whose handler is asked.
+    pub(crate) names_call: bool,
 }
 
 /// The tasks that answer requests of the server, so that it can cancel them.
@@ -76,8 +78,9 @@ fn start_answer(
     }
     let session = Arc::clone(live);
     let task = tokio::spawn(async move {
+        let names_call = handler.is_some();
         let handler = handler.as_ref().unwrap_or(&session.handler);
-        let outcome = answer_upcall(&session, &upcall, &**handler).await;
+        let outcome = answer_upcall(&session, &upcall, (&**handler, names_call)).await;
         session.upcall_tasks.tasks.lock().remove(&upcall.id);
         let _ = session.link.post(OneWayMessage::Response { id: &upcall.id, outcome: outcome.as_ref() });
     });
@@ -88,7 +91,7 @@ fn start_answer(
 async fn answer_upcall(
     live: &LiveSession,
     upcall: &Upcall,
-    handler: &dyn ClientHandler,
+    (handler, names_call): (&dyn ClientHandler, bool),
 ) -> Result<Raw, RpcError> {
     let params = upcall.params.clone().unwrap_or_else(Raw::empty_object);
     let invalid = |error: switchboard_protocol::DecodeError| RpcError::invalid_params(error.to_string());
@@ -103,7 +106,7 @@ async fn answer_upcall(
         }
         other => return Err(RpcError::method_not_found(other)),
     };
-    let origin = InputOrigin { token: progress_token(upcall), key: None };
+    let origin = InputOrigin { token: progress_token(upcall), key: None, names_call };
     live.answer_input(request, origin, handler).await.map_err(|error| match error {
         CallError::Unsupported { what } => {
             RpcError::new(unsupported_code(&upcall.method), format!("this client does not offer {what}"))
@@ -142,7 +145,7 @@ impl LiveSession {
     async fn run_handler(
         &self,
         request: InputRequest,
-        InputOrigin { token, key }: InputOrigin,
+        InputOrigin { token, key, names_call }: InputOrigin,
         handler: &dyn ClientHandler,
     ) -> Result<Raw, CallError> {
         // The declared capabilities count, also when a handler of the call answers.
@@ -157,6 +160,7 @@ impl LiveSession {
             name: self.handler.server_name().map(str::to_owned),
             server: self.info.server.clone(),
             key,
+            names_call,
             report: token.map(report),
         };
         let rejected = |error: crate::client::HandlerError| CallError::InputRefused(error.to_string());

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use switchboard_protocol::jsonrpc::{Notification, Request};
-use switchboard_protocol::{Raw, ResourceUpdated, RpcError, surface};
+use switchboard_protocol::{Implementation, Raw, ResourceUpdated, RpcError, surface};
 
 use crate::era::serving::wants_change;
 use crate::era::{ClassifiedRequest, MessageEra, ServerChange, classify, is_modern_name};
@@ -30,6 +30,14 @@ impl MessageClass {
             MessageEra::Modern(client_meta) => {
                 Some(client_meta.as_ref().map(|client_meta| client_meta.version.as_str()))
             }
+        }
+    }
+
+    /// Returns what the client of a self-contained request says about itself; it is not verified.
+    pub fn client_info(&self) -> Option<Implementation> {
+        match &self.0.era {
+            MessageEra::Modern(Ok(client_meta)) => client_meta.client(),
+            MessageEra::Modern(Err(_)) | MessageEra::Legacy => None,
         }
     }
 }

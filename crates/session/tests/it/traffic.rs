@@ -19,7 +19,7 @@ use switchboard_session::{Client, ClientSession, ConnectionLimits, MuxLink, Revi
 
 const BOTH: [RevisionPolicy; 2] = [RevisionPolicy::ModernOnly, RevisionPolicy::LegacyOnly];
 
-/// A tool that reports progress three times.
+/// A tool that reports progress three times, and one that never ends.
 struct Progressing;
 
 impl Handler for Progressing {
@@ -27,6 +27,11 @@ impl Handler for Progressing {
         if let ServerRequest::ListTools(_) = request {
             let tool = Tool::new("steps", serde_json::json!({ "type": "object" }));
             return HandlerOutcome::now(ListToolsResult::new([tool]));
+        }
+        if let ServerRequest::CallTool(call) = &request
+            && call.name == "forever"
+        {
+            return HandlerOutcome::later(std::future::pending());
         }
         HandlerOutcome::later(async move {
             for step in 1..=3 {
@@ -157,9 +162,9 @@ async fn messages_that_belong_to_no_request_are_shown_on_both_sides() {
     near.wait_for("> notifications/roots/list_changed").await;
     far.wait_for("< notifications/roots/list_changed").await;
     // A cancelled request is a notification over a pipe.
-    let call =
-        session.raw_call("tools/call", switchboard_protocol::Raw::from(serde_json::json!({"name": "x"})));
-    drop(tokio::time::timeout(Duration::ZERO, call.into_future()).await);
+    let call = tokio::spawn(session.call_tool("forever", serde_json::json!({})).into_future());
+    far.wait_for("< tools/call").await;
+    call.abort();
     far.wait_for("< notifications/cancelled").await;
 }
 

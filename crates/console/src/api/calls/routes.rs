@@ -28,7 +28,8 @@ pub(in crate::api) fn routes() -> Vec<ApiRoute> {
 
 async fn start(state: Arc<ConsoleState>, request: ApiRequest) -> Result<ApiResponse, ApiError> {
     let request: CallRequest = request.json()?;
-    let call = PreparedCall::new(&state, &request).inspect_err(|error| record_denial(&state, &request, error))?;
+    let call =
+        PreparedCall::new(&state, &request).inspect_err(|error| record_denial(&state, &request, error))?;
     // The number of all frames of the call.
     let number = CallNumber::next();
     let roots = state.host.roots().unwrap_or_default();

@@ -15,6 +15,7 @@ mod login;
 mod many;
 mod node_host;
 mod peer;
+mod recordings;
 mod servers;
 
 use switchboard_testkit::{Failed, Trial};
@@ -33,6 +34,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         assistant::TESTS,
         gateway::TESTS,
         many::TESTS,
+        recordings::TESTS,
         &login::tests(),
     ]
     .concat();

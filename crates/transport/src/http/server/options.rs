@@ -84,6 +84,10 @@ pub struct HttpServerOptions {
     pub store: Arc<dyn SessionStore>,
     /// The two endpoints of the HTTP+SSE binding of 2024, for old clients.
     pub legacy_sse: Option<LegacySse>,
+    /// Clients by the name in their `clientInfo` that get status 200 with the error of a request whose client lacks a capability,
+    /// whose method is unknown or which is invalid; the specification asks for 400 and 404. For clients that take such a status
+    /// for the end of their session. Empty: none.
+    pub ok_status_clients: Vec<String>,
     /// The authenticator; without one, every request is admitted anonymously.
     pub authenticate: Option<Arc<dyn Authenticate>>,
     /// URL of the protected resource metadata (RFC 9728), sent to clients that are rejected.
@@ -202,6 +206,13 @@ impl HttpServerOptions {
         self
     }
 
+    /// Sets the clients, by the name in their `clientInfo`, that get status 200 with errors of their requests.
+    #[must_use]
+    pub fn with_ok_status_clients(mut self, names: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.ok_status_clients = names.into_iter().map(Into::into).collect();
+        self
+    }
+
     /// Sets how the reply format is selected from the `Accept` header.
     #[must_use]
     pub fn with_accept(mut self, accept: AcceptPolicy) -> Self {
@@ -256,6 +267,7 @@ impl Default for HttpServerOptions {
             forwarded_header: ForwardedHeader::default(),
             store: Arc::new(MemoryStore::default()),
             legacy_sse: None,
+            ok_status_clients: Vec::new(),
             authenticate: None,
             resource_metadata: None,
             protected_resource: None,

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use http::StatusCode;
 use switchboard_protocol::jsonrpc::Request;
-use switchboard_protocol::{Raw, RequestId, RpcError};
+use switchboard_protocol::{ErrorCode, Raw, RequestId, RpcError};
 use switchboard_session::link::Exchange;
 use switchboard_session::server::{
     AnswerOutcome, Caller, MessageClass, Outcome, ReplyChannel, ResponseFuture,
@@ -54,6 +54,7 @@ pub(crate) async fn answer(
     let streams = accept.names_events || accept.only_events() || (accept.events && listens);
     let wants_stream = inner.streams_at_once(accept, &request.method);
     let reply_channel = Arc::new(StatelessReplyChannel {
+        statuses: ErrorStatuses::for_client(&inner.options().ok_status_clients, &class),
         queue: OnceLock::new(),
         stream_bytes: inner.options().stream_bytes,
         budget: Arc::clone(&inner.stream_budget),
@@ -63,6 +64,7 @@ pub(crate) async fn answer(
         http_request: pending.take_metadata(inner.options()),
     });
     let context = inner.options().challenge_context();
+    let statuses = reply_channel.statuses;
     match inner.server.answer(
         &inner.no_session,
         request,
@@ -70,10 +72,7 @@ pub(crate) async fn answer(
         Arc::clone(&reply_channel) as Arc<dyn ReplyChannel>,
     ) {
         AnswerOutcome::Refused(error) => {
-            let status = match status_of(error.code) {
-                StatusCode::OK => StatusCode::BAD_REQUEST,
-                status => status,
-            };
+            let status = statuses.of_refusal(error.code);
             let outcome = Err(error);
             reply::with_challenge(reply::answer(accept, status, &id, &outcome), &outcome, context)
         }
@@ -94,9 +93,41 @@ pub(crate) async fn answer(
     }
 }
 
-fn reply_whole(context: ChallengeContext<'_>, accept: Accept, id: &RequestId, outcome: &Outcome) -> Reply {
-    let status = outcome.as_ref().map_or_else(|error| status_of(error.code), |_| StatusCode::OK);
-    reply::with_challenge(reply::answer(accept, status, id, outcome), outcome, context)
+/// The HTTP statuses of errors for one client.
+#[derive(Debug, Clone, Copy)]
+enum ErrorStatuses {
+    /// Those of the specification.
+    Specified,
+    /// 200 for errors that are about the request alone.
+    Ok,
+}
+
+impl ErrorStatuses {
+    fn for_client(ok_status_clients: &[String], class: &MessageClass) -> Self {
+        // Few servers have such clients: the name is not read without them.
+        let is_listed = !ok_status_clients.is_empty()
+            && class.client_info().is_some_and(|client| ok_status_clients.contains(&client.name));
+        if is_listed { Self::Ok } else { Self::Specified }
+    }
+
+    fn of(self, code: ErrorCode) -> StatusCode {
+        let is_of_request = matches!(
+            code,
+            ErrorCode::MISSING_CLIENT_CAPABILITY | ErrorCode::METHOD_NOT_FOUND | ErrorCode::INVALID_REQUEST
+        );
+        match self {
+            Self::Ok if is_of_request => StatusCode::OK,
+            Self::Ok | Self::Specified => status_of(code),
+        }
+    }
+
+    /// Returns the status of an error with which a request is refused before its handler.
+    fn of_refusal(self, code: ErrorCode) -> StatusCode {
+        match (status_of(code), self.of(code)) {
+            (StatusCode::OK, _) => StatusCode::BAD_REQUEST,
+            (_, status) => status,
+        }
+    }
 }
 
 /// Intervals of keep-alive comments and of stall detection.
@@ -132,6 +163,7 @@ async fn stream_reply(
 
 /// The reply channel of a stateless request. The first notification turns the response into a stream.
 struct StatelessReplyChannel {
+    statuses: ErrorStatuses,
     /// Created with the first notification: most requests send none.
     queue: OnceLock<Arc<EventQueue>>,
     stream_bytes: usize,
@@ -159,7 +191,9 @@ impl StatelessReplyChannel {
         outcome: &Outcome,
     ) -> Reply {
         if !self.upgraded.load(Ordering::Acquire) {
-            return reply_whole(context, accept, id, outcome);
+            let status =
+                outcome.as_ref().map_or_else(|error| self.statuses.of(error.code), |_| StatusCode::OK);
+            return reply::with_challenge(reply::answer(accept, status, id, outcome), outcome, context);
         }
         let queue = self.queue();
         queue.push(encode_message_event(&response_text(Some(id), outcome.as_ref())), Delivery::Required);

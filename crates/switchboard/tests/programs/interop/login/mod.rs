@@ -23,6 +23,8 @@ mod scripted_login;
 mod sdk_clients;
 mod user;
 
+pub(crate) use user::User;
+
 use crate::interop::Test;
 
 /// Returns the tests of every file.

@@ -8,7 +8,7 @@ use switchboard::host::{ServerSpec, Status, Transport};
 use switchboard::login::oauth_options;
 use switchboard::transport::http_client::{Address, Challenge, HttpClient, PlainHttp};
 
-use crate::configured_servers::ConfigFiles;
+use crate::configured_servers::files::ConfigFiles;
 use crate::error::{CommandError, ExitKind, with_account};
 use crate::login::probe;
 use crate::sanitize::one_line;
