@@ -31,8 +31,9 @@ test("everything is at most 120 KB, compressed", async ({ shared }) => {
 });
 
 test("the first useful paint is within 150 ms", async ({ browser, shared, violations }) => {
+  test.setTimeout(60_000);
   let best = Infinity;
-  for (let round = 0; round < 10 && best > 100; round++) {
+  for (let round = 0; round < 25 && best > 130; round++) {
     // A context of its own has an empty cache.
     const context = await browser.newContext();
     const page = await context.newPage();
