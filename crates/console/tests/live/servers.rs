@@ -11,7 +11,7 @@ use crate::workshop::{LEGACY, MODERN, Running, child};
 trials! {
     trial_leaving_tasks:
         servers_of_both_eras_and_transports_are_described,
-        a_server_is_disabled_enabled_reconnected_and_removed,
+        a_server_is_disabled_enabled_reconnected_and_stopped,
         stderr_is_kept_and_followed,
         a_failed_server_says_why,
 }
@@ -71,7 +71,7 @@ async fn servers_of_both_eras_and_transports_are_described() {
     page.close().await;
 }
 
-async fn a_server_is_disabled_enabled_reconnected_and_removed() {
+async fn a_server_is_disabled_enabled_reconnected_and_stopped() {
     let page = Page::open(|host| host, [("shop", child("modern"))]).await;
     let events = page.events(None).await;
     let pid = page.host.child("shop").unwrap().unwrap().pid().unwrap();
