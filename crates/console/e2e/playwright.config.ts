@@ -30,7 +30,8 @@ export default defineConfig({
     locale: "en-US",
     timezoneId: "UTC",
     actionTimeout: 10_000,
-    trace: "retain-on-failure",
+    // A trace slows every test and spoils measurements.
+    trace: process.env["SWITCHBOARD_E2E_TRACE"] === undefined ? "off" : "retain-on-failure",
     screenshot: "only-on-failure",
   },
 });

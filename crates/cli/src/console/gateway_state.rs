@@ -84,7 +84,7 @@ impl GatewayState {
         });
         let withheld = names.into_iter().map(|(name, claims)| WithheldName { name: name.to_owned(), claims });
         let parked = self.gateway.parked_calls().into_iter().map(|call| ParkedQuestion {
-            principal: call.principal,
+            principal: call.principal.map(caller_name),
             server: call.server.to_string(),
             name: call.name,
             asked_at_ms: unix_ms(call.parked_at),
@@ -227,4 +227,12 @@ fn most<'a>(names: impl Iterator<Item = &'a str>) -> usize {
         *counts.entry(name).or_default() += 1;
     }
     counts.into_values().max().unwrap_or_default()
+}
+/// Returns the name of a caller for people: its subject, and the issuer if it has one.
+fn caller_name(principal: String) -> String {
+    match serde_json::from_str::<(Option<String>, String)>(&principal) {
+        Ok((None, subject)) => subject,
+        Ok((Some(issuer), subject)) => format!("{subject} at {issuer}"),
+        Err(_) => principal,
+    }
 }

@@ -1,7 +1,7 @@
 import { render } from "preact";
 import { App } from "./app";
 import { startRouter } from "./state/router";
-import { run } from "./state/session";
+import { run, whenSettled } from "./state/session";
 import { startTheme } from "./state/theme";
 import "./styles/tokens.css";
 import "./styles/base.css";
@@ -11,9 +11,12 @@ import "./styles/parts.css";
 import "./styles/form.css";
 import "./styles/pages.css";
 
+const LOADING_AFTER_MS = 300;
+
 startTheme();
 // First of all the token leaves the address: the router must never see it.
 const session = run();
 startRouter();
-render(<App />, document.getElementById("app")!);
 void session;
+// The first paint is the page itself: that it is loading is said only if the snapshot takes long.
+whenSettled(LOADING_AFTER_MS, () => render(<App />, document.getElementById("app")!));

@@ -47,6 +47,19 @@ export async function run(): Promise<void> {
   }
 }
 
+/** Calls once there is a state or the page is locked, and after a time at the latest. */
+export function whenSettled(latestMs: number, callback: () => void): void {
+  let isDone = false;
+  const settle = () => {
+    if (isDone) return;
+    isDone = true;
+    for (const end of ends) end();
+    callback();
+  };
+  const timer = setTimeout(settle, latestMs);
+  const ends = [consoleState.subscribe(settle), connection.subscribe(() => connection.get().type !== "connecting" && settle()), () => clearTimeout(timer)];
+}
+
 function isLocked(): boolean {
   return connection.get().type === "locked";
 }
@@ -62,10 +75,10 @@ async function takeSnapshot(): Promise<void> {
   traffic.setLimit(snapshot.console.limits.maxFrames);
   consoleState.update((before) => fromSnapshot(snapshot, before));
   firstLiveFrame = null;
-  // A request that fails is made again with the next snapshot.
-  fetchFrames(traffic.lastFrame).catch((error: unknown) => {
+  // After the page was drawn. A request that fails is made again with the next snapshot.
+  setTimeout(() => fetchFrames(traffic.lastFrame).catch((error: unknown) => {
     if (!(error instanceof RequestError)) console.error(error);
-  });
+  }), 50);
 }
 
 /** Fetches the frames that the page lacks, up to those of the stream. */

@@ -55,7 +55,9 @@ export function VirtualList<T>(props: VirtualListProps<T>) {
   }, [rows.length]);
 
   const onScroll = () => {
-    const element = box.current!;
+    const element = box.current;
+    // A last event may arrive after the list was removed.
+    if (element === null) return;
     isAtEnd.current = element.scrollTop + element.clientHeight >= element.scrollHeight - rowHeight;
     setView({ top: element.scrollTop, height: element.clientHeight });
   };

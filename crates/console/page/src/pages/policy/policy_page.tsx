@@ -48,7 +48,9 @@ function ruleText(rule: PolicyRule): string {
   if (!isObject(value)) return rule.ruleJson;
   const members = [...value].filter(([name]) => name !== "effect");
   const [only] = members;
-  return members.length === 1 && only !== undefined && typeof only[1] === "string" ? only[1] : printJson(new Map(members));
+  const text = members.length === 1 && only !== undefined && typeof only[1] === "string" ? only[1] : printJson(new Map(members));
+  // Its effect is beside it.
+  return text.startsWith(`${rule.effect} `) ? text.slice(rule.effect.length + 1) : text;
 }
 
 function Rule({ rule }: { rule: PolicyRule }) {
