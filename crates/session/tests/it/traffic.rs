@@ -126,7 +126,8 @@ async fn sessions(offer: RevisionPolicy) -> Vec<(ClientSession, Arc<Server>, Arc
 async fn progress_has_the_number_of_its_call_on_both_sides() {
     for offer in BOTH {
         for (session, _server, near, far) in sessions(offer).await {
-            (near.take(), far.take());
+            near.take();
+            far.take();
             let number = CallNumber::next();
             let call = session.call_tool("steps", serde_json::json!({})).number(number);
             call.on_progress(|_| {}).await.unwrap();
