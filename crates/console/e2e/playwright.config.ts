@@ -16,7 +16,8 @@ export default defineConfig({
   retries: 0,
   forbidOnly: true,
   timeout: 40_000,
-  globalTimeout: 240_000,
+  // A bound for a run that hangs; it takes four minutes.
+  globalTimeout: 420_000,
   expect: { timeout: 10_000 },
   reporter: [["./harness/reporter.ts"]],
   use: {
