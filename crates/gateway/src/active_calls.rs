@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 use switchboard_host::SessionKey;
-use switchboard_session::server::RequestContext;
+use switchboard_session::server::{Caller, RequestContext};
 use tokio::time::Instant;
 
 /// How long a server may go on with a call that was cancelled or timed out.
@@ -79,7 +79,9 @@ pub(crate) type CallSession = (Arc<str>, Option<SessionKey>);
 /// Whose a call is.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct CallOwner {
-    /// The principal, or else the session: who may be asked. `None` for anonymous callers without a session.
+    /// `None` for all anonymous callers.
+    pub(crate) principal: Option<String>,
+    /// The principal, or else the session. `None` for anonymous callers without a session.
     pub(crate) caller: Option<String>,
     /// The session of the client, which gets log messages once; without one they belong to requests.
     pub(crate) session: Option<String>,
@@ -87,7 +89,22 @@ pub(crate) struct CallOwner {
 
 impl CallOwner {
     pub(crate) fn of(cx: &RequestContext) -> Arc<Self> {
-        Arc::new(Self { caller: cx.owner(), session: cx.session_key() })
+        let principal = cx.caller().map(Caller::principal);
+        Arc::new(Self { principal, caller: cx.owner(), session: cx.session_key() })
+    }
+
+    /// Returns the owner of a task, as its id names it: see [`RequestContext::owner`].
+    pub(crate) fn of_task(owner: Option<String>) -> Arc<Self> {
+        let session = owner.as_ref().and_then(|owner| owner.strip_prefix("session ")).map(str::to_owned);
+        let principal = owner.clone().filter(|_| session.is_none());
+        Arc::new(Self { principal, caller: owner, session })
+    }
+
+    /// Returns whether both may be one caller: of one principal, or anonymous and not of two sessions.
+    fn may_be(&self, other: &Self) -> bool {
+        let sessions = (&self.session, &other.session);
+        let is_of_two_sessions = matches!(sessions, (Some(one), Some(two)) if one != two);
+        self.principal == other.principal && (self.principal.is_some() || !is_of_two_sessions)
     }
 }
 
@@ -112,9 +129,9 @@ impl ActiveCalls {
         ActiveTask { calls: Arc::clone(self), session, id }
     }
 
-    /// Returns whether a question that names no call cannot be of another caller's work that goes on outside of calls.
+    /// Returns whether a question that names no call cannot be of another principal's work that goes on outside of calls.
     pub(crate) fn may_ask(&self, session: &CallSession, own: &CallOwner) -> bool {
-        self.state.lock().is_background_of(session, |owner| owner.caller == own.caller)
+        self.state.lock().is_background_of(session, |owner| owner.may_be(own))
     }
 }
 
@@ -181,11 +198,22 @@ mod tests {
     use super::*;
 
     fn principal(name: &str) -> Arc<CallOwner> {
-        Arc::new(CallOwner { caller: Some(name.to_owned()), session: None })
+        Arc::new(CallOwner { principal: Some(name.to_owned()), caller: Some(name.to_owned()), session: None })
     }
 
     fn session(name: &str) -> Arc<CallOwner> {
-        Arc::new(CallOwner { caller: Some("ada".to_owned()), session: Some(name.to_owned()) })
+        let ada = || Some("ada".to_owned());
+        Arc::new(CallOwner { principal: ada(), caller: ada(), session: Some(name.to_owned()) })
+    }
+
+    #[test]
+    fn anonymous_callers_are_told_apart_by_their_sessions() {
+        let of_session = |key: &str| CallOwner::of_task(Some(format!("session {key}")));
+        assert!(of_session("a").may_be(&of_session("a")));
+        assert!(!of_session("a").may_be(&of_session("b")));
+        assert!(of_session("a").may_be(&CallOwner::default()), "a modern client has no session");
+        assert!(session("a").may_be(&session("b")), "one principal");
+        assert!(!principal("ada").may_be(&CallOwner::default()));
     }
 
     #[test]

@@ -113,7 +113,7 @@ async fn questions(
     }
     let Some(lease) = task_session(&gateway.host, handle).await? else { return Err(unknown_task(exposed)) };
     let permit = gateway.parked.reserve(handle.owner.as_deref(), &key.0)?;
-    let owner = Arc::new(CallOwner { caller: handle.owner.clone(), session: None });
+    let owner = CallOwner::of_task(handle.owner.clone());
     let scope = QuestionScope {
         calls: Arc::clone(&gateway.active_calls),
         session: (handle.server(), handle.key()),
