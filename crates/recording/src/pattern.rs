@@ -48,7 +48,7 @@ impl PatternBindings {
         }
     }
 
-    /// Returns all differences between a value and a pattern, at most a thousand. Binds names only if there are none.
+    /// Returns all differences between a value and a pattern, at most a thousand. Binds names only if nothing differs.
     pub fn differences(&mut self, pattern: &Value, actual: &Value) -> Vec<Difference> {
         let mut trial = Comparison { bindings: self.clone(), differences: Vec::new() };
         trial.compare("$", pattern, actual);

@@ -62,7 +62,7 @@ fn helper_command(spec: &ServerSpec) -> String {
     }
 }
 
-/// Returns the identity of the login that is used; `None` if there is none.
+/// Returns the identity of the login that is used; `None` without a login.
 fn login_of(spec: &ServerSpec, logins: &[StoredGrant], selector: &AccountSelector) -> Option<Identity> {
     let address = login_address(spec)?;
     let login = match select_login(spec, address.as_str(), logins, selector) {

@@ -55,7 +55,7 @@ impl Ring {
         self.last
     }
 
-    /// Returns the next events after `position` as text, and the number of the last of them; `None` if there are none.
+    /// Returns the next events after `position` as text, and the number of the last of them; `None` without newer events.
     /// Leaves out events that a later one of the same batch replaces. A `gap` comes first if events were dropped.
     pub(super) fn read(&self, position: u64) -> Option<(Bytes, u64)> {
         let before_first = self.last - self.events.len() as u64;

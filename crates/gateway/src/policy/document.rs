@@ -307,7 +307,7 @@ fn value_json(value: &DeValue<'_>) -> serde_json::Value {
     }
 }
 
-/// Returns a number as JSON, or its text if it is none there.
+/// Returns a number as JSON, or its text if JSON cannot represent it.
 fn number_json(text: &str) -> serde_json::Value {
     serde_json::from_str(&text.replace('_', "")).unwrap_or_else(|_| text.to_owned().into())
 }

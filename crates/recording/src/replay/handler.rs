@@ -99,7 +99,7 @@ impl RecordedReplies {
         Ok(replayed_result(method, result, self.revision, cx.revision()))
     }
 
-    /// Finds the exchanges with these parameters; if there are none, those with patterns that match.
+    /// Finds the exchanges with these parameters; if nothing matches exactly, those with matching patterns.
     fn find(&self, method: &str, params: &Value) -> Option<Candidates> {
         let of_method =
             || self.exchanges.iter().enumerate().filter(|(_, exchange)| exchange.method == method);

@@ -79,7 +79,7 @@ fn check_number(field: &NumberField, value: &Raw) -> Result<(), String> {
 fn check_choice(options: &[ChoiceOption], chosen: &str) -> Result<(), String> {
     match options.iter().any(|option| option.value == chosen) {
         true => Ok(()),
-        false => Err("is none of the choices".to_owned()),
+        false => Err("is not one of the choices".to_owned()),
     }
 }
 
@@ -111,8 +111,8 @@ mod tests {
             (r#"{"name":"Ada","age":1.5}"#, "`age` is not a whole number"),
             (r#"{"name":"Ada","age":-1}"#, "`age` is too small"),
             (r#"{"name":"Ada","gift":"yes"}"#, "`gift` is neither true nor false"),
-            (r#"{"name":"Ada","size":"huge"}"#, "`size` is none of the choices"),
-            (r#"{"name":"Ada","sizes":["huge"]}"#, "`sizes` is none of the choices"),
+            (r#"{"name":"Ada","size":"huge"}"#, "`size` is not one of the choices"),
+            (r#"{"name":"Ada","sizes":["huge"]}"#, "`sizes` is not one of the choices"),
         ] {
             assert_eq!(check(text), Err(problem.to_owned()), "{text}");
         }

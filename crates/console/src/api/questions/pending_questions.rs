@@ -1,7 +1,7 @@
 //! The questions that wait for an answer.
 //!
 //! A question ends in one of three ways: the first valid answer, the end of the call that waits for it, or its deadline.
-//! Whoever comes later is told that it is closed.
+//! A later answer gets the error `question_closed`.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
@@ -84,7 +84,7 @@ impl PendingQuestions {
         self.pending.lock().questions.values().map(|pending| pending.question.clone()).collect()
     }
 
-    /// Asks the page and waits for an answer; `None` if there is none in time.
+    /// Asks the page and waits for an answer; `None` after the timeout.
     ///
     /// # Cancellation
     /// Dropping the future closes the question.
