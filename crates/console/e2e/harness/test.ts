@@ -115,7 +115,8 @@ export function probe(home: string, name: string, env: Record<string, string> = 
 }
 
 /** Notes a figure, which is printed at the end of the run. */
-export function measured(what: string, value: number, unit: string, limit: number): void {
+export function measured(what: string, value: number, unit: string, limit?: number): void {
   const digits = value < 10 ? 1 : 0;
-  test.info().annotations.push({ type: "measured", description: `${what}: ${value.toFixed(digits)} ${unit} (limit ${limit} ${unit})` });
+  const bound = limit === undefined ? "" : ` (limit ${limit.toFixed()} ${unit})`;
+  test.info().annotations.push({ type: "measured", description: `${what}: ${value.toFixed(digits)} ${unit}${bound}` });
 }

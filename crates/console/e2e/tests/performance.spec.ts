@@ -6,6 +6,7 @@ import { brotliCompressSync, constants } from "node:zlib";
 import type { Page } from "@playwright/test";
 import { ConsoleProcess, newHome, writeConfig } from "../harness/console_process.ts";
 import { assetsFolder } from "../harness/environment.ts";
+import { FloorPage } from "../harness/floor_page.ts";
 import { rawRequest } from "../harness/raw_http.ts";
 import { expect, measured, openPage, probe, test, watch } from "../harness/test.ts";
 
@@ -30,21 +31,19 @@ test("everything is at most 120 KB, compressed", async ({ shared }) => {
   expect(sent).toBeLessThanOrEqual(120_000);
 });
 
-// The target is 150 ms, which two cores with a software renderer do not reach: 190 to 240 ms, of which the server takes
-// less than 20. What is asserted notices a page that becomes slower.
-const PAINT_TARGET_MS = 150;
-const PAINT_LIMIT_MS = 400;
+const PAINT_LIMIT_MS = 150;
+/** How many times what a page of three lines takes, on a machine where that alone is slow. */
+const PAINT_LIMIT_FLOORS = 3;
 
-test("the first useful paint is measured, and bounded", async ({ browser, shared, violations }) => {
+test("the first useful paint takes at most 150 ms", async ({ browser, shared, violations }) => {
   test.setTimeout(60_000);
   // Asked for by the browser for a picture that is opened by itself.
   violations.allow.push(/favicon\.ico/);
-  let best = Infinity;
-  for (let round = 0; round < 12 && best > PAINT_TARGET_MS; round++) {
-    // A context of its own has an empty cache.
+  /** Opens an address in a context with an empty cache, and returns when the list is painted. */
+  const painted = async (origin: string, address: string) => {
     const context = await browser.newContext();
     const page = await context.newPage();
-    await watch(page, violations);
+    if (origin === shared.address) await watch(page, violations);
     await page.addInitScript(() => {
       const observer = new MutationObserver(() => {
         if (document.querySelector(".server-row") === null) return;
@@ -58,14 +57,28 @@ test("the first useful paint is measured, and bounded", async ({ browser, shared
       observer.observe(document, { childList: true, subtree: true });
     });
     // The time that a browser takes to start a process for the origin is not the page's.
-    await page.goto(`${shared.address}/icon.svg`);
-    await page.goto(await shared.pageUrl());
-    const painted = await page.waitForFunction(() => (window as { painted?: number }).painted);
-    best = Math.min(best, (await painted.jsonValue())!);
+    await page.goto(`${origin}/icon.svg`);
+    await page.goto(address);
+    const after = await page.waitForFunction(() => (window as { painted?: number }).painted);
+    const took = (await after.jsonValue())!;
     await context.close();
+    return took;
+  };
+  const floorPage = await FloorPage.start();
+  let best = Infinity;
+  let floor = Infinity;
+  try {
+    for (let round = 0; round < 8; round++) {
+      floor = Math.min(floor, await painted(floorPage.address, `${floorPage.address}/`));
+      best = Math.min(best, await painted(shared.address, await shared.pageUrl()));
+    }
+  } finally {
+    await floorPage.stop();
   }
-  measured(`first useful paint: the list of servers (target ${PAINT_TARGET_MS} ms: ${best <= PAINT_TARGET_MS ? "met" : "NOT MET"})`, best, "ms", PAINT_LIMIT_MS);
-  expect(best).toBeLessThanOrEqual(PAINT_LIMIT_MS);
+  const limit = Math.max(PAINT_LIMIT_MS, PAINT_LIMIT_FLOORS * floor);
+  measured("first useful paint: a page of three lines, the floor", floor, "ms");
+  measured("first useful paint: the list of servers", best, "ms", limit);
+  expect(best).toBeLessThanOrEqual(limit);
 });
 
 test.describe("with 10,000 tools", () => {
