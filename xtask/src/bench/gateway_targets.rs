@@ -13,6 +13,8 @@ use super::targets::{most, reported, target};
 const FAN_OUT: [u32; 4] = [1, 10, 50, 200];
 /// Sessions that are opened, and those beyond which each is counted: all connections are open then.
 const SESSIONS: (u32, u32) = (1_100, 100);
+/// The same of clients without a session. More, because the pages of the allocator are all that grows.
+const CLIENTS: (u32, u32) = (20_100, 100);
 const MANY_TOOLS: u32 = 10_000;
 
 /// A call over this road to a server over that one.
@@ -41,9 +43,17 @@ fn with_rivals(setup: Setup) -> Vec<Setup> {
     setups
 }
 
+/// Returns how many are connected, and beyond how many each is counted.
+fn connected(era: Era) -> (u32, u32) {
+    match era {
+        Legacy => SESSIONS,
+        Modern => CLIENTS,
+    }
+}
+
 /// Opens sessions, and lists the tools of each.
 fn connect(era: Era) -> Setup {
-    Setup::new(Server, Road::Http, Work::Connect).era(era).before(Road::Stdio).sessions(SESSIONS.0)
+    Setup::new(Server, Road::Http, Work::Connect).era(era).before(Road::Stdio).sessions(connected(era).0)
 }
 
 fn list(road: Road) -> Setup {
@@ -74,7 +84,7 @@ pub(super) fn all() -> Vec<Target> {
         let what = format!("list of 10,000 tools, {road}, all pages");
         targets.push(target(&format!("G5.{road}"), &what, limit, None));
     }
-    let each = |era| Measure::Plain(Quantity::EachSession(connect(era).by(Gateway), SESSIONS.1));
+    let each = |era| Measure::Plain(Quantity::EachSession(connect(era).by(Gateway), connected(era).1));
     targets.push(target("G6.legacy", "memory per idle session", most(20.0, "kB", each(Legacy)), None));
     targets.push(target(
         "G6.modern",
@@ -146,8 +156,8 @@ pub(super) fn timed() -> Vec<Setup> {
         setups.extend(
             [Gateway, McpProxy, NodeProxy, FastMcp].map(|make| connect(Legacy).by(make).sessions(sessions)),
         );
-        setups.push(connect(Modern).by(Gateway).sessions(sessions));
     }
+    setups.extend([CLIENTS.1, CLIENTS.0].map(|clients| connect(Modern).by(Gateway).sessions(clients)));
     for road in [Road::Stdio, Road::Http] {
         // FastMCP takes ten seconds for one list.
         setups.extend([list(road).floor(), list(road).by(Gateway)]);
