@@ -19,7 +19,7 @@ pub fn policy() -> Result<Policy, Fail> {
         );
     }
     text.push_str(
-        "\n[[rule]]\nname = \"echo\"\neffect = \"allow\"\nserver = \"s*\"\ntool = [\"echo\", \"usage\"]\n\
+        "\n[[rule]]\nname = \"echo\"\neffect = \"allow\"\nserver = \"s*\"\ntool = [\"echo\", \"big\", \"usage\", \"tool_*\"]\n\
          \n[[rule]]\nname = \"no-secrets\"\neffect = \"deny\"\nserver = \"s*\"\ntool = \"echo\"\n\
          arguments = { text = { matches = \"secret.*\" } }\n",
     );

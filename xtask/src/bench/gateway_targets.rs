@@ -84,6 +84,10 @@ pub(super) fn all() -> Vec<Target> {
         let what = format!("list of 10,000 tools, {road}, all pages");
         targets.push(target(&format!("G5.{road}"), &what, limit, None));
     }
+    let filtered = Quantity::Time(list(Road::Http).by(Gateway).form(Policy), P50);
+    let limit = most(20_000.0, "µs", Measure::Plain(filtered));
+    let what = "list of 10,000 tools, HTTP, all pages, each tool decided by 100 rules";
+    targets.push(target("G5.policy", what, limit, None));
     let each = |era| Measure::Plain(Quantity::EachSession(connect(era).by(Gateway), connected(era).1));
     targets.push(target("G6.legacy", "memory per idle session", most(20.0, "kB", each(Legacy)), None));
     targets.push(target(
