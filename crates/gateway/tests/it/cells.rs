@@ -77,17 +77,22 @@ impl Cell {
     }
 
     pub(crate) async fn open_with(self, options: GatewayOptions) -> Bench {
-        self.open_server(options, upstream::build, "").await
+        self.open_server((options, |spec| spec), upstream::build, "").await
+    }
+
+    /// Opens a gateway with these settings of the server.
+    pub(crate) async fn open_with_spec(self, settings: impl FnOnce(ServerSpec) -> ServerSpec) -> Bench {
+        self.open_server((GatewayOptions::default(), settings), upstream::build, "").await
     }
 
     /// Opens a gateway in front of a server whose tools run as tasks.
     pub(crate) async fn open_tasks(self, options: GatewayOptions) -> Bench {
-        self.open_server(options, task_upstream::build, "tasks-").await
+        self.open_server((options, |spec| spec), task_upstream::build, "tasks-").await
     }
 
     async fn open_server(
         self,
-        options: GatewayOptions,
+        (options, settings): (GatewayOptions, impl FnOnce(ServerSpec) -> ServerSpec),
         build: fn(RevisionPolicy) -> Arc<Server>,
         part: &str,
     ) -> Bench {
@@ -107,7 +112,7 @@ impl Cell {
         let host = Gateway::host_builder().build();
         // All share one session, which the host can ask for its counts.
         let spec = spec.startup_timeout(STEP_TIMEOUT).share(SharePolicy::Always);
-        host.connect("up", spec).await.unwrap();
+        host.connect("up", settings(spec)).await.unwrap();
         let gateway = Gateway::new(host.clone(), options);
         Bench { gateway, host, client: self.client, _tasks: tasks }
     }

@@ -1,6 +1,10 @@
 //! Questions of upstreams, in every cell: forms, URLs, sampling and roots reach the client whose call they belong to.
 
-use switchboard::protocol::{ErrorCode, ResourceBody};
+use std::time::Duration;
+
+use switchboard::client::{ClientHandler, HandlerCapabilities, HandlerError, RequestingServer};
+use switchboard::protocol::{ElicitParams, ElicitResult, ErrorCode, ResourceBody};
+use switchboard::transport::link::BoxFuture;
 use switchboard::{CallError, json};
 use switchboard_testkit::{trial_leaving_tasks, trials};
 
@@ -13,6 +17,7 @@ trials! {
         a_call_may_ask_several_times_and_is_started_once,
         prompts_and_resources_may_ask,
         two_clients_with_questions_do_not_cross,
+        a_question_that_waits_delays_no_timeout_of_another_call,
         a_question_after_a_cancelled_call_of_another_caller_is_refused,
         a_client_that_cannot_be_asked_is_not_asked,
 }
@@ -105,6 +110,46 @@ async fn two_clients_with_questions_do_not_cross() {
     }
 }
 
+/// Answers no question.
+struct Absent(tokio::sync::mpsc::UnboundedSender<()>);
+
+impl ClientHandler for Absent {
+    fn capabilities(&self) -> HandlerCapabilities {
+        HandlerCapabilities::none().with_forms()
+    }
+
+    fn elicit<'a>(
+        &'a self,
+        _: ElicitParams,
+        _: &'a RequestingServer,
+    ) -> BoxFuture<'a, Result<ElicitResult, HandlerError>> {
+        Box::pin(async {
+            self.0.send(()).unwrap();
+            std::future::pending().await
+        })
+    }
+}
+
+async fn a_question_that_waits_delays_no_timeout_of_another_call() {
+    for client in [Side::Legacy, Side::Modern] {
+        let cell = Cell { client, upstream: Side::Legacy, reach: Reach::Http };
+        let timeout = Duration::from_millis(500);
+        let bench = cell.open_with_spec(|spec| spec.call_timeout(timeout)).await;
+        let (sender, mut asked) = tokio::sync::mpsc::unbounded_channel();
+        let ada = bench.client_with(Absent(sender), "ada").await;
+        let bob = bench.client(&Person::new("bob")).await;
+        let mut asking = tokio::spawn(ada.call_tool("up__ask", json!({})).into_future());
+        asked.recv().await.unwrap();
+        let error = bob.call_tool("up__wait", json!({})).await.unwrap_err();
+        let CallError::Remote(error) = error else { panic!("{cell:?}: {error}") };
+        assert!(error.data.unwrap().as_str().contains("upstream_timeout"), "{cell:?}: {}", error.message);
+        // Ada has all the time that she needs.
+        assert!(tokio::time::timeout(timeout, &mut asking).await.is_err(), "{cell:?}");
+        asking.abort();
+        bench.close().await;
+    }
+}
+
 async fn a_question_after_a_cancelled_call_of_another_caller_is_refused() {
     for reach in [Reach::Child, Reach::Http] {
         let cell = Cell { client: Side::Legacy, upstream: Side::Legacy, reach };
@@ -119,7 +164,7 @@ async fn a_question_after_a_cancelled_call_of_another_caller_is_refused() {
         match bob.call_tool("up__ask", json!({})).await {
             Ok(result) => assert!(names_its_call(cell) && result.text() == "bob", "{cell:?}"),
             Err(CallError::Remote(error)) if !names_its_call(cell) => {
-                assert!(error.message.contains("ambiguous"), "{}", error.message);
+                assert!(error.message.contains("ambiguous"), "{cell:?}: {}", error.message);
                 assert!(people[1].asked.lock().is_empty());
             }
             Err(error) => panic!("{cell:?}: {error}"),

@@ -17,9 +17,9 @@ use tokio::time::Instant;
 
 use crate::client::ClientHandler;
 use crate::client::call_options::{CallOptions, LogCallback, NotificationCallback, ProgressCallback};
-use crate::client::deadline::{CallDeadline, CallTimeouts, DeadlineState};
+use crate::client::deadline::{CallClock, CallDeadline, CallTimeouts, DeadlineState};
 use crate::client::live_session::LiveSession;
-use crate::client::upcalls::InputOrigin;
+use crate::client::upcalls::{AskingCall, InputOrigin};
 use crate::era::{Extras, ResultKind, Round, TaskTicket, is_extension_note};
 use crate::link::{
     BoxFuture, CallNumber, Exchange, ExchangeEvent, ExchangeKind, InboundNotification, Mirror,
@@ -115,6 +115,7 @@ impl LiveSession {
         let timeouts = CallTimeouts {
             idle: idle_timeout.or(timeout).unwrap_or(self.limits().call_idle),
             total: timeout.unwrap_or(self.limits().call_total),
+            shared_pause: self.limits().shared_pause,
         };
         let mut deadline = CallDeadline::start(&self.clock, timeouts);
         let mut observer = CallObserver::new(&call.options, self.limits().progress_per_second);
@@ -142,7 +143,7 @@ impl LiveSession {
                             return Err(CallError::TooManyRounds { rounds: self.limits().rounds });
                         }
                         let handler = call.options.handler.as_ref().unwrap_or(&self.handler);
-                        FollowUp::Round(self.answer_round(asked, rounds, &**handler))
+                        FollowUp::Round(self.answer_round(asked, rounds, &**handler, deadline.call_clock()))
                     }
                     (ResultKind::Task(ticket), None) => FollowUp::Task(ticket),
                 };
@@ -250,7 +251,9 @@ impl LiveSession {
                     ExchangeEvent::Observed(note) => observer.forward_log(&note),
                     ExchangeEvent::ObservedByAll(note) => observer.forward_shared_log(&note),
                     ExchangeEvent::Upcall(upcall) => {
-                        let task = self.answer_on_exchange(upcall, observer.handler.as_ref());
+                        let call =
+                            AskingCall { handler: observer.handler.clone(), clock: deadline.call_clock() };
+                        let task = self.answer_on_exchange(upcall, call);
                         observer.upcalls.extend(task);
                     }
                 },
@@ -290,10 +293,11 @@ impl LiveSession {
         asked: InputRequired,
         rounds: usize,
         handler: &'a dyn ClientHandler,
+        clock: Arc<CallClock>,
     ) -> BoxFuture<'a, Result<Round, CallError>> {
         Box::pin(async move {
             let responses = match asked.input_requests {
-                Some(requests) => Some(self.answer_inputs(requests, handler).await?),
+                Some(requests) => Some(self.answer_inputs(requests, handler, &clock).await?),
                 None => {
                     // Only a state to send back: the server sheds load. Back off before the retry.
                     let doubled = 50u64.saturating_mul(1 << rounds.min(10));
@@ -305,16 +309,18 @@ impl LiveSession {
         })
     }
 
-    /// Answers all input requests concurrently.
+    /// Answers all input requests of a call concurrently.
     pub(crate) async fn answer_inputs(
         &self,
         requests: OrderedMap<InputRequest>,
         handler: &dyn ClientHandler,
+        clock: &Arc<CallClock>,
     ) -> Result<Raw, CallError> {
         let mut inputs: Vec<_> = requests
             .into_iter()
             .map(|(key, request)| {
-                let origin = InputOrigin { token: None, key: Some(key.clone()), names_call: true };
+                let (key_of_request, clock) = (Some(key.clone()), Some(Arc::clone(clock)));
+                let origin = InputOrigin { token: None, key: key_of_request, names_call: true, clock };
                 (key, InputState::Pending(self.answer_input(request, origin, handler)))
             })
             .collect();

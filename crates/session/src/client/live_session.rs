@@ -10,7 +10,7 @@ use switchboard_protocol::{Prompt, Raw, Resource, ResourceTemplate, Root, Tool};
 use crate::client::cache::Cache;
 use crate::client::call::ClientCall;
 use crate::client::change_stream::Hub;
-use crate::client::deadline::Clock;
+use crate::client::deadline::SharedClock;
 use crate::client::lists::{ListCache, ListKind, ListMethod, ListRetention};
 use crate::client::state::StateCell;
 use crate::client::subscriptions::ListenerCounts;
@@ -30,7 +30,7 @@ pub(crate) struct LiveSession {
     pub(crate) info: SessionInfo,
     pub(crate) ids: AtomicI64,
     pub(super) config: Arc<SessionConfig>,
-    pub(crate) clock: Clock,
+    pub(crate) clock: SharedClock,
     pub(crate) timers: TimerPool,
     pub(crate) handler: Arc<dyn ClientHandler>,
     pub(crate) upcall_tasks: UpcallTasks,

@@ -19,7 +19,7 @@ use tokio::task::AbortHandle;
 use crate::client::cache::Cache;
 use crate::client::call::ClientCall;
 use crate::client::change_stream::Hub;
-use crate::client::deadline::Clock;
+use crate::client::deadline::SharedClock;
 use crate::client::lists::{
     Freshness, ListCache, ListEntry, ListMethod, PROMPTS, RESOURCES, TEMPLATES, TOOLS,
 };
@@ -575,7 +575,7 @@ impl Inner {
             info: *info,
             ids,
             config: Arc::clone(&self.config),
-            clock: Clock::default(),
+            clock: SharedClock::default(),
             timers: TimerPool::default(),
             handler: Arc::clone(&self.handler),
             upcall_tasks: UpcallTasks::default(),

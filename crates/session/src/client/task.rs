@@ -1,6 +1,7 @@
 //! Polls a task until its result, by the protocol of its era. Dropping the call cancels the task.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 use std::time::Duration;
 
 use switchboard_protocol::{
@@ -11,7 +12,7 @@ use switchboard_protocol::{
 use crate::client::CallOptions;
 use crate::client::call::{ClientCall, RequestOrigin};
 use crate::client::change_stream::Change;
-use crate::client::deadline::{CallDeadline, DeadlineState};
+use crate::client::deadline::{CallClock, CallDeadline, DeadlineState};
 use crate::client::live_session::LiveSession;
 use crate::era::{TaskProtocol, TaskTicket};
 use crate::link::{BoxFuture, CallNumber, ExchangeKind, LinkError};
@@ -154,7 +155,7 @@ impl LiveSession {
                         asked.into_iter().filter(|(key, _)| !answered.contains(key)).collect();
                     if !new.is_empty() {
                         answered.extend(new.keys().map(str::to_owned));
-                        self.send_inputs(task, new).await?;
+                        self.send_inputs(task, new, &deadline.call_clock()).await?;
                         deadline.record_activity();
                     }
                 }
@@ -163,10 +164,15 @@ impl LiveSession {
         }
     }
 
-    async fn send_inputs(&self, task: &FollowedTask<'_>, asked: InputRequests) -> Result<(), CallError> {
+    async fn send_inputs(
+        &self,
+        task: &FollowedTask<'_>,
+        asked: InputRequests,
+        clock: &Arc<CallClock>,
+    ) -> Result<(), CallError> {
         let id = task.ticket.id.as_str();
         let handler = task.options.handler.as_ref().unwrap_or(&self.handler);
-        let encoded = self.answer_inputs(asked, &**handler).await?;
+        let encoded = self.answer_inputs(asked, &**handler, clock).await?;
         let responses =
             InputResponses::from_raw(&encoded).map_err(|error| CallError::protocol("tasks/update", error))?;
         let params = Raw::encode(&UpdateTaskParams::new(id, responses))?;

@@ -11,6 +11,7 @@ use switchboard_protocol::{
 use tokio::task::AbortHandle;
 
 use crate::client::change_stream::Change;
+use crate::client::deadline::{CallClock, PauseGuard};
 use crate::client::handler::{ClientHandler, ProgressReporter, RequestingServer};
 use crate::client::live_session::LiveSession;
 use crate::era::EarlyMessages;
@@ -26,6 +27,15 @@ pub(crate) struct InputOrigin {
     pub(crate) key: Option<String>,
     /// Whether it is known to belong to the call whose handler is asked.
     pub(crate) names_call: bool,
+    /// The clock of the call that it is known to belong to.
+    pub(crate) clock: Option<Arc<CallClock>>,
+}
+
+/// The call on whose exchange a request of the server arrived.
+pub(crate) struct AskingCall {
+    /// The handler of the call; `None` for that of the session.
+    pub(crate) handler: Option<Arc<dyn ClientHandler>>,
+    pub(crate) clock: Arc<CallClock>,
 }
 
 /// The tasks that answer requests of the server, so that it can cancel them.
@@ -62,13 +72,9 @@ fn handle_message(live: &Arc<LiveSession>, inward: InboundMessage) {
     }
 }
 
-/// Starts the task that answers a request of the server, with the handler of a call or else of the session. Returns `None`
+/// Starts the task that answers a request of the server, with the handler of its call or else of the session. Returns `None`
 /// when too many are being answered.
-fn start_answer(
-    live: &Arc<LiveSession>,
-    upcall: Upcall,
-    handler: Option<Arc<dyn ClientHandler>>,
-) -> Option<AbortHandle> {
+fn start_answer(live: &Arc<LiveSession>, upcall: Upcall, call: Option<AskingCall>) -> Option<AbortHandle> {
     let id = upcall.id.clone();
     let mut tasks = live.upcall_tasks.tasks.lock();
     if tasks.len() >= live.limits().upcalls {
@@ -78,9 +84,7 @@ fn start_answer(
     }
     let session = Arc::clone(live);
     let task = tokio::spawn(async move {
-        let names_call = handler.is_some();
-        let handler = handler.as_ref().unwrap_or(&session.handler);
-        let outcome = answer_upcall(&session, &upcall, (&**handler, names_call)).await;
+        let outcome = answer_upcall(&session, &upcall, call).await;
         session.upcall_tasks.tasks.lock().remove(&upcall.id);
         let _ = session.link.post(OneWayMessage::Response { id: &upcall.id, outcome: outcome.as_ref() });
     });
@@ -91,7 +95,7 @@ fn start_answer(
 async fn answer_upcall(
     live: &LiveSession,
     upcall: &Upcall,
-    (handler, names_call): (&dyn ClientHandler, bool),
+    call: Option<AskingCall>,
 ) -> Result<Raw, RpcError> {
     let params = upcall.params.clone().unwrap_or_else(Raw::empty_object);
     let invalid = |error: switchboard_protocol::DecodeError| RpcError::invalid_params(error.to_string());
@@ -106,8 +110,14 @@ async fn answer_upcall(
         }
         other => return Err(RpcError::method_not_found(other)),
     };
-    let origin = InputOrigin { token: progress_token(upcall), key: None, names_call };
-    live.answer_input(request, origin, handler).await.map_err(|error| match error {
+    let (handler, clock) = match call {
+        Some(AskingCall { handler, clock }) => (handler, Some(clock)),
+        None => (None, None),
+    };
+    let names_call = handler.is_some();
+    let handler = handler.unwrap_or_else(|| Arc::clone(&live.handler));
+    let origin = InputOrigin { token: progress_token(upcall), key: None, names_call, clock };
+    live.answer_input(request, origin, &*handler).await.map_err(|error| match error {
         CallError::Unsupported { what } => {
             RpcError::new(unsupported_code(&upcall.method), format!("this client does not offer {what}"))
         }
@@ -131,8 +141,8 @@ fn unsupported_code(method: &str) -> ErrorCode {
 }
 
 impl LiveSession {
-    /// Answers one input request of the server, in either era. Pauses the timeouts of the session meanwhile. Boxed, so that
-    /// its code is generated once.
+    /// Answers one input request of the server, in either era. Pauses the timeouts of its call meanwhile, or those of all calls
+    /// if its call is not known. Boxed, so that its code is generated once.
     pub(crate) fn answer_input<'a>(
         &'a self,
         request: InputRequest,
@@ -145,7 +155,7 @@ impl LiveSession {
     async fn run_handler(
         &self,
         request: InputRequest,
-        InputOrigin { token, key, names_call }: InputOrigin,
+        InputOrigin { token, key, names_call, clock }: InputOrigin,
         handler: &dyn ClientHandler,
     ) -> Result<Raw, CallError> {
         // The declared capabilities count, also when a handler of the call answers.
@@ -188,7 +198,7 @@ impl LiveSession {
                         "the server asks for a page to be visited whose address is neither http nor https";
                     return Err(CallError::InputRefused(why.to_owned()));
                 }
-                let _pause = self.clock.pause();
+                let _pause = PauseGuard::new(&self.clock, clock.as_deref());
                 let answer = handler.elicit(*params, &asker).await.map_err(rejected)?;
                 Ok(Raw::encode(&answer)?)
             }
@@ -196,7 +206,7 @@ impl LiveSession {
                 if !capabilities.sampling || (params.tools.is_some() && !capabilities.sampling_tools) {
                     return Err(CallError::Unsupported { what: "this kind of sampling" });
                 }
-                let _pause = self.clock.pause();
+                let _pause = PauseGuard::new(&self.clock, clock.as_deref());
                 let answer = handler.sample(*params, &asker).await.map_err(rejected)?;
                 Ok(Raw::encode(&answer)?)
             }
@@ -206,16 +216,12 @@ impl LiveSession {
 
     /// Answers a request that arrived on the exchange of a call, with the handler of that call. Returns the task, to be aborted
     /// with the call.
-    pub(crate) fn answer_on_exchange(
-        &self,
-        upcall: Upcall,
-        handler: Option<&Arc<dyn ClientHandler>>,
-    ) -> Option<AbortHandle> {
+    pub(crate) fn answer_on_exchange(&self, upcall: Upcall, call: AskingCall) -> Option<AbortHandle> {
         if !self.dialect.accepts_server_requests() {
             self.count(|counters| counters.forbidden_upcalls());
             return None;
         }
-        start_answer(&self.me.upgrade()?, upcall, handler.cloned())
+        start_answer(&self.me.upgrade()?, upcall, Some(call))
     }
 
     /// Rejects a request that arrived on a listen stream.

@@ -27,6 +27,9 @@ pub struct Limits {
     pub call_idle: Duration,
     /// A whole call, independent of progress.
     pub call_total: Duration,
+    /// How long the timeouts of a call are paused in all for questions of the server that name no call: they may belong to
+    /// another one. A question that names its call pauses the timeouts of that call only, as long as it takes.
+    pub shared_pause: Duration,
     /// Reading a resource or a prompt.
     pub read: Duration,
     /// A completion.
@@ -63,6 +66,7 @@ impl Default for Limits {
             probe: seconds(5),
             call_idle: seconds(60),
             call_total: seconds(15 * 60),
+            shared_pause: seconds(15 * 60),
             read: seconds(30),
             complete: seconds(10),
             page: seconds(30),

@@ -83,6 +83,7 @@ fn sessions_and_connections() -> Vec<Row> {
         client("the probe for the modern era", seconds(limits.probe)),
         client("a call without any word on it", seconds(limits.call_idle)),
         client("a call in all", minutes(limits.call_total)),
+        client("a pause for questions that may be of another call, in all", minutes(limits.shared_pause)),
         client("reading a resource or a prompt", seconds(limits.read)),
         client("a completion", seconds(limits.complete)),
         client(
