@@ -88,7 +88,7 @@ impl QuestionHandler {
 
     async fn ask(&self, request: InputRequest, asker: &RequestingServer) -> Result<Raw, HandlerError> {
         if !self.scope.includes(&request, asker) {
-            return Err(HandlerError::new(
+            return Err(HandlerError::ambiguous_caller(
                 "a cancelled call or a task of another caller may still be running, so the request is ambiguous\nAsk on the \
                  response stream of the call, or share the server per principal.",
             ));

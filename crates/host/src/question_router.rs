@@ -76,7 +76,10 @@ impl QuestionRouter {
         let calls = self.calls.lock();
         let Some(first) = calls.first() else { return Ok(None) };
         if calls.iter().any(|call| call.run != first.run) {
-            return Err(HandlerError::new("calls of several runs are active, so the request is ambiguous"));
+            return Err(HandlerError::ambiguous_caller(
+                "calls of several callers are running, so the request is ambiguous\nAsk on the response stream of the call, or \
+                 give each caller a session of its own.",
+            ));
         }
         first.handler.clone().ok_or_else(RejectingHandler::error).map(Some)
     }
@@ -195,7 +198,8 @@ mod tests {
         let second = questions.register_call(1, Some(&accepts));
         assert!(ask().await.is_ok(), "two calls of one run");
         let other = questions.register_call(2, None);
-        assert!(ask().await.is_err(), "ambiguous");
+        let refused = ask().await.unwrap_err();
+        assert_eq!(refused.data().unwrap().as_str(), r#"{"reason":"ambiguous_caller"}"#);
         drop(other);
         assert!(ask().await.is_ok());
         drop((first, second));

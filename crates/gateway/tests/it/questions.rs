@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use switchboard::client::{ClientHandler, HandlerCapabilities, HandlerError, RequestingServer};
-use switchboard::protocol::{ElicitParams, ElicitResult, ErrorCode, ResourceBody};
+use switchboard::protocol::{ElicitParams, ElicitResult, ErrorCode, Raw, ResourceBody, RpcError};
 use switchboard::transport::link::BoxFuture;
 use switchboard::{CallError, json};
 use switchboard_testkit::{trial_leaving_tasks, trials};
@@ -17,6 +17,7 @@ trials! {
         a_call_may_ask_several_times_and_is_started_once,
         prompts_and_resources_may_ask,
         two_clients_with_questions_do_not_cross,
+        a_question_beside_a_call_of_another_caller_is_refused,
         a_question_that_waits_delays_no_timeout_of_another_call,
         a_question_after_a_cancelled_call_of_another_caller_is_refused,
         a_client_that_cannot_be_asked_is_not_asked,
@@ -100,12 +101,42 @@ async fn two_clients_with_questions_do_not_cross() {
                     Ok(result) => assert_eq!(result.text(), format!("{name} {name}"), "{cell:?}"),
                     // Refused, typed; never answered by the other client.
                     Err(CallError::Remote(error)) if !names_its_call(cell) => {
-                        assert!(error.message.contains("ambiguous"), "{cell:?}: {}", error.message);
+                        assert_ambiguous(&error, cell);
                     }
                     Err(error) => panic!("{cell:?}: {error}"),
                 }
             }
         }
+        bench.close().await;
+    }
+}
+
+/// The upstream passes on the error that it got in answer to its question.
+fn assert_ambiguous(error: &RpcError, cell: Cell) {
+    assert!(error.message.contains("ambiguous"), "{cell:?}: {}", error.message);
+    assert!(error.message.contains("\nAsk on the response stream"), "{cell:?}: {}", error.message);
+    let data = error.data.as_ref().map(Raw::as_str);
+    assert_eq!(data, Some(r#"{"reason":"ambiguous_caller"}"#), "{cell:?}");
+}
+
+async fn a_question_beside_a_call_of_another_caller_is_refused() {
+    for cell in cells() {
+        let bench = cell.open().await;
+        let people = [Person::new("ada"), Person::new("bob")];
+        let (ada, bob) = (bench.client(&people[0]).await, bench.client(&people[1]).await);
+        let waiting = tokio::spawn(ada.call_tool("up__wait", json!({})).into_future());
+        bench.counted("runs of wait", 1).await;
+        match bob.call_tool("up__ask", json!({})).await {
+            Ok(result) => assert!(names_its_call(cell) && result.text() == "bob", "{cell:?}"),
+            Err(CallError::Remote(error)) if !names_its_call(cell) => {
+                assert_ambiguous(&error, cell);
+                assert!(people[1].asked.lock().is_empty(), "{cell:?}");
+            }
+            Err(error) => panic!("{cell:?}: {error}"),
+        }
+        assert!(people[0].asked.lock().is_empty(), "{cell:?}");
+        waiting.abort();
+        bench.counted("ended waits", 1).await;
         bench.close().await;
     }
 }
@@ -133,7 +164,7 @@ impl ClientHandler for Absent {
 async fn a_question_that_waits_delays_no_timeout_of_another_call() {
     for client in [Side::Legacy, Side::Modern] {
         let cell = Cell { client, upstream: Side::Legacy, reach: Reach::Http };
-        let timeout = Duration::from_millis(500);
+        let timeout = Duration::from_secs(1);
         let bench = cell.open_with_spec(|spec| spec.call_timeout(timeout)).await;
         let (sender, mut asked) = tokio::sync::mpsc::unbounded_channel();
         let ada = bench.client_with(Absent(sender), "ada").await;
@@ -164,7 +195,7 @@ async fn a_question_after_a_cancelled_call_of_another_caller_is_refused() {
         match bob.call_tool("up__ask", json!({})).await {
             Ok(result) => assert!(names_its_call(cell) && result.text() == "bob", "{cell:?}"),
             Err(CallError::Remote(error)) if !names_its_call(cell) => {
-                assert!(error.message.contains("ambiguous"), "{cell:?}: {}", error.message);
+                assert_ambiguous(&error, cell);
                 assert!(people[1].asked.lock().is_empty());
             }
             Err(error) => panic!("{cell:?}: {error}"),

@@ -19,7 +19,7 @@ use crate::client::ClientHandler;
 use crate::client::call_options::{CallOptions, LogCallback, NotificationCallback, ProgressCallback};
 use crate::client::deadline::{CallClock, CallDeadline, CallTimeouts, DeadlineState};
 use crate::client::live_session::LiveSession;
-use crate::client::upcalls::{AskingCall, InputOrigin};
+use crate::client::upcalls::{AskingCall, InputError, InputOrigin};
 use crate::era::{Extras, ResultKind, Round, TaskTicket, is_extension_note};
 use crate::link::{
     BoxFuture, CallNumber, Exchange, ExchangeEvent, ExchangeKind, InboundNotification, Mirror,
@@ -342,12 +342,12 @@ fn first_round(options: &mut CallOptions) -> Option<Round> {
 
 /// One input request of several: being answered, or answered.
 enum InputState<'a> {
-    Pending(BoxFuture<'a, Result<Raw, CallError>>),
+    Pending(BoxFuture<'a, Result<Raw, InputError>>),
     Answered(Raw),
 }
 
 /// Polls all input requests, so that a slow one does not delay the others.
-fn poll_all(inputs: &mut [(String, InputState<'_>)], cx: &mut Context<'_>) -> Poll<Result<(), CallError>> {
+fn poll_all(inputs: &mut [(String, InputState<'_>)], cx: &mut Context<'_>) -> Poll<Result<(), InputError>> {
     let mut all = Poll::Ready(Ok(()));
     for (_, input) in inputs {
         if let InputState::Pending(asked) = input {

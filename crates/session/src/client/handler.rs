@@ -260,12 +260,30 @@ impl fmt::Display for RequestingServer {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HandlerError {
     reason: String,
+    data: Option<Raw>,
 }
 
 impl HandlerError {
     /// Creates an error with this reason.
     pub fn new(reason: impl Into<String>) -> Self {
-        Self { reason: reason.into() }
+        Self { reason: reason.into(), data: None }
+    }
+
+    /// Creates the error for a request that may belong to any of several callers: its `data.reason` is `ambiguous_caller`.
+    pub fn ambiguous_caller(reason: impl Into<String>) -> Self {
+        Self::new(reason).with_data(Raw::from(serde_json::json!({ "reason": "ambiguous_caller" })))
+    }
+
+    /// Sets the data for programs: a server that sent the request gets them with the error.
+    #[must_use]
+    pub fn with_data(mut self, data: Raw) -> Self {
+        self.data = Some(data);
+        self
+    }
+
+    /// Returns the data for programs.
+    pub fn data(&self) -> Option<&Raw> {
+        self.data.as_ref()
     }
 }
 

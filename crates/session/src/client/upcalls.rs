@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Weak};
 
 use parking_lot::Mutex;
+use serde_core::Serialize;
 use switchboard_protocol::{
     CreateMessageParams, ElicitParams, ErrorCode, FromRaw, InputRequest, ListRootsResult, Meta, Raw,
     RequestId, RpcError,
@@ -12,7 +13,7 @@ use tokio::task::AbortHandle;
 
 use crate::client::change_stream::Change;
 use crate::client::deadline::{CallClock, PauseGuard};
-use crate::client::handler::{ClientHandler, ProgressReporter, RequestingServer};
+use crate::client::handler::{ClientHandler, HandlerError, ProgressReporter, RequestingServer};
 use crate::client::live_session::LiveSession;
 use crate::era::EarlyMessages;
 use crate::link::{BoxFuture, Inbound, InboundMessage, InboundNotification, OneWayMessage, Upcall};
@@ -36,6 +37,49 @@ pub(crate) struct AskingCall {
     /// The handler of the call; `None` for that of the session.
     pub(crate) handler: Option<Arc<dyn ClientHandler>>,
     pub(crate) clock: Arc<CallClock>,
+}
+
+/// Why an input request got no answer.
+pub(crate) enum InputError {
+    /// Its handler cannot answer it.
+    Handler(HandlerError),
+    Call(CallError),
+}
+
+impl From<InputError> for CallError {
+    fn from(error: InputError) -> Self {
+        match error {
+            InputError::Handler(error) => Self::InputRefused(error.to_string()),
+            InputError::Call(error) => error,
+        }
+    }
+}
+
+impl From<HandlerError> for InputError {
+    fn from(error: HandlerError) -> Self {
+        Self::Handler(error)
+    }
+}
+
+impl From<CallError> for InputError {
+    fn from(error: CallError) -> Self {
+        Self::Call(error)
+    }
+}
+
+impl From<InputError> for RpcError {
+    /// Returns the error that a server gets in answer to its request.
+    fn from(error: InputError) -> Self {
+        let data = match &error {
+            InputError::Handler(error) => error.data().cloned(),
+            InputError::Call(_) => None,
+        };
+        let error = Self::new(ErrorCode::USER_REJECTED, CallError::from(error).to_string());
+        match data {
+            Some(data) => error.with_data(data),
+            None => error,
+        }
+    }
 }
 
 /// The tasks that answer requests of the server, so that it can cancel them.
@@ -118,10 +162,10 @@ async fn answer_upcall(
     let handler = handler.unwrap_or_else(|| Arc::clone(&live.handler));
     let origin = InputOrigin { token: progress_token(upcall), key: None, names_call, clock };
     live.answer_input(request, origin, &*handler).await.map_err(|error| match error {
-        CallError::Unsupported { what } => {
+        InputError::Call(CallError::Unsupported { what }) => {
             RpcError::new(unsupported_code(&upcall.method), format!("this client does not offer {what}"))
         }
-        other => RpcError::new(ErrorCode::USER_REJECTED, other.to_string()),
+        other => other.into(),
     })
 }
 
@@ -148,7 +192,7 @@ impl LiveSession {
         request: InputRequest,
         origin: InputOrigin,
         handler: &'a dyn ClientHandler,
-    ) -> BoxFuture<'a, Result<Raw, CallError>> {
+    ) -> BoxFuture<'a, Result<Raw, InputError>> {
         Box::pin(self.run_handler(request, origin, handler))
     }
 
@@ -157,7 +201,7 @@ impl LiveSession {
         request: InputRequest,
         InputOrigin { token, key, names_call, clock }: InputOrigin,
         handler: &dyn ClientHandler,
-    ) -> Result<Raw, CallError> {
+    ) -> Result<Raw, InputError> {
         // The declared capabilities count, also when a handler of the call answers.
         let capabilities = self.handler.capabilities();
         let report = |token| ProgressReporter {
@@ -173,15 +217,14 @@ impl LiveSession {
             names_call,
             report: token.map(report),
         };
-        let rejected = |error: crate::client::HandlerError| CallError::InputRefused(error.to_string());
         match request {
             InputRequest::Roots(_) => {
                 let known = match capabilities.roots {
-                    true => handler.roots(&asker).await.map_err(rejected)?,
+                    true => handler.roots(&asker).await?,
                     false => None,
                 };
                 let roots = known.unwrap_or_else(|| self.roots.lock().clone());
-                Ok(Raw::encode(&ListRootsResult::new(roots))?)
+                encode(&ListRootsResult::new(roots))
             }
             InputRequest::Elicit(params) => {
                 let offered = match &*params {
@@ -189,28 +232,28 @@ impl LiveSession {
                     _ => capabilities.forms,
                 };
                 if !offered {
-                    return Err(CallError::Unsupported { what: "this kind of elicitation" });
+                    return Err(unsupported("this kind of elicitation"));
                 }
                 if let ElicitParams::Url(url_request) = &*params
                     && !is_web_address(&url_request.url)
                 {
                     let why =
                         "the server asks for a page to be visited whose address is neither http nor https";
-                    return Err(CallError::InputRefused(why.to_owned()));
+                    return Err(HandlerError::new(why).into());
                 }
                 let _pause = PauseGuard::new(&self.clock, clock.as_deref());
-                let answer = handler.elicit(*params, &asker).await.map_err(rejected)?;
-                Ok(Raw::encode(&answer)?)
+                let answer = handler.elicit(*params, &asker).await?;
+                encode(&answer)
             }
             InputRequest::Sample(params) => {
                 if !capabilities.sampling || (params.tools.is_some() && !capabilities.sampling_tools) {
-                    return Err(CallError::Unsupported { what: "this kind of sampling" });
+                    return Err(unsupported("this kind of sampling"));
                 }
                 let _pause = PauseGuard::new(&self.clock, clock.as_deref());
-                let answer = handler.sample(*params, &asker).await.map_err(rejected)?;
-                Ok(Raw::encode(&answer)?)
+                let answer = handler.sample(*params, &asker).await?;
+                encode(&answer)
             }
-            _ => Err(CallError::Unsupported { what: "this kind of input" }),
+            _ => Err(unsupported("this kind of input")),
         }
     }
 
@@ -267,6 +310,14 @@ impl UpcallTasks {
     pub(crate) fn abort_all(&self) {
         self.tasks.lock().drain().for_each(|(_, task)| task.abort());
     }
+}
+
+fn unsupported(what: &'static str) -> InputError {
+    CallError::Unsupported { what }.into()
+}
+
+fn encode(answer: &impl Serialize) -> Result<Raw, InputError> {
+    Raw::encode(answer).map_err(|error| CallError::from(error).into())
 }
 
 /// Returns whether a URL is a web address: `http` or `https`, with a plain host.
