@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 use switchboard::gateway::{Gateway, GatewayOptions};
@@ -12,16 +12,18 @@ use switchboard::server::{Caller, HttpListener, HttpServerOptions, HttpService};
 use switchboard::transport::http::server::AuthRejection;
 use switchboard::{CallError, Client, Http, InProcess, Stdio, json};
 use switchboard_testkit::{STEP_TIMEOUT, trial_leaving_tasks, trials};
+use tokio::task::JoinSet;
 
 use crate::cells::{Cell, Reach, Side, cells};
 use crate::person::Person;
 use crate::raw_client::RawClient;
-use crate::upstream;
+use crate::{task_upstream, upstream};
 
 trials! {
     trial_leaving_tasks:
         a_dead_upstream_is_an_entry_in_the_status_and_no_error_of_a_list,
         a_killed_upstream_fails_its_calls_and_comes_back,
+        a_server_that_never_answers_times_out_and_is_told,
         a_login_that_ends_is_named_by_every_request,
         silent_calls_are_kept_alive_by_progress,
         the_first_lists_wait_for_servers_that_are_starting,
@@ -66,6 +68,48 @@ async fn a_killed_upstream_fails_its_calls_and_comes_back() {
             bench.close().await;
         }
     }
+}
+
+async fn a_server_that_never_answers_times_out_and_is_told() {
+    // At once, because each waits for several timeouts, which leave room for a busy machine.
+    let mut running = JoinSet::new();
+    cells().into_iter().for_each(|cell| _ = running.spawn(time_out(cell)));
+    while let Some(cell) = running.join_next().await {
+        cell.unwrap();
+    }
+}
+
+async fn time_out(cell: Cell) {
+    let timeout = Duration::from_secs(1);
+    let bench = cell.open_with_spec(|spec| spec.call_timeout(timeout)).await;
+    let patient = InProcess::new(&task_upstream::build(Side::Modern.revisions()));
+    bench.host.connect("patient", patient).await.unwrap();
+    let (ada, bob) = (bench.client(&Person::new("ada")).await, bench.client(&Person::new("bob")).await);
+    let unaffected = tokio::spawn(bob.call_tool("patient__job", json!({})).into_future());
+    for (number, what) in [(1, "call"), (2, "prompt"), (3, "resource")] {
+        let started = Instant::now();
+        let waiting = async {
+            match what {
+                "call" => ada.call_tool("up__wait", json!({})).await.map(drop),
+                "prompt" => ada.get_prompt("up__greet", [("wait", "yes")]).await.map(drop),
+                _ => ada.read_resource("page://wait").await.map(drop),
+            }
+        };
+        let others = bob.call_tool("up__echo", json!({})).into_future();
+        let (waited, echoed) = tokio::join!(waiting, others);
+        assert_eq!(echoed.unwrap().text(), "{}", "{cell:?}");
+        let CallError::Remote(error) = waited.unwrap_err() else { panic!("{cell:?}: {what}") };
+        let data = error.data.as_ref().map(Raw::as_str);
+        assert_eq!(data, Some(r#"{"reason":"upstream_timeout"}"#), "{cell:?} {what}: {}", error.message);
+        let took = started.elapsed();
+        assert!(took >= timeout && took < STEP_TIMEOUT, "{cell:?} {what}: {took:?}");
+        // The server was told: its handler has ended.
+        bench.counted("ended waits", number).await;
+    }
+    assert!(!unaffected.is_finished(), "{cell:?}: it has no such timeout");
+    bench.host.call_tool("patient", "release", json!({})).await.unwrap();
+    assert_eq!(unaffected.await.unwrap().unwrap().text(), "done", "{cell:?}");
+    bench.close().await;
 }
 
 async fn a_login_that_ends_is_named_by_every_request() {

@@ -121,8 +121,8 @@ impl Handler for Upstream {
                 [ResourceTemplate::new("page://{id}", "page")],
             )),
             ServerRequest::CallTool(call) => HandlerOutcome::later(call_tool(shared, call, cx)),
-            ServerRequest::GetPrompt(get) => HandlerOutcome::later(get_prompt(get, cx)),
-            ServerRequest::ReadResource(read) => HandlerOutcome::later(read_resource(read, cx)),
+            ServerRequest::GetPrompt(get) => HandlerOutcome::later(get_prompt(shared, get, cx)),
+            ServerRequest::ReadResource(read) => HandlerOutcome::later(read_resource(shared, read, cx)),
             ServerRequest::Complete(complete) => {
                 let value = format!("{}-done", complete.argument.value);
                 HandlerOutcome::now(CompleteResult::new(Completion::new([value])))
@@ -248,20 +248,31 @@ async fn ask_color(cx: &RequestContext, key: &str) -> Result<String, RpcError> {
         .unwrap_or_else(|| "none".to_owned()))
 }
 
-async fn get_prompt(get: GetPromptParams, cx: RequestContext) -> Reply {
+async fn get_prompt(shared: Arc<Shared>, get: GetPromptParams, cx: RequestContext) -> Reply {
     let text = match get.name.as_str() {
         "ask" => ask_color(&cx, "prompt").await?,
+        _ if get.arguments.as_ref().is_some_and(|arguments| arguments.contains_key("wait")) => {
+            wait(&shared, "prompt").await
+        }
         _ => format!("Greet {}.", get.arguments.unwrap_or_default().get("name").cloned().unwrap_or_default()),
     };
     Ok(GetPromptResult::new([PromptMessage::new(Role::User, Content::text(text))]).into())
 }
 
-async fn read_resource(read: ReadResourceParams, cx: RequestContext) -> Reply {
+async fn read_resource(shared: Arc<Shared>, read: ReadResourceParams, cx: RequestContext) -> Reply {
     let text = match read.uri.as_str() {
+        "page://wait" => wait(&shared, "resource").await,
         "note://ask" => ask_color(&cx, "resource").await?,
         uri => format!("text of {uri}"),
     };
     Ok(ReadResourceResult::new([ResourceContents::text(read.uri, text)]).into())
+}
+
+/// Never answers.
+async fn wait(shared: &Arc<Shared>, what: &str) -> String {
+    shared.count(&format!("runs of {what} wait"), 1);
+    let _ended = CountOnDrop(Arc::clone(shared), "ended waits");
+    std::future::pending().await
 }
 
 /// Counts when a handler ends, in whatever way.
