@@ -301,6 +301,11 @@ impl ListFilter<'_> {
         self.policy.is_visible(&self.subject, target)
     }
 
+    /// Returns whether targets of a kind may be shown, whatever servers list.
+    pub(crate) fn may_show_kind(&self, kind: TargetKind) -> bool {
+        self.policy.may_show_kind(&self.subject, kind)
+    }
+
     /// Returns whether a tool is shown. `annotations` returns those that rules may rely on, if its server is trusted or not.
     pub(crate) fn shows_tool(
         &self,

@@ -7,7 +7,7 @@ use parking_lot::Mutex;
 use switchboard_protocol::{
     CacheHints, CacheScope, ListCapability, ResourcesCapability, ServerCapabilities, Settings,
 };
-use switchboard_session::server::{Server, ServerBuilder};
+use switchboard_session::server::{Caller, Server, ServerBuilder};
 use switchboard_transport::http::server::{HttpServerOptions, HttpService};
 
 use crate::access_layer::AccessLayer;
@@ -15,6 +15,7 @@ use crate::capabilities::declare_tasks;
 use crate::changes::ChangesTask;
 use crate::handler::GatewayHandler;
 use crate::instructions;
+use crate::policy::TargetKind;
 use crate::span_layer::SpanLayer;
 use crate::state::GatewayState;
 use crate::view::ViewRules;
@@ -41,13 +42,14 @@ impl ViewServer {
         rules: Arc<ViewRules>,
         configure: &ConfigureServer,
     ) -> Self {
-        let offered = capabilities(&rules);
+        let offered = capabilities(&rules, |_| true);
         let state = Arc::new(ViewState::new(Arc::clone(gateway), rules));
-        let composing = Arc::downgrade(&state);
+        let (composing, offering) = (Arc::downgrade(&state), Arc::downgrade(&state));
         let builder = Server::builder(gateway.options.info.clone(), offered)
             .publisher(state.publisher.clone())
             .state_keys(gateway.options.state_keys.clone())
             .cache_hints(CacheHints::new(0, CacheScope::Private))
+            .capabilities_for(move |caller| capabilities_for(&*offering.upgrade()?, caller))
             .instructions_for(move |caller| instructions::compose(&*composing.upgrade()?, caller));
         let builder = match gateway.options.spans {
             true => builder.layer(SpanLayer { parent: gateway.options.trace_parent.clone() }),
@@ -70,7 +72,7 @@ impl ViewServer {
 
     /// Returns whether the view can be changed to these rules without new sessions.
     pub(crate) fn accepts(&self, rules: &ViewRules) -> bool {
-        *self.server.capabilities() == capabilities(rules)
+        *self.server.capabilities() == capabilities(rules, |_| true)
     }
 
     /// Ends all sessions and subscriptions, after calls under way, within a limit. Further requests are refused at once.
@@ -87,23 +89,32 @@ impl ViewServer {
     }
 }
 
-/// Returns what a view offers, whatever its servers offer now: they may change, and capabilities do not. Prompts and resources
-/// are left out only if the view selects none by its definition.
-fn capabilities(rules: &ViewRules) -> ServerCapabilities {
+/// Returns what a view offers to a caller; `None` for all that it offers to anyone.
+fn capabilities_for(view: &ViewState, caller: Option<&Caller>) -> Option<ServerCapabilities> {
+    let filter = view.gateway.access.list_filter(view.subject(caller))?;
+    Some(capabilities(&view.rules(), |kind| filter.may_show_kind(kind)))
+}
+
+/// Returns what a view offers, whatever its servers offer now: they may change, and capabilities do not. Tools, prompts and
+/// resources are left out only if the view selects none by its definition, or if the policy shows none.
+fn capabilities(rules: &ViewRules, may_show: impl Fn(TargetKind) -> bool) -> ServerCapabilities {
     let list = || ListCapability::new().with_list_changed(true);
     let mut offered = ServerCapabilities::new().with_logging(Settings::new());
-    if rules.may_have_tools() {
+    if rules.may_have_tools() && may_show(TargetKind::Tool) {
         offered = offered.with_tools(list());
         declare_tasks(&mut offered);
     }
-    if rules.may_have_prompts() {
+    let has_prompts = rules.may_have_prompts() && may_show(TargetKind::Prompt);
+    if has_prompts {
         offered = offered.with_prompts(list());
     }
-    if rules.may_have_resources() {
+    let has_resources =
+        rules.may_have_resources() && (may_show(TargetKind::Resource) || may_show(TargetKind::Template));
+    if has_resources {
         let resources = ResourcesCapability::new().with_subscribe(true).with_list_changed(true);
         offered = offered.with_resources(resources);
     }
-    if rules.may_have_prompts() || rules.may_have_resources() {
+    if has_prompts || has_resources {
         offered = offered.with_completions(Settings::new());
     }
     offered

@@ -170,6 +170,28 @@ impl Policy {
         !matches!(self.decide_about(subject, target, DecidedArguments::Unknown), Decision::Deny { .. })
     }
 
+    /// Returns whether the caller may be allowed some target of a kind: `false` only if [`Self::is_visible`] is `false` for every
+    /// target of it, whatever servers and names there are.
+    pub fn may_show_kind(&self, subject: &Subject<'_>, kind: TargetKind) -> bool {
+        let mut may_allow = self.default == Effect::Allow;
+        for rule in self.rules.iter().filter(|rule| rule.selector.matches_caller(subject, rule.effect)) {
+            let applies = rule.conditions.is_empty() || kind.has_arguments();
+            match rule.effect {
+                // One that scopes lift denies nothing for certain: the client can ask for them.
+                Effect::Deny
+                    if rule.conditions.is_empty()
+                        && rule.scopes.is_empty()
+                        && rule.selector.includes_all_of_kind(kind) =>
+                {
+                    return false;
+                }
+                Effect::Deny => {}
+                Effect::Allow => may_allow |= applies && rule.selector.includes_kind(kind),
+            }
+        }
+        may_allow
+    }
+
     /// Explains what the rules say about a target, for operators.
     pub fn explain(&self, subject: &Subject<'_>, target: &Target<'_>) -> PolicyExplanation {
         let view = TargetView::new(target);

@@ -158,6 +158,19 @@ impl Selector {
         }
     }
 
+    /// Returns whether all targets of a kind match, whatever their server and name.
+    pub(super) fn includes_all_of_kind(&self, kind: TargetKind) -> bool {
+        let has_every_name = match &self.name {
+            NameCondition::Any => true,
+            NameCondition::Tool(names) | NameCondition::Prompt(names) => names.is_everything(),
+            NameCondition::Uri(uris) => uris.is_everything(),
+        };
+        has_every_name
+            && self.includes_kind(kind)
+            && self.server.as_ref().is_none_or(NameSet::is_everything)
+            && self.annotations.is_empty()
+    }
+
     /// Returns whether targets of a kind can match: by the kinds, the name condition and the annotations.
     pub(super) fn includes_kind(&self, kind: TargetKind) -> bool {
         let is_listed = |listed: &TargetKind| {

@@ -58,6 +58,11 @@ impl UriSet {
         Ok(Self { sources, is_everything, deny, allow, folders })
     }
 
+    /// Returns whether every URI matches.
+    pub(super) fn is_everything(&self) -> bool {
+        self.is_everything
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.sources.is_empty()
     }

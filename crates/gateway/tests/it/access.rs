@@ -22,6 +22,7 @@ use crate::raw_client::{RawClient, answer};
 trials! {
     trial_leaving_tasks:
         lists_show_only_what_may_be_called,
+        capabilities_are_those_that_the_policy_leaves_to_the_caller,
         a_denied_target_answers_like_an_unknown_one,
         ambiguous_arguments_reach_no_upstream,
         missing_scopes_are_told,
@@ -87,6 +88,39 @@ async fn lists_show_only_what_may_be_called() {
         let resources = session.list_resources().await.unwrap();
         assert!(resources.by_name("note://one").is_none() && resources.by_name("note://ask").is_some());
         assert_eq!(session.list_resource_templates().await.unwrap().len(), 1, "some of its URIs can be read");
+        bench.close().await;
+    }
+}
+
+async fn capabilities_are_those_that_the_policy_leaves_to_the_caller() {
+    const BY_KIND: &str = r#"
+default = "allow"
+[[rule]]
+effect = "deny"
+principal = "ada"
+kind = "prompt"
+[[rule]]
+effect = "deny"
+principal = "bob"
+uri = "**"
+[[rule]]
+effect = "deny"
+principal = "eve"
+kind = ["prompt", "resource", "tool"]
+"#;
+    for cell in sides() {
+        let bench = open(cell, BY_KIND).await;
+        let offered = async |caller: &str| {
+            let dial = InProcess::new(bench.gateway.server()).with_caller(Caller::new(caller));
+            let client = Client::new().with_revisions(cell.client.revisions());
+            let offered = client.connect(dial).await.unwrap().info().unwrap().capabilities.clone();
+            ["tools", "prompts", "resources", "completions", "logging"]
+                .map(|capability| offered.declares(capability))
+        };
+        assert_eq!(offered("kim").await, [true, true, true, true, true], "{cell:?}");
+        assert_eq!(offered("ada").await, [true, false, true, true, true], "{cell:?}");
+        assert_eq!(offered("bob").await, [true, true, false, true, true], "{cell:?}");
+        assert_eq!(offered("eve").await, [false, false, false, false, true], "{cell:?}");
         bench.close().await;
     }
 }

@@ -135,6 +135,21 @@ proptest! {
     }
 
     #[test]
+    fn a_kind_that_may_not_be_shown_has_no_visible_target(
+        default in prop::sample::select(&["allow", "deny"][..]),
+        rules in prop::collection::vec(rule(), 0..4),
+        is_reader: bool,
+    ) {
+        let policy = document(default, &rules);
+        let subject = Subject::new("ada");
+        let annotations = ToolAnnotations::new().with_read_only_hint(is_reader);
+        for (server, kind, name) in targets() {
+            let target = Target::new(server, kind, name).with_annotations(&annotations);
+            prop_assert!(policy.may_show_kind(&subject, kind) || !policy.is_visible(&subject, &target), "{target:?}");
+        }
+    }
+
+    #[test]
     fn the_order_of_rules_does_not_matter(
         default in prop::sample::select(&["allow", "deny"][..]),
         (rules, shuffled) in prop::collection::vec(rule(), 0..8).prop_flat_map(|rules| (Just(rules.clone()), Just(rules).prop_shuffle())),

@@ -53,7 +53,7 @@ pub use opening::{OpeningPolicy, VersionPolicy};
 #[cfg(feature = "server")]
 pub(crate) use server_change::ServerChange;
 #[cfg(feature = "server")]
-pub(crate) use server_profile::{Instructions, ServerProfile};
+pub(crate) use server_profile::{ComputeCapabilities, Instructions, ServerProfile};
 pub use session_info::{EraHint, RevisionList, RevisionPolicy, SessionInfo};
 #[cfg(any(feature = "client", feature = "server"))]
 pub use task_protocol::TaskProtocol;

@@ -28,6 +28,9 @@ impl Instructions {
     }
 }
 
+/// Computes the capabilities that a caller is told of; `None` for all of them.
+pub(crate) type ComputeCapabilities = dyn Fn(Option<&Caller>) -> Option<ServerCapabilities> + Send + Sync;
+
 /// A server as data, without its handler and connections.
 pub(crate) struct ServerProfile {
     pub(crate) info: Implementation,
@@ -36,6 +39,8 @@ pub(crate) struct ServerProfile {
     /// The encoded `_meta` member with the server info, appended to results.
     pub(crate) signature: String,
     pub(crate) capabilities: ServerCapabilities,
+    /// Which of them a caller is told of, if not all.
+    pub(crate) shown_capabilities: Option<Arc<ComputeCapabilities>>,
     pub(crate) instructions: Instructions,
     pub(crate) revisions: RevisionPolicy,
     pub(crate) opening: OpeningPolicy,
@@ -43,4 +48,12 @@ pub(crate) struct ServerProfile {
     pub(crate) hints: CacheHints,
     pub(crate) state_keys: StateKeys,
     pub(crate) used_states: UsedStates,
+}
+
+impl ServerProfile {
+    /// Returns the capabilities that a caller is told of.
+    pub(crate) fn capabilities_for(&self, caller: Option<&Caller>) -> ServerCapabilities {
+        let shown = self.shown_capabilities.as_ref().and_then(|compute| compute(caller));
+        shown.unwrap_or_else(|| self.capabilities.clone())
+    }
 }

@@ -482,7 +482,7 @@ pub(crate) fn discover(
     caller: Option<&Caller>,
 ) -> switchboard_protocol::DiscoverResult {
     let versions: Vec<String> = server.revisions.all().iter().map(|revision| revision.to_string()).collect();
-    let mut result = switchboard_protocol::DiscoverResult::new(versions, server.capabilities.clone());
+    let mut result = switchboard_protocol::DiscoverResult::new(versions, server.capabilities_for(caller));
     result.instructions = server.instructions.get(caller);
     let hints = server.hints;
     (result.ttl_ms, result.cache_scope) = (hints.ttl_ms, hints.cache_scope);

@@ -6,8 +6,8 @@ use std::time::Duration;
 use switchboard_protocol::{CacheHints, CacheScope, Implementation, Meta, Raw, ServerCapabilities};
 
 use crate::era::{
-    ClientMetaCache, Instructions, OpeningPolicy, RevisionPolicy, ServerProfile, StateKeys,
-    SubscriptionObserver, UsedStates,
+    ClientMetaCache, ComputeCapabilities, Instructions, OpeningPolicy, RevisionPolicy, ServerProfile,
+    StateKeys, SubscriptionObserver, UsedStates,
 };
 use crate::link::TrafficObserver;
 use crate::mux::ConnectionLimits;
@@ -79,6 +79,7 @@ impl Server {
         ServerBuilder {
             info,
             capabilities,
+            shown_capabilities: None,
             instructions: Instructions::Fixed(None),
             revisions: RevisionPolicy::Any,
             opening: OpeningPolicy::default(),
@@ -178,6 +179,7 @@ impl std::fmt::Debug for Server {
 pub struct ServerBuilder {
     info: Implementation,
     capabilities: ServerCapabilities,
+    shown_capabilities: Option<Arc<ComputeCapabilities>>,
     instructions: Instructions,
     revisions: RevisionPolicy,
     opening: OpeningPolicy,
@@ -210,6 +212,18 @@ impl ServerBuilder {
         compute: impl Fn(Option<&Caller>) -> Option<String> + Send + Sync + 'static,
     ) -> Self {
         self.instructions = Instructions::Computed(Arc::new(compute));
+        self
+    }
+
+    /// Computes which of the capabilities a client is told of, by the caller of its request; `None` for all of them. For servers
+    /// that offer less to some callers: what the client is not told of is served all the same, so the handler has to refuse
+    /// it. Must not block.
+    #[must_use]
+    pub fn capabilities_for(
+        mut self,
+        compute: impl Fn(Option<&Caller>) -> Option<ServerCapabilities> + Send + Sync + 'static,
+    ) -> Self {
+        self.shown_capabilities = Some(Arc::new(compute));
         self
     }
 
@@ -286,6 +300,7 @@ impl ServerBuilder {
             info_text,
             signature,
             capabilities: self.capabilities,
+            shown_capabilities: self.shown_capabilities,
             instructions: self.instructions,
             revisions: self.revisions,
             opening: self.opening,

@@ -272,8 +272,8 @@ pub(crate) fn initialize(
     if session.handshake.set(handshake).is_err() {
         return Err(server.opening.already_initialized_error());
     }
-    let mut result =
-        InitializeResult::new(revision.as_str(), server.capabilities.clone(), server.info.clone());
+    let offered = server.capabilities_for(caller);
+    let mut result = InitializeResult::new(revision.as_str(), offered, server.info.clone());
     result.instructions = server.instructions.get(caller);
     Ok(result)
 }
