@@ -29,8 +29,13 @@ pub struct GatewayEndpoint {
 }
 
 impl GatewayEndpoint {
-    /// Creates the endpoint.
+    /// Creates the endpoint. The ids of its sessions begin with the name of the gateway among its replicas, if that can be the name
+    /// of a replica of an HTTP server.
     pub fn new(gateway: &Gateway, options: HttpServerOptions) -> Self {
+        let options = match gateway.replica().parse() {
+            Ok(replica) => options.with_replica(replica),
+            Err(_) => options,
+        };
         let views = Arc::new(ViewServices::new(options.clone()));
         let service = HttpService::new(gateway.server(), options);
         gateway.count_sessions(service.session_counter());

@@ -129,6 +129,11 @@ impl Gateway {
         &self.state.host
     }
 
+    /// Returns the name of this process among the replicas of the gateway.
+    pub(crate) fn replica(&self) -> &str {
+        &self.state.options.replica
+    }
+
     /// Returns the metrics, if the options have any.
     pub fn metrics(&self) -> Option<&Arc<GatewayMetrics>> {
         self.state.access.metrics()

@@ -232,7 +232,7 @@ impl GatewayOptions {
     }
 
     /// Sets the name of this process among the replicas that share its keys. Sealed into what only this process can continue:
-    /// a parked call, a task of a session.
+    /// a parked call, a task of a session. The ids of HTTP sessions begin with it, if it has only letters, digits, `-` and `_`.
     #[must_use]
     pub fn with_replica(mut self, name: impl Into<Arc<str>>) -> Self {
         self.replica = name.into();

@@ -49,8 +49,8 @@ pub use switchboard_session::{OpeningPolicy, RevisionList, StateKeys, VersionPol
 #[cfg(feature = "http-server")]
 pub use switchboard_transport::http::server::{
     AcceptPolicy, AuthRejection, Authenticate, DpopSupport, HttpListener, HttpServerOptions, HttpService,
-    LegacySse, ListenerLimits, MemoryStore, PresentedToken, ProtectedResource, RequestHead, SessionStore,
-    ShutdownHandle, TokenScheme, VerifiedCaller, Verifier, VerifyError,
+    LegacySse, ListenerLimits, MemoryStore, PresentedToken, ProtectedResource, ReplicaName, ReplicaNameError,
+    RequestHead, SessionStore, ShutdownHandle, TokenScheme, VerifiedCaller, Verifier, VerifyError,
 };
 #[cfg(feature = "http-tls")]
 pub use switchboard_transport::http::server::{TlsError, TlsIdentity};

@@ -2,7 +2,7 @@
 
 use switchboard::gateway::view::View;
 use switchboard::gateway::{GatewayEndpoint, GatewayOptions};
-use switchboard::server::{HttpListener, HttpServerOptions};
+use switchboard::server::{HttpListener, HttpServerOptions, ReplicaName};
 use switchboard::{Client, Http, json};
 use switchboard_session::ClientSession;
 use switchboard_testkit::{trial_leaving_tasks, trials};
@@ -17,6 +17,7 @@ trials! {
         every_view_has_its_endpoint,
         only_the_exact_name_is_a_view,
         sessions_of_a_removed_view_end,
+        session_ids_name_the_replica_of_the_gateway,
         a_renamed_tool_mirrors_its_arguments_in_headers,
 }
 
@@ -103,6 +104,32 @@ async fn only_the_exact_name_is_a_view() {
         assert!(answer.starts_with("HTTP/1.1 404 "), "{path} {answer}");
     }
     bench.host.close().await;
+}
+
+async fn session_ids_name_the_replica_of_the_gateway() {
+    let mut names = Vec::new();
+    for replica in [Some("eu-1"), None, Some("not a name")] {
+        let options = match replica {
+            Some(name) => GatewayOptions::default().with_replica(name),
+            None => GatewayOptions::default(),
+        };
+        let bench = ShopBench::open(VIEWS, options).await;
+        let mut tasks = JoinSet::new();
+        let address = serve(&bench, &mut tasks).await;
+        for path in ["/mcp", "/mcp/one"] {
+            let head = post(&address, path, "", INITIALIZE).await;
+            let id = head.lines().find_map(|line| line.strip_prefix("mcp-session-id: ")).unwrap();
+            names.push(ReplicaName::in_session_id(id).unwrap().to_owned());
+        }
+        bench.host.close().await;
+    }
+    let [one, of_view, random, random_of_view, process, process_of_view] = names.as_slice() else {
+        panic!("{names:?}")
+    };
+    assert_eq!((one.as_str(), of_view.as_str()), ("eu-1", "eu-1"));
+    assert!(random == random_of_view && random.len() == 16, "{names:?}");
+    let of_process = ReplicaName::of_process().to_string();
+    assert_eq!((process, process_of_view), (&of_process, &of_process));
 }
 
 async fn sessions_of_a_removed_view_end() {

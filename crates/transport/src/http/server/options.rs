@@ -9,7 +9,8 @@ use crate::http::server::authenticate::ChallengeContext;
 use crate::http::server::bearer::BearerAuthenticator;
 use crate::http::server::pending_request::ForwardedExtension;
 use crate::http::server::{
-    AcceptPolicy, AddressRange, Authenticate, ByteBudget, ForwardedHeader, MemoryStore, SessionStore,
+    AcceptPolicy, AddressRange, Authenticate, ByteBudget, ForwardedHeader, MemoryStore, ReplicaName,
+    SessionStore,
 };
 
 /// Options of the HTTP server. The defaults are safe.
@@ -80,6 +81,8 @@ pub struct HttpServerOptions {
     pub trusted_proxies: Vec<AddressRange>,
     /// The header in which they report it. Other headers are ignored: a client may have sent them.
     pub forwarded_header: ForwardedHeader,
+    /// The name of this process among the replicas of the server: session ids begin with it.
+    pub replica: ReplicaName,
     /// The session store.
     pub store: Arc<dyn SessionStore>,
     /// The two endpoints of the HTTP+SSE binding of 2024, for old clients.
@@ -206,6 +209,13 @@ impl HttpServerOptions {
         self
     }
 
+    /// Sets the name of this process among the replicas of the server.
+    #[must_use]
+    pub fn with_replica(mut self, replica: ReplicaName) -> Self {
+        self.replica = replica;
+        self
+    }
+
     /// Sets the clients, by the name in their `clientInfo`, that get status 200 with errors of their requests.
     #[must_use]
     pub fn with_ok_status_clients(mut self, names: impl IntoIterator<Item = impl Into<String>>) -> Self {
@@ -265,6 +275,7 @@ impl Default for HttpServerOptions {
             stream_budget: ByteBudget::new(32 * 1024 * 1024, 16 * 1024 * 1024),
             trusted_proxies: Vec::new(),
             forwarded_header: ForwardedHeader::default(),
+            replica: ReplicaName::of_process(),
             store: Arc::new(MemoryStore::default()),
             legacy_sse: None,
             ok_status_clients: Vec::new(),

@@ -17,7 +17,7 @@ use crate::http::server::budget::Budget;
 use crate::http::server::client_id::ClientId;
 use crate::http::server::lru::{EntryKey, WeightedLru};
 use crate::http::server::session::{HttpSession, SessionBudgets, StreamLimits};
-use crate::http::server::{HttpServerOptions, SessionStore};
+use crate::http::server::{HttpServerOptions, ReplicaName, SessionStore};
 
 /// Expired sessions removed with each new one, at most.
 const MAX_EXPIRED_PER_ADMISSION: usize = 8;
@@ -27,6 +27,7 @@ pub(crate) struct Sessions {
     table: Arc<Mutex<SessionTable>>,
     server: Arc<Server>,
     pub(crate) store: Arc<dyn SessionStore>,
+    replica: ReplicaName,
     idle: Duration,
     max_sessions: usize,
     max_sessions_per_client: usize,
@@ -82,6 +83,7 @@ impl Sessions {
             table: Arc::default(),
             server: Arc::clone(server),
             store: Arc::clone(&options.store),
+            replica: options.replica.clone(),
             idle: options.session_idle,
             max_sessions: options.sessions,
             max_sessions_per_client: options.sessions_per_client,
@@ -111,7 +113,7 @@ impl Sessions {
         caller: Option<&Caller>,
         client: Option<&ClientId>,
     ) -> Result<SessionUse, TooManySessions> {
-        self.admit(random_id(), ServerSession::owned_by(caller), client).await
+        self.admit(self.replica.new_session_id(), ServerSession::owned_by(caller), client).await
     }
 
     /// Makes a session available to clients, here and on the instances that share the store.
@@ -340,13 +342,6 @@ impl std::fmt::Debug for SessionUse {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("SessionUse")
     }
-}
-
-/// Returns 256 random bits in hex: a session id cannot be guessed.
-pub(crate) fn random_id() -> String {
-    let mut bytes = [0; 32];
-    getrandom::fill(&mut bytes).expect("the system gives random bytes");
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 #[cfg(test)]

@@ -22,7 +22,6 @@ use crate::http::server::pending_request::{PendingRequest, RequestMetadata};
 use crate::http::server::reply::{self, Reply};
 use crate::http::server::request_checks;
 use crate::http::server::service::Inner;
-use crate::http::server::sessions::random_id;
 
 /// Posted messages of one stream that may wait to be processed.
 const MAX_WAITING_MESSAGES: usize = 64;
@@ -73,7 +72,7 @@ impl Inner {
             return Err(reply::reject(StatusCode::SERVICE_UNAVAILABLE, "too many sessions are open"));
         }
         let permit = self.admit_stream(pending).map_err(reply::rejected)?;
-        let id = random_id();
+        let id = self.options().replica.new_session_id();
         let client = pending.client_id(self.options());
         let queue = EventQueue::new(self.options().stream_bytes, &self.stream_budget, client.as_ref());
         let endpoint = format!("event: endpoint\ndata: {}?sessionId={id}\n\n", paths.message_path);

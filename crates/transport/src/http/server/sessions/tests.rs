@@ -35,7 +35,7 @@ impl Sessions {
         const MEMORY: &str =
             r#"{"revision":"2025-11-25","client":{"name":"c","version":"1"},"capabilities":{}}"#;
         let memory = ServerSession::restore(&Raw::parse(MEMORY).unwrap()).unwrap();
-        let session = self.admit(random_id(), memory, Some(client)).await?;
+        let session = self.admit(self.replica.new_session_id(), memory, Some(client)).await?;
         self.publish_and_save(&session).await;
         Ok(session)
     }
