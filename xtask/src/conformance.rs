@@ -2,10 +2,12 @@
 //! everything-client, and counted strictly; also through a gateway in front of the services, which run tasks, too.
 //!
 //! The suite passes a scenario without failed checks. Here it also needs at least one successful check, no warning, and
-//! a client that exits successfully. Exceptions are listed in `conformance/not-built.txt`.
+//! a client that exits successfully. Exceptions are listed in `conformance/not-built.txt`, and the totals that complete runs must
+//! have in `conformance/totals.txt`.
 
 mod checks;
 mod exceptions;
+mod expected_totals;
 mod judge;
 mod leg;
 mod listing;
@@ -18,6 +20,7 @@ use std::path::PathBuf;
 
 use crate::command::{self, TaskError};
 use crate::conformance::exceptions::Exceptions;
+use crate::conformance::expected_totals::ExpectedTotals;
 use crate::conformance::leg::SuiteRun;
 use crate::conformance::listing::{OLDER, SETS};
 use crate::conformance::server::Server;
@@ -128,6 +131,7 @@ pub(crate) fn run(project: &Project, wanted: &ConformanceArgs) -> Result<(), Tas
     let listing = suite.listing()?;
     let exceptions = Exceptions::read(&project.path("conformance/not-built.txt"))?;
     exceptions.check_against(&listing)?;
+    let expected = ExpectedTotals::read(&project.path("conformance/totals.txt"))?;
     let mut tally = Tally::default();
     if wanted.through_gateway {
         for (name, era) in GATEWAYS {
@@ -166,7 +170,7 @@ pub(crate) fn run(project: &Project, wanted: &ConformanceArgs) -> Result<(), Tas
             }
         }
     }
-    tally.finish()
+    tally.finish(&expected, *wanted == ConformanceArgs::everything())
 }
 
 fn binary(project: &Project, name: &str) -> PathBuf {

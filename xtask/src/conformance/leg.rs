@@ -25,6 +25,11 @@ impl<'a> SuiteRun<'a> {
         all
     }
 
+    /// Returns whether it runs the whole set.
+    pub(super) fn is_complete(&self) -> bool {
+        self.scenario.is_none()
+    }
+
     /// Returns the arguments for the suite.
     pub(super) fn arguments(&self) -> Vec<&str> {
         match self.scenario {
