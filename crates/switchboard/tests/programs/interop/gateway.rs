@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use switchboard_testkit::Failed;
 use tokio::process::Command;
 
-use crate::interop::gateway_bench::{GatewayBench, Over, run_to_json, run_to_text};
+use crate::interop::gateway_bench::{GatewayBench, Over, entity, run_to_json, run_to_text};
 use crate::interop::listening;
 use crate::interop::peer::place;
 use crate::interop::{Test, block_on};
@@ -126,13 +126,12 @@ fn check_converted(text: &str) {
 /// A call of one tool of each server: the tool, and its arguments.
 fn one_of_each(bench: &GatewayBench, name: &str) -> [(&'static str, Value); 6] {
     let path = format!("{}/{name}.txt", bench.files());
-    let entity = json!({ "name": name, "entityType": "client", "observations": ["asks"] });
     let zones =
         json!({ "source_timezone": "Asia/Tokyo", "time": "12:00", "target_timezone": "Asia/Kolkata" });
     [
         ("everything__get-sum", json!({ "a": 19, "b": 23 })),
         ("filesystem__write_file", json!({ "path": path, "content": format!("by {name}") })),
-        ("memory__create_entities", json!({ "entities": [entity] })),
+        ("memory__create_entities", json!({ "entities": [entity(name)] })),
         ("memory__read_graph", json!({})),
         ("time__convert_time", zones),
         ("playwright__browser_navigate", json!({ "url": bench.page() })),
@@ -220,7 +219,7 @@ async fn inspect(bench: &GatewayBench, era: &str) {
     let uri = "memory://knowledge-graph";
     let read = run_to_json(bench, &mut inspector(&["--method", "resources/read", "--uri", uri])).await;
     let graph = read["result"]["contents"][0]["text"].as_str().unwrap_or_default();
-    assert!(bench.is_remembered(&name, graph), "{read}");
+    bench.check_graph(&name, graph);
     let get =
         ["--method", "prompts/get", "--prompt-name", "everything__args-prompt", "--prompt-args", "city=Oslo"];
     let prompt = run_to_json(bench, &mut inspector(&get)).await;
@@ -270,7 +269,7 @@ async fn port(bench: &GatewayBench) {
     check_one_of_each(bench, "mcporter", &results);
     let read = ["resource", "gateway", "memory://knowledge-graph", "--json"];
     let read = run_to_text(bench, &mut mcporter(&read)).await;
-    assert!(bench.is_remembered("mcporter", &read), "{read}");
+    bench.check_graph("mcporter", &read);
 }
 
 /// Five clients on one gateway at the same time, each with a key of its own.

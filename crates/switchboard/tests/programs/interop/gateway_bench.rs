@@ -51,11 +51,11 @@ impl GatewayBench {
     pub(crate) async fn start(over: Over) -> Self {
         let home = tempfile::tempdir().unwrap();
         let at = |below: &str| home.path().join(below).to_str().expect("a path in UTF-8").to_owned();
-        for folder in ["config/switchboard", "state", "project", "files"] {
+        for folder in ["config/switchboard", "state", "project", "files", "memory"] {
             std::fs::create_dir_all(home.path().join(folder)).unwrap();
         }
         let mark = Mark::new();
-        let config = json!({ "mcpServers": servers(at, &mark) });
+        let config = json!({ "mcpServers": servers(at, &mark, over) });
         std::fs::write(at("config/switchboard/mcp.json"), config.to_string()).unwrap();
         let environment =
             vec![("HOME", at("")), ("XDG_CONFIG_HOME", at("config")), ("XDG_STATE_HOME", at("state"))];
@@ -125,15 +125,20 @@ impl GatewayBench {
     pub(crate) fn check_traces(&self, name: &str, graph: &str) {
         let file = std::fs::read_to_string(format!("{}/{name}.txt", self.files())).unwrap();
         assert_eq!(file, format!("by {name}"));
-        assert!(self.is_remembered(name, graph), "{graph}");
-        let memory = std::fs::read_to_string(self.shared.home.path().join("memory.jsonl")).unwrap();
-        assert!(self.is_remembered(name, &memory), "{memory}");
+        self.check_graph(name, graph);
+        let memories = std::fs::read_dir(self.shared.home.path().join("memory")).unwrap();
+        let memories = memories.map(|memory| std::fs::read_to_string(memory.unwrap().path()).unwrap());
+        let with_it = memories.filter(|memory| holds_entity(memory, &entity(name))).count();
+        assert_eq!(with_it, 1, "{name} is in one memory");
     }
 
-    /// Returns whether a name is in the memory. The memory server reads and writes its file without a lock: of several
-    /// clients at once some lose what they wrote, directly as through a gateway.
-    pub(crate) fn is_remembered(&self, name: &str, graph: &str) -> bool {
-        graph.contains(name) || self.key.is_some() && !graph.is_empty()
+    /// Checks that the memory has the entity that a client created; with keys, and no entity of another caller.
+    pub(crate) fn check_graph(&self, name: &str, graph: &str) {
+        assert!(holds_entity(graph, &entity(name)), "{name} is not in {graph}");
+        if self.key.is_some() {
+            let mut others = CALLERS.iter().filter(|caller| !name.starts_with(**caller));
+            assert!(!others.any(|other| graph.contains(other)), "{name} sees the memory of others: {graph}");
+        }
     }
 
     /// Ends the gateway; no server is left behind.
@@ -173,16 +178,51 @@ impl SharedBench {
     }
 }
 
+/// Returns the entity that a client of this name creates.
+pub(crate) fn entity(name: &str) -> Value {
+    json!({ "name": name, "entityType": "client", "observations": ["asks"] })
+}
+
+/// Returns whether a text of JSON values, or a text in one of them, has an object with all members of the entity.
+fn holds_entity(text: &str, entity: &Value) -> bool {
+    let mut values = serde_json::Deserializer::from_str(text).into_iter::<Value>().map_while(Result::ok);
+    values.any(|value| value_holds(&value, entity))
+}
+
+fn value_holds(value: &Value, entity: &Value) -> bool {
+    match value {
+        Value::Object(members) => {
+            let mut wanted = entity.as_object().into_iter().flatten();
+            wanted.all(|(name, value)| members.get(name) == Some(value))
+                || members.values().any(|member| value_holds(member, entity))
+        }
+        Value::Array(elements) => elements.iter().any(|element| value_holds(element, entity)),
+        Value::String(text) => holds_entity(text, entity),
+        _ => false,
+    }
+}
+
 /// The configuration of the five servers.
-fn servers(at: impl Fn(&str) -> String, mark: &Mark) -> Value {
+fn servers(at: impl Fn(&str) -> String, mark: &Mark, over: Over) -> Value {
     let node = place("SWITCHBOARD_INTEROP_NODE").join("node_modules/.bin");
     let npm = |name: &str| node.join(name).to_str().expect("a path in UTF-8").to_owned();
     let current = place("SWITCHBOARD_INTEROP_CURRENT_NODE").join("node_modules/.bin/playwright-mcp");
-    let env = json!({ Mark::VARIABLE: mark.text(), "MEMORY_FILE_PATH": at("memory.jsonl") });
+    let env = json!({ Mark::VARIABLE: mark.text(), "MEMORY_FILE_PATH": at("memory/all.jsonl") });
+    // The memory server reads and writes its file without a lock, so that of several processes some lose what they wrote.
+    // With keys each caller has a process of its own, and it gets a file of its own.
+    let memory = match over {
+        Over::HttpWithKeys => {
+            let script = "MEMORY_FILE_PATH=\"$0/$$.jsonl\" exec node \"$1\"";
+            json!({ "command": "sh", "args": ["-c", script, at("memory"), npm("mcp-server-memory")], "env": env })
+        }
+        Over::Http | Over::Pipes => {
+            json!({ "command": "node", "args": [npm("mcp-server-memory")], "env": env })
+        }
+    };
     json!({
         "everything": { "command": "node", "args": [npm("mcp-server-everything")], "env": env },
         "filesystem": { "command": "node", "args": [npm("mcp-server-filesystem"), at("files")], "env": env },
-        "memory": { "command": "node", "args": [npm("mcp-server-memory")], "env": env },
+        "memory": memory,
         "time": { "command": place("SWITCHBOARD_INTEROP_PYTHON").join("bin/mcp-server-time"), "env": env },
         "playwright": {
             "command": place("SWITCHBOARD_INTEROP_CURRENT_NODE_PROGRAM"),
