@@ -73,7 +73,7 @@ async fn contract_no_case_leaks_anything() {
 }
 
 /// Asks somebody who never answers, and tells when it begins and when it is given up.
-struct Silent(mpsc::UnboundedSender<&'static str>);
+pub(crate) struct Silent(pub(crate) mpsc::UnboundedSender<&'static str>);
 
 struct Asked(mpsc::UnboundedSender<&'static str>);
 

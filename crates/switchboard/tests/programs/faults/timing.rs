@@ -11,8 +11,9 @@ use switchboard::transport::{ConnectionLimits, LinkError};
 use switchboard::{CallError, Client};
 use tokio::time::Instant;
 
+use crate::faults::crowd::Silent;
 use crate::faults::far::{Far, Held, ROOM, discovered, open_with};
-use crate::faults::sessions::{echo, legacy, paused, peer_limits};
+use crate::faults::sessions::{echo, legacy, limits, paused, peer_limits};
 
 switchboard_testkit::trials![paused:
     f005_a_probe_that_is_ignored_is_followed_by_a_handshake,
@@ -24,6 +25,7 @@ switchboard_testkit::trials![paused:
     f054_answers_to_a_server_that_never_reads_are_bounded,
     f054_news_during_the_handshake_is_bounded,
     contract_closing_while_opening_stays_closed,
+    contract_a_question_without_a_call_delays_the_timeout_of_a_call_only_so_long,
 ];
 
 const PROBE: Duration = Duration::from_secs(5);
@@ -213,6 +215,30 @@ async fn f054_news_during_the_handshake_is_bounded() {
         far.answer_text(&request, "n").await;
     });
     outcome.0.unwrap();
+}
+
+/// Over a pipe the question may be that of another call: each waits for it, and not for ever.
+async fn contract_a_question_without_a_call_delays_the_timeout_of_a_call_only_so_long() {
+    let (asked, mut was_asked) = tokio::sync::mpsc::unbounded_channel();
+    let (idle, pause) = (Duration::from_secs(2), Duration::from_secs(10));
+    let limits = limits(|limits| (limits.call_idle, limits.shared_pause) = (idle, pause));
+    let client = legacy().with_answers(Silent(asked)).with_limits(limits);
+    let Held { session, mut far, peer } =
+        open_with(&client, ConnectionLimits::default(), ROOM).await.unwrap();
+    let start = Instant::now();
+    let (one, other, ()) = tokio::join!(echo(&session, "one"), echo(&session, "other"), async {
+        far.hear_of("tools/call").await;
+        let params = json!({"message": "well?", "requestedSchema": {"type": "object", "properties": {}}});
+        far.say(&json!({"jsonrpc": "2.0", "id": 1, "method": "elicitation/create", "params": params})).await;
+        assert_eq!(was_asked.recv().await, Some("asked"));
+    });
+    for outcome in [one, other] {
+        let is_idle = matches!(outcome, Err(CallError::TimedOut { kind: TimeoutKind::Idle, after, .. }) if after == idle);
+        assert!(is_idle, "{outcome:?}");
+    }
+    let took = start.elapsed();
+    assert!(took >= idle + pause && took < idle + pause + Duration::from_millis(500), "{took:?}");
+    assert_eq!(peer.pending(), 0);
 }
 
 async fn contract_closing_while_opening_stays_closed() {
