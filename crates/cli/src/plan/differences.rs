@@ -8,6 +8,7 @@ use serde_json::Value;
 use crate::gateway::{AppliedServer, AppliedView, KnownTools, needs_restart, unmatched_rules};
 use crate::plan::decision_change::{DecisionChange, changed_decisions};
 use crate::plan::plan_side::PlanSide;
+use crate::plan::policy_change::{PolicyChange, changed_policy};
 
 /// Everything that differs.
 #[derive(Debug, Default, Serialize)]
@@ -16,6 +17,8 @@ pub(crate) struct Differences {
     pub(crate) servers: Vec<ServerDifference>,
     pub(crate) tools: Vec<ToolDifference>,
     pub(crate) views: Vec<ViewDifference>,
+    /// Rules, limits and payload rules, as they are written.
+    pub(crate) policy: Vec<PolicyChange>,
     pub(crate) decisions: Vec<DecisionChange>,
     /// Whether there were too many callers and tools to compare all decisions.
     pub(crate) decisions_cut: bool,
@@ -100,6 +103,7 @@ impl Differences {
             servers: changed_servers(&before.servers, &after.servers),
             tools: changed_tools(before, after),
             views: changed_views(before, after),
+            policy: changed_policy(&before.policy_document, &after.policy_document),
             decisions,
             decisions_cut,
             unknown_tools,
@@ -114,6 +118,7 @@ impl Differences {
             && self.views.is_empty()
             && self.servers.is_empty()
             && self.tools.is_empty()
+            && self.policy.is_empty()
             && self.decisions.is_empty()
     }
 }

@@ -6,6 +6,7 @@ mod decision_change;
 mod differences;
 mod known_callers;
 mod plan_side;
+mod policy_change;
 mod render;
 
 pub(crate) use differences::Differences;

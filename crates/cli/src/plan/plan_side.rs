@@ -14,6 +14,7 @@ use crate::gateway::{
 };
 use crate::output::Screen;
 use crate::plan::known_callers::{KnownCaller, callers_of_policy, callers_with_keys};
+use crate::plan::policy_change::PolicyDocument;
 use crate::sanitize::one_line;
 
 /// A configuration, and what is known about its servers.
@@ -25,6 +26,8 @@ pub(crate) struct PlanSide {
     pub(crate) servers: BTreeMap<String, AppliedServer>,
     pub(crate) policy: Policy,
     pub(crate) has_policy: bool,
+    /// The policy as it is written.
+    pub(crate) policy_document: PolicyDocument,
     /// The tools of the servers that are known.
     pub(crate) tools: KnownTools,
     pub(crate) views: BTreeMap<String, AppliedView>,
@@ -58,6 +61,7 @@ impl PlanSide {
             callers: callers_of_policy(&policy),
             policy,
             has_policy,
+            policy_document: PolicyDocument::read(state.policy.as_deref(), state.is_inline_policy),
             tools: state.tools,
             views: state.views,
             warnings: Vec::new(),
@@ -85,6 +89,7 @@ impl PlanSide {
             servers: state.servers,
             policy,
             has_policy,
+            policy_document: PolicyDocument::read(state.policy.as_deref(), state.is_inline_policy),
             tools: KnownTools::new(),
             views: state.views,
             callers,

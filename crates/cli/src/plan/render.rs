@@ -4,9 +4,10 @@ use std::fmt::Write as _;
 
 use crate::output::OutputStream;
 use crate::plan::differences::{Differences, ServerDifference, ViewChange};
+use crate::plan::policy_change::PolicyChange;
 use crate::sanitize::one_line;
 
-/// How many changed decisions are shown; the JSON has all of them.
+/// How many changed entries of the policy, and how many changed decisions, are shown; the JSON has all of them.
 const MAX_SHOWN: usize = 100;
 
 /// Renders the differences.
@@ -22,6 +23,7 @@ pub(crate) fn render(differences: &Differences, out: &OutputStream) -> String {
     servers(differences, out, &mut text);
     tools(differences, out, &mut text);
     views(differences, out, &mut text);
+    policy(differences, out, &mut text);
     decisions(differences, &mut text);
     if !differences.unknown_tools.is_empty() {
         let names: Vec<String> = differences.unknown_tools.iter().map(|name| one_line(name)).collect();
@@ -102,6 +104,34 @@ fn views(differences: &Differences, out: &OutputStream, text: &mut String) {
         for tool in &view.removed {
             let _ = writeln!(text, "    {} {}", out.red("-"), one_line(tool));
         }
+    }
+}
+
+fn policy(differences: &Differences, out: &OutputStream, text: &mut String) {
+    // A setting that is not written has no value.
+    let json = |value: &serde_json::Value| match value {
+        serde_json::Value::Null => "(none)".to_owned(),
+        value => one_line(&value.to_string()),
+    };
+    for change in differences.policy.iter().take(MAX_SHOWN) {
+        let _ = match change {
+            PolicyChange::Added { part, name, after } => {
+                writeln!(text, "{} {} {}: {}", out.green("+"), part.as_str(), one_line(name), json(after))
+            }
+            PolicyChange::Removed { part, name, before } => {
+                writeln!(text, "{} {} {}: {}", out.red("-"), part.as_str(), one_line(name), json(before))
+            }
+            PolicyChange::Changed { part, name, before, after } => {
+                let (name, before, after) = (one_line(name), json(before), json(after));
+                writeln!(text, "~ {} {name}: {before} -> {after}", part.as_str())
+            }
+            PolicyChange::Reordered { part } => {
+                writeln!(text, "~ {}: the same entries in another order", part.as_str())
+            }
+        };
+    }
+    if let Some(more) = differences.policy.len().checked_sub(MAX_SHOWN).filter(|more| *more > 0) {
+        let _ = writeln!(text, "… and {more} more entries of the policy; --json has all of them");
     }
 }
 

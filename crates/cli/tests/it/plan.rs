@@ -76,7 +76,9 @@ fn it_compares_two_files_and_warns_about_rules_that_match_nothing() {
     );
     let (new, old) = (home.at("gateway.toml").display().to_string(), old.display().to_string());
     let ran = home.run(&["plan", "--config", &new, "--from", &old, "--connect"]);
-    assert_eq!((ran.code, ran.out.contains("no changes")), (0, true), "{} {}", ran.out, ran.err);
+    assert_eq!(ran.code, 2, "{} {}", ran.out, ran.err);
+    assert!(ran.out.contains("+ rule 1: {\"effect\":\"deny\",\"tool\":\"ad\"}"), "{}", ran.out);
+    assert!(!ran.out.contains("allowed ->"), "{}", ran.out);
     assert!(ran.out.contains("warning: policy: "), "{}", ran.out);
 
     write_config(&home, &format!("{}{}", base_config(), policy(DENY_ADD)));
@@ -87,6 +89,44 @@ fn it_compares_two_files_and_warns_about_rules_that_match_nothing() {
         "{}",
         ran.out
     );
+}
+
+#[test]
+fn limits_payload_rules_and_rules_that_decide_no_tool_are_changes() {
+    let limit = |rate: &str| format!("[[policy.limit]]\nname = \"calls\"\nrate = {rate:?}\n");
+    let base = format!("{}{}", base_config(), policy(&limit("9/s")));
+    let mut gateway = ConfiguredGateway::start(&base);
+    let file = gateway.home.at("gateway.toml").display().to_string();
+    let plan = |home: &Home| home.run(&["plan", "--config", &file]);
+    // Until the state is recorded.
+    let _ = (0..1_000).any(|_| plan(&gateway.home).out == "no changes\n");
+    gateway.running.terminate();
+    assert_eq!(gateway.running.wait().code(), Some(0));
+    for (added, expected) in [
+        ("[[policy.rule]]\neffect = \"deny\"\nuri = \"file:///etc/**\"\n", "+ rule 1: {\"effect\":\"deny\",\"uri\":"),
+        ("[[policy.rule]]\nname = \"p\"\neffect = \"deny\"\nprompt = \"x\"\n", "+ rule p: {"),
+        (
+            "[[policy.rule]]\nname = \"a\"\neffect = \"deny\"\narguments = { text = { equals = \"x\" } }\n",
+            "+ rule a: {\"arguments\":{\"text\":{\"equals\":\"x\"}},",
+        ),
+        ("[[policy.limit]]\nname = \"lists\"\nrate = \"1/s\"\n", "+ limit lists: {"),
+        ("[policy.audit]\nredact = [\"ssn\"]\n", "~ policy audit.redact: (none) -> [\"ssn\"]"),
+        ("[[policy.audit.payload]]\nrecord = [\"result\"]\n", "+ audit payload 1: {\"record\":[\"result\"]}"),
+    ] {
+        write_config(&gateway.home, &format!("{base}{added}"));
+        let changed = plan(&gateway.home);
+        assert_eq!(changed.code, 2, "{added}: {} {}", changed.out, changed.err);
+        assert!(changed.out.contains(expected), "{added}: {}", changed.out);
+    }
+    write_config(&gateway.home, &base.replace("9/s", "1/min"));
+    let changed = plan(&gateway.home);
+    let expected = r#"~ limit calls: {"name":"calls","rate":"9/s"} -> {"name":"calls","rate":"1/min"}"#;
+    assert_eq!((changed.code, changed.out.contains(expected)), (2, true), "{}", changed.out);
+    let report = gateway.home.run(&["plan", "--config", &file, "--json"]).json();
+    assert_eq!(report["policy"][0]["after"]["rate"], "1/min", "{report:#}");
+    write_config(&gateway.home, &format!("# A comment is no change.\n{base}"));
+    let same = plan(&gateway.home);
+    assert_eq!((same.code, same.out.as_str()), (0, "no changes\n"), "{}", same.err);
 }
 
 #[test]
