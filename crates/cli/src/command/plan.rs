@@ -2,7 +2,7 @@
 
 use crate::args::PlanArgs;
 use crate::error::{CommandError, ExitKind};
-use crate::gateway::{AppliedState, GatewaySettings};
+use crate::gateway::{AppliedState, DigestKey, GatewaySettings};
 use crate::output::{OutputStream, encode, print_json};
 use crate::plan::{Differences, PlanSide, render};
 use crate::sanitize::one_line;
@@ -27,11 +27,15 @@ pub(crate) async fn run(args: &PlanArgs) -> Result<(), CommandError> {
 
 async fn compare(args: &PlanArgs) -> Result<Differences, CommandError> {
     let mut settings = GatewaySettings::load_file(&args.config)?;
-    let mut after = PlanSide::from_settings(&mut settings)?;
+    let key = match &args.from {
+        Some(_) => DigestKey::random()?,
+        None => DigestKey::load(&settings.locations)?,
+    };
+    let mut after = PlanSide::from_settings(&mut settings, &key)?;
     let before = match &args.from {
         Some(file) => {
             let mut old = GatewaySettings::load_file(file)?;
-            let mut before = PlanSide::from_settings(&mut old)?;
+            let mut before = PlanSide::from_settings(&mut old, &key)?;
             if args.connect {
                 before.list_tools(&old).await?;
                 after.list_tools(&settings).await?;

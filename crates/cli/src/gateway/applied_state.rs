@@ -1,6 +1,7 @@
 //! What a gateway has applied, for `switchboard plan`: written with every start, reload and change of the tools.
 //!
-//! Invariant: no secret is in it. Entries are masked; their digests tell whether a secret has changed.
+//! Invariant: no secret is in it, and none can be guessed with it. Entries are masked; their digests tell whether a secret has
+//! changed, and are made with a key that is not in the file.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -13,6 +14,7 @@ use switchboard::host::config::disk::{self, Owner};
 use switchboard::host::config::update::update;
 use switchboard::host::config::{ConfigError, Locations, ResolvedConfig};
 
+use crate::gateway::digest_key::DigestKey;
 use crate::gateway::known_tool::KnownTools;
 use crate::gateway::settings::GatewaySettings;
 
@@ -45,31 +47,31 @@ pub(crate) struct AppliedState {
 pub(crate) struct AppliedServer {
     /// The entry with masked secrets.
     pub(crate) entry: serde_json::Value,
-    /// The digest of the entry as written, with its secrets.
-    pub(crate) digest: String,
+    /// The digest of the entry as written, with its secrets, by the key of this user.
+    pub(crate) keyed_digest: String,
 }
 
 /// A view of an [`AppliedState`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct AppliedView {
-    /// The digest of its definition, which may fix secrets as arguments.
-    pub(crate) digest: String,
+    /// The digest of its definition, which may fix secrets as arguments, by the key of this user.
+    pub(crate) keyed_digest: String,
     /// The known tools that it takes, as `server/tool`.
     pub(crate) tools: BTreeSet<String>,
 }
 
 impl AppliedState {
     /// Returns the state of settings that were applied a moment ago; no tools are known yet.
-    pub(crate) fn of(settings: &GatewaySettings) -> Self {
+    pub(crate) fn of(settings: &GatewaySettings, key: &DigestKey) -> Self {
         Self {
             pid: std::process::id(),
             settings: setting_texts(&settings.config),
             overridden: settings.overridden.clone(),
-            servers: applied_servers(&settings.servers),
+            servers: applied_servers(&settings.servers, key),
             policy: settings.policy_text.clone(),
             is_inline_policy: matches!(settings.config.policy, Some(PolicySource::Inline)),
             tools: KnownTools::new(),
-            views: applied_views(settings),
+            views: applied_views(settings, key),
             error: None,
         }
     }
@@ -120,12 +122,12 @@ pub(crate) fn state_file(locations: &Locations, config: &Path, suffix: &str) -> 
 }
 
 /// Returns the servers with masked entries.
-pub(crate) fn applied_servers(servers: &ResolvedConfig) -> BTreeMap<String, AppliedServer> {
+pub(crate) fn applied_servers(servers: &ResolvedConfig, key: &DigestKey) -> BTreeMap<String, AppliedServer> {
     let applied = |server: &switchboard::host::config::ConfiguredServer| {
         let entry = server.entry.as_ref()?;
         let written = serde_json::to_value(entry).unwrap_or_default();
-        let digest = to_hex(&canonical_digest(&written));
-        Some((server.name.clone(), AppliedServer { entry: entry.masked(), digest }))
+        let keyed_digest = key.digest(&written);
+        Some((server.name.clone(), AppliedServer { entry: entry.masked(), keyed_digest }))
     };
     servers.servers.iter().filter_map(applied).collect()
 }
@@ -139,10 +141,10 @@ pub(crate) fn tools_of_view<'a>(
     shown.map(|(server, tool)| format!("{server}/{tool}")).collect()
 }
 
-fn applied_views(settings: &GatewaySettings) -> BTreeMap<String, AppliedView> {
+fn applied_views(settings: &GatewaySettings, key: &DigestKey) -> BTreeMap<String, AppliedView> {
     let applied = |(name, document): (&String, &ViewDocument)| {
-        let digest = to_hex(&canonical_digest(&serde_json::json!(format!("{document:?}"))));
-        (name.clone(), AppliedView { digest, tools: BTreeSet::new() })
+        let keyed_digest = key.digest(&serde_json::json!(format!("{document:?}")));
+        (name.clone(), AppliedView { keyed_digest, tools: BTreeSet::new() })
     };
     settings.config.views.iter().map(applied).collect()
 }

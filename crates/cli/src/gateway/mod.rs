@@ -8,6 +8,7 @@
 
 mod applied_state;
 mod callers;
+mod digest_key;
 mod gateway_host;
 mod known_tool;
 mod listeners;
@@ -25,6 +26,7 @@ mod telemetry;
 mod unmatched_rules;
 
 pub(crate) use applied_state::{AppliedServer, AppliedState, AppliedView, tools_of_view};
+pub(crate) use digest_key::DigestKey;
 pub(crate) use gateway_host::{build_host, server_specs};
 pub(crate) use known_tool::{KnownTool, KnownTools, known_tools, unmatched_rules};
 pub(crate) use pinned_definitions::PinnedDefinitions;

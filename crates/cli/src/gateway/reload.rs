@@ -18,6 +18,7 @@ use crate::console::KnownServers;
 use crate::error::CommandError;
 use crate::gateway::applied_state::{AppliedState, applied_servers};
 use crate::gateway::callers::{ReplaceableVerifier, build_verifier, check_credentials};
+use crate::gateway::digest_key::DigestKey;
 use crate::gateway::gateway_host::{served_specs, set_call_rules};
 use crate::gateway::known_tool::known_tools;
 use crate::gateway::restart_keys::keep_restart_keys;
@@ -53,30 +54,42 @@ pub(crate) struct Reloader<'a> {
     applying: JoinSet<()>,
     events: HostEvents,
     state: AppliedState,
+    /// The key of the digests in `state`.
+    digest_key: DigestKey,
     /// Whether tools have changed since they were recorded.
     has_new_tools: bool,
 }
 
 impl<'a> Reloader<'a> {
+    /// Creates a reloader for settings that have just been applied.
+    ///
+    /// # Errors
+    /// Returns an error if the system has no random numbers.
     pub(crate) fn new(
         args: &'a GatewayArgs,
         settings: GatewaySettings,
         running: RunningGateway,
         screen: &'a Screen,
-    ) -> Self {
+    ) -> Result<Self, CommandError> {
+        let digest_key = match &settings.file {
+            // Where no key can be stored, no state can either, and `record` says so.
+            Some(_) => DigestKey::load(&settings.locations).or_else(|_| DigestKey::random())?,
+            None => DigestKey::random()?,
+        };
         let watched = if settings.file.is_some() { settings.sources.paths() } else { Vec::new() };
-        Self {
+        Ok(Self {
             args,
             watcher: FileWatcher::new(watched),
             tried: settings.sources.clone(),
             applying: JoinSet::new(),
             events: running.gateway.host().events(),
-            state: AppliedState::of(&settings),
+            state: AppliedState::of(&settings, &digest_key),
+            digest_key,
             has_new_tools: false,
             settings,
             running,
             screen,
-        }
+        })
     }
 
     pub(crate) fn gateway(&self) -> &Gateway {
@@ -124,7 +137,7 @@ impl<'a> Reloader<'a> {
         notify(ServiceState::Reloading);
         match self.apply().await {
             Ok(summary) => {
-                self.state = AppliedState::of(&self.settings);
+                self.state = AppliedState::of(&self.settings, &self.digest_key);
                 self.screen.say(&format!("configuration applied: {summary}"));
                 notify(ServiceState::Ready("serving"));
             }
@@ -191,7 +204,8 @@ impl<'a> Reloader<'a> {
             return;
         }
         set_call_rules(self.running.gateway.host(), &new.servers);
-        let (before, after) = (applied_servers(&self.settings.servers), applied_servers(&new.servers));
+        let applied = |servers| applied_servers(servers, &self.digest_key);
+        let (before, after) = (applied(&self.settings.servers), applied(&new.servers));
         let mut tell = |what: &str, names: Vec<&String>| {
             if !names.is_empty() {
                 let names: Vec<String> = names.into_iter().map(|name| one_line(name)).collect();

@@ -92,7 +92,7 @@ pub(crate) async fn run(args: &GatewayArgs) -> Result<(), CommandError> {
         None => None,
     };
     let running = RunningGateway { gateway, options, verifier, known };
-    let mut reloader = Reloader::new(args, settings, running, &screen);
+    let mut reloader = Reloader::new(args, settings, running, &screen)?;
     let served = tokio::select! {
         served = serve(listeners, &mut reloader, signals, args.view.as_deref()) => served,
         never = report_failures(events, uses_logins, &screen) => match never {},

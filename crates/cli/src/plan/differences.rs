@@ -148,7 +148,7 @@ fn changed_servers(
             Some(ServerDifference::Added { name: name.clone(), entry: server.entry.clone() })
         }
         (Some(_), None) => Some(ServerDifference::Removed { name: name.clone() }),
-        (Some(was), Some(is)) if was.digest != is.digest => {
+        (Some(was), Some(is)) if was.keyed_digest != is.keyed_digest => {
             let fields = changed_fields(&was.entry, &is.entry);
             let secrets = fields.is_empty();
             Some(ServerDifference::Changed { name: name.clone(), fields, secrets })
@@ -207,7 +207,7 @@ fn changed_views(before: &PlanSide, after: &PlanSide) -> Vec<ViewDifference> {
         let change = match (was, is) {
             (None, _) => ViewChange::Added,
             (_, None) => ViewChange::Removed,
-            (Some(was), Some(is)) if was.digest != is.digest => ViewChange::Changed,
+            (Some(was), Some(is)) if was.keyed_digest != is.keyed_digest => ViewChange::Changed,
             _ if added.is_empty() && removed.is_empty() => return None,
             _ => ViewChange::Tools,
         };

@@ -9,8 +9,8 @@ use switchboard::gateway::view::View;
 use crate::connect::CLOSE_TIMEOUT;
 use crate::error::CommandError;
 use crate::gateway::{
-    AppliedServer, AppliedState, AppliedView, GatewaySettings, KnownTools, build_host, known_tools,
-    server_specs, tools_of_view,
+    AppliedServer, AppliedState, AppliedView, DigestKey, GatewaySettings, KnownTools, build_host,
+    known_tools, server_specs, tools_of_view,
 };
 use crate::output::Screen;
 use crate::plan::known_callers::{KnownCaller, callers_of_policy, callers_with_keys};
@@ -69,12 +69,15 @@ impl PlanSide {
         })
     }
 
-    /// Returns the side of a file, and takes its policy.
+    /// Returns the side of a file, and takes its policy. Both sides of a comparison need the same key.
     ///
     /// # Errors
     /// Returns an error if the API keys cannot be read.
-    pub(crate) fn from_settings(settings: &mut GatewaySettings) -> Result<Self, CommandError> {
-        let state = AppliedState::of(settings);
+    pub(crate) fn from_settings(
+        settings: &mut GatewaySettings,
+        key: &DigestKey,
+    ) -> Result<Self, CommandError> {
+        let state = AppliedState::of(settings, key);
         let compiled = settings.policy.take();
         let has_policy = compiled.is_some();
         let policy = compiled.map_or_else(Policy::allow_all, |compiled| compiled.policy);
@@ -102,7 +105,7 @@ impl PlanSide {
     pub(crate) fn take_known_tools(&mut self, other: &Self) {
         for (name, server) in &self.servers {
             if let (Some(before), Some(tools)) = (other.servers.get(name), other.tools.get(name))
-                && before.digest == server.digest
+                && before.keyed_digest == server.keyed_digest
             {
                 self.tools.insert(name.clone(), tools.clone());
             }

@@ -66,6 +66,31 @@ fn it_compares_with_what_a_gateway_has_applied() {
 }
 
 #[test]
+fn the_recorded_state_has_no_digest_that_a_guessed_secret_can_be_checked_with() {
+    let config = base_config().replace("[servers.one]\n", "[servers.one]\nenv = { PIN = \"1234\" }\n");
+    let view = "[views.shop]\nservers = \"one\"\n[views.shop.server.one.tool.echo]\narguments.text = { fixed = \"1234\" }\n";
+    // Two users with the same configuration.
+    let recorded = [(); 2].map(|()| {
+        let mut gateway = ConfiguredGateway::start(&format!("{config}{view}[callers]\nanonymous = true\n"));
+        gateway.running.terminate();
+        assert_eq!(gateway.running.wait().code(), Some(0));
+        let folder = gateway.home.at("state/switchboard/gateways");
+        let states = std::fs::read_dir(&folder).unwrap().filter_map(|entry| {
+            let text = std::fs::read_to_string(entry.unwrap().path()).ok()?;
+            text.contains("keyed_digest").then_some(text)
+        });
+        let [state] = &states.collect::<Vec<_>>()[..] else { panic!("one state") };
+        let key = std::fs::read_to_string(folder.join("digest-key")).unwrap();
+        assert!(!state.contains(key.trim()) && !state.contains("1234"), "{state}");
+        let state: serde_json::Value = serde_json::from_str(state).unwrap();
+        let digest = |pointer: &str| state.pointer(pointer).unwrap().as_str().unwrap().to_owned();
+        [digest("/servers/one/keyed_digest"), digest("/views/shop/keyed_digest")]
+    });
+    assert_ne!(recorded[0][0], recorded[1][0]);
+    assert_ne!(recorded[0][1], recorded[1][1]);
+}
+
+#[test]
 fn it_compares_two_files_and_warns_about_rules_that_match_nothing() {
     let home = Home::new();
     let old = home.at("old.toml");
@@ -103,7 +128,10 @@ fn limits_payload_rules_and_rules_that_decide_no_tool_are_changes() {
     gateway.running.terminate();
     assert_eq!(gateway.running.wait().code(), Some(0));
     for (added, expected) in [
-        ("[[policy.rule]]\neffect = \"deny\"\nuri = \"file:///etc/**\"\n", "+ rule 1: {\"effect\":\"deny\",\"uri\":"),
+        (
+            "[[policy.rule]]\neffect = \"deny\"\nuri = \"file:///etc/**\"\n",
+            "+ rule 1: {\"effect\":\"deny\",\"uri\":",
+        ),
         ("[[policy.rule]]\nname = \"p\"\neffect = \"deny\"\nprompt = \"x\"\n", "+ rule p: {"),
         (
             "[[policy.rule]]\nname = \"a\"\neffect = \"deny\"\narguments = { text = { equals = \"x\" } }\n",
