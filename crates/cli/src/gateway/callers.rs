@@ -114,6 +114,9 @@ fn with_issuer(
             return Err(unreadable(format!("it has more than {MAX_SECRET_BYTES} bytes")));
         }
         let secret = std::fs::read_to_string(path).map_err(|error| unreadable(error.to_string()))?;
+        if secret.trim().is_empty() {
+            return Err(unreadable("it is empty".to_owned()));
+        }
         let client = OAuthClient::with_secret(&introspection.client_id, Secret::new(secret.trim()));
         resource = resource.introspection(&introspection.endpoint, client);
     }

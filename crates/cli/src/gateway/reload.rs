@@ -170,7 +170,10 @@ impl<'a> Reloader<'a> {
         };
         // From here on nothing fails.
         let mut summary = Vec::new();
-        if new.config.callers != self.settings.config.callers
+        // A secret that cannot be read has failed above.
+        let has_new_secret =
+            new.client_secret().is_some_and(|new| self.settings.client_secret() != Some(new));
+        if (has_new_secret || new.config.callers != self.settings.config.callers)
             && let (Some((running, _)), Some(verifier)) = (&self.running.verifier, verifier)
         {
             running.replace(verifier);

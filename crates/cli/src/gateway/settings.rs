@@ -125,6 +125,11 @@ impl GatewaySettings {
         }
     }
 
+    /// Returns the secret of the client as which tokens are introspected, as it was read with these settings.
+    pub(crate) fn client_secret(&self) -> Option<&[u8]> {
+        self.sources.contents(self.config.callers.client_secret_file()?)
+    }
+
     /// Returns how long calls under way may take after a signal.
     pub(crate) fn drain(&self) -> Duration {
         self.config.drain.unwrap_or(DEFAULT_DRAIN)
@@ -273,6 +278,7 @@ fn watched_files(
         files.push(path.clone());
     }
     files.extend(config.callers.api_keys.clone());
+    files.extend(config.callers.client_secret_file().map(Path::to_owned));
     match config.has_servers() {
         true => files.extend(config.included_files(base)),
         false => {

@@ -24,6 +24,11 @@ impl SourceFiles {
         Self::read(self.paths())
     }
 
+    /// Returns the contents of a file; `None` if it is not one of these, or cannot be read.
+    pub(crate) fn contents(&self, path: &Path) -> Option<&[u8]> {
+        self.0.iter().find(|(known, _)| known == path)?.1.as_deref()
+    }
+
     /// Returns the paths.
     pub(crate) fn paths(&self) -> Vec<PathBuf> {
         self.0.iter().map(|(path, _)| path.clone()).collect()

@@ -72,6 +72,42 @@ fn callers_authenticate_with_tokens_for_this_gateway() {
     assert!(!gateway.stop().contains("secret-of-client"));
 }
 
+#[test]
+fn a_changed_client_secret_is_used_from_then_on() {
+    // The authorization server knows the client by another secret than the file has at first.
+    let issuer = HttpScript::in_background(|request| {
+        if !request.starts_with("POST /introspect") {
+            return http_response("404 Not Found", &[], "");
+        }
+        // gateway:second-secret
+        if !request.contains("Z2F0ZXdheTpzZWNvbmQtc2VjcmV0") {
+            return http_response("401 Unauthorized", &[], "");
+        }
+        let answer = json!({ "active": true, "sub": "ada", "aud": PUBLIC_URL, "exp": 4_000_000_000_u64 });
+        http_response("200 OK", &["content-type: application/json"], answer.to_string())
+    });
+    let home = Home::new();
+    let secret = home.at("client-secret");
+    write_private(&secret, "first-secret\n");
+    let origin = format!("http://{}", issuer.address);
+    let callers = format!(
+        "[callers.oauth]\nissuer = \"{origin}\"\n[callers.oauth.introspection]\nendpoint = \"{origin}/introspect\"\n\
+         client_id = \"gateway\"\nclient_secret_file = \"client-secret\"\n"
+    );
+    let listen = format!("public_url = \"{PUBLIC_URL}\"\n[servers.one]");
+    let config = format!("{}{callers}", base_config().replace("[servers.one]", &listen));
+    let gateway = ConfiguredGateway::start_in(home, &config, &[]);
+    let call = || gateway.run(&["call", "one__add", "a=19", "b=23", "-H", "Authorization: Bearer opaque"]);
+    assert_ne!(call().code, 0, "the client is refused");
+    write_private(&secret, "\n");
+    let seen = gateway.running.err.wait_for("it is empty", 0);
+    write_private(&secret, "second-secret\n");
+    gateway.running.err.wait_for("configuration applied: callers replaced", seen);
+    let sum = call();
+    assert_eq!((sum.code, sum.out.contains("42")), (0, true), "{} {}", sum.out, sum.err);
+    assert!(!gateway.stop().contains("-secret\n"));
+}
+
 /// Forwards connections to an HTTP server, and records what clients send.
 fn recording_proxy(upstream: String) -> (String, Arc<Mutex<Vec<u8>>>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();

@@ -1,6 +1,6 @@
 //! `[callers]`: who may send requests.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
@@ -21,6 +21,11 @@ impl CallersConfig {
     /// Returns whether callers have to authenticate.
     pub fn authenticates(&self) -> bool {
         self.api_keys.is_some() || self.oauth.is_some()
+    }
+
+    /// Returns the file that holds the secret of the client as which tokens are introspected.
+    pub fn client_secret_file(&self) -> Option<&Path> {
+        Some(&self.oauth.as_ref()?.introspection.as_ref()?.client_secret_file)
     }
 }
 
