@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
+use switchboard::gateway::audit::OverflowPolicy;
 use switchboard::gateway::config::{GatewayConfig, PolicySource};
 use switchboard::gateway::view::{View, ViewDocument};
 use switchboard::host::config::canonical::{canonical_digest, to_hex};
@@ -149,6 +150,14 @@ fn applied_views(settings: &GatewaySettings, key: &DigestKey) -> BTreeMap<String
     settings.config.views.iter().map(applied).collect()
 }
 
+/// Returns a policy as a configuration file writes it.
+fn overflow_text(policy: OverflowPolicy) -> &'static str {
+    match policy {
+        OverflowPolicy::Wait => "block",
+        OverflowPolicy::Drop => "drop",
+    }
+}
+
 /// Returns the settings as texts by key, for comparison.
 pub(crate) fn setting_texts(config: &GatewayConfig) -> BTreeMap<String, String> {
     let mut texts = BTreeMap::new();
@@ -162,7 +171,14 @@ pub(crate) fn setting_texts(config: &GatewayConfig) -> BTreeMap<String, String> 
     put("prefix", config.prefix.map(|prefix| format!("{prefix:?}").to_lowercase()));
     put("drain", config.drain.map(|drain| format!("{drain:?}")));
     put("instructions", config.instructions.clone());
-    put("audit", path(&config.audit));
+    if let Some(audit) = &config.audit {
+        put("audit", Some(audit.path.display().to_string()));
+        put("audit.overflow", audit.overflow.map(|policy| overflow_text(policy).to_owned()));
+        put("audit.failure", audit.failure.map(|policy| format!("{policy:?}").to_lowercase()));
+        put("audit.queue", audit.queue.map(|records| records.to_string()));
+        put("audit.max_bytes", audit.max_bytes.map(|bytes| bytes.to_string()));
+        put("audit.files", audit.files.map(|files| files.to_string()));
+    }
     put("drift", config.drift.map(|drift| format!("{drift:?}").to_lowercase()));
     put("listen.http", listen.http.map(|address| address.to_string()));
     put("listen.unix", path(&listen.unix));

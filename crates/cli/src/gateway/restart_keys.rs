@@ -6,6 +6,7 @@ use switchboard::host::DriftPolicy;
 /// Returns whether a key, as `switchboard plan` names it, takes effect at a restart only.
 pub(crate) fn needs_restart(key: &str) -> bool {
     key.starts_with("listen.")
+        || key.starts_with("audit.")
         || ["prefix", "instructions", "audit", "drift", "limits", "callers.anonymous"].contains(&key)
 }
 

@@ -3,7 +3,7 @@
 use std::io::IsTerminal;
 use std::sync::Arc;
 
-use switchboard::gateway::audit::{AuditFile, AuditFileOptions, AuditLog, AuditOptions};
+use switchboard::gateway::audit::{AuditFile, AuditLog};
 use switchboard::gateway::view::View;
 use switchboard::gateway::{Gateway, GatewayOptions};
 use switchboard_console::ClientTraffic;
@@ -82,7 +82,7 @@ pub(crate) async fn run(args: &GatewayArgs) -> Result<(), CommandError> {
                 known: &known,
                 endpoints: listeners.endpoints(),
                 policy_source: settings.policy_source(),
-                audit: settings.config.audit.clone(),
+                audit: settings.config.audit.as_ref().map(|audit| audit.path.clone()),
                 uses_logins,
                 locations: &settings.locations,
                 traffic,
@@ -159,10 +159,10 @@ fn access_options(
 ) -> Result<(GatewayOptions, Option<AuditLog>), CommandError> {
     let mut options = settings.config.options().with_replaceable_access();
     let audit = match &settings.config.audit {
-        Some(path) => {
-            let file = AuditFile::open(path, AuditFileOptions::default())
+        Some(audit) => {
+            let file = AuditFile::open(&audit.path, audit.file_options())
                 .map_err(|error| CommandError::other("io", one_line(&error.to_string())))?;
-            Some(AuditLog::start(file, AuditOptions::default()))
+            Some(AuditLog::start(file, audit.options()))
         }
         None => None,
     };

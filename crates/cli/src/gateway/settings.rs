@@ -8,7 +8,7 @@ use std::time::Duration;
 use switchboard::gateway::GatewayOptions;
 use switchboard::gateway::audit::AuditPolicy;
 use switchboard::gateway::config::{
-    CertificateFiles, CompiledPolicy, GatewayConfig, GatewayConfigError, GatewayConfigErrorKind,
+    AuditConfig, CertificateFiles, CompiledPolicy, GatewayConfig, GatewayConfigError, GatewayConfigErrorKind,
     PolicySource, check_token_passthrough,
 };
 use switchboard::gateway::policy::Policy;
@@ -218,7 +218,12 @@ fn apply_flags(config: &mut GatewayConfig, args: &GatewayArgs) {
     config.prefix = args.prefix.map(Into::into).or(config.prefix);
     config.drain = args.drain.or(config.drain);
     config.drift = args.drift.map(Into::into).or(config.drift);
-    set(&mut config.audit, &args.audit);
+    if let Some(path) = &args.audit {
+        match &mut config.audit {
+            Some(audit) => audit.path.clone_from(path),
+            None => config.audit = Some(AuditConfig::new(path)),
+        }
+    }
     if let Some(path) = &args.policy {
         config.policy = Some(PolicySource::File(path.clone()));
     }

@@ -36,6 +36,44 @@ fn one_file_has_servers_policy_audit_and_addresses() {
     assert!(gateway.home.read("audit.jsonl").contains("\"outcome\":\"denied\""));
 }
 
+/// A configuration with an audit log that is rotated after every line.
+fn audit_config(options: &str) -> String {
+    format!("[audit]\npath = \"audit.jsonl\"\nmax_bytes = 1\n{options}\n{}", base_config())
+}
+
+#[test]
+fn the_audit_log_is_rotated_as_the_file_says() {
+    let mut gateway = ConfiguredGateway::start(&audit_config("files = 3"));
+    for _ in 0..4 {
+        assert_eq!(gateway.run(&["call", "one__add", "a=1", "b=2"]).code, 0);
+    }
+    gateway.running.terminate();
+    assert_eq!(gateway.running.wait().code(), Some(0));
+    let text = |name: &str| std::fs::read_to_string(gateway.home.at(name));
+    let lines = |name: &str| text(name).map(|text| text.lines().count()).ok();
+    let counts = ["audit.jsonl", "audit.jsonl.1", "audit.jsonl.2", "audit.jsonl.3"].map(lines);
+    assert_eq!(counts, [Some(1), Some(1), Some(1), None]);
+}
+
+#[test]
+fn the_file_says_what_happens_while_the_audit_log_cannot_be_written() {
+    for failure in ["closed", "open"] {
+        let home = Home::new();
+        // The log cannot be renamed to the name of a directory, so nothing follows its first line.
+        std::fs::create_dir(home.at("audit.jsonl.1")).unwrap();
+        let config = audit_config(&format!("failure = {failure:?}"));
+        let gateway = ConfiguredGateway::start_in(home, &config, &[]);
+        let call = || gateway.run(&["call", "one__add", "a=1", "b=2"]);
+        let refused = (0..20).map(|_| call()).find(|called| called.code != 0);
+        match (failure, refused) {
+            ("closed", Some(refused)) => assert!(refused.err.contains("audit"), "{}", refused.err),
+            ("open", None) => {}
+            (_, refused) => panic!("{failure}: {refused:?}"),
+        }
+        assert_eq!(gateway.home.read("audit.jsonl").lines().count(), 1, "{failure}");
+    }
+}
+
 #[test]
 fn flags_win_over_the_file() {
     let config = format!("prefix = \"never\"\n[listen]\nunix = \"gateway.sock\"\n{}", demo_server("one"));
@@ -62,6 +100,11 @@ fn a_file_that_is_not_valid_is_refused_with_line_and_advice() {
         (passthrough, "switchboard login api"),
         ("[listen]\nhttp = \"0.0.0.0:0\"\n[servers.a]\ncommand = \"x\"", "--allow-remote"),
         ("policy = \"none.toml\"\n[servers.a]\ncommand = \"x\"", "none.toml"),
+        (
+            "[audit]\npath = \"a\"\noverflow = \"wait\"",
+            "gateway.toml, line 3: \"wait\" is not known here; write \"block\"",
+        ),
+        ("[audit]\noverflow = \"drop\"", "gateway.toml, line 1: missing field `path`"),
         ("[policy]\ndefault = \"maybe\"\n[servers.a]\ncommand = \"x\"", "gateway.toml, line 2"),
     ] {
         write_config(&home, config);

@@ -8,6 +8,7 @@ use serde::Deserialize;
 use switchboard_host::DriftPolicy;
 use toml::Spanned;
 
+use super::audit_config::AuditConfig;
 use super::callers::CallersConfig;
 use super::error::{GatewayConfigError, GatewayConfigErrorKind};
 use super::excerpt::excerpt;
@@ -57,8 +58,8 @@ pub struct GatewayConfig {
     pub drain: Option<Duration>,
     /// The rules, limits and payload rules.
     pub policy: Option<PolicySource>,
-    /// The file in which every request is recorded.
-    pub audit: Option<PathBuf>,
+    /// The log in which requests are recorded.
+    pub audit: Option<AuditConfig>,
     /// Files with `mcpServers`, whose servers are served, too.
     pub include: Vec<PathBuf>,
     /// What happens to a tool whose definition has changed since it was pinned; by default it is withheld.
@@ -137,7 +138,8 @@ impl GatewayConfig {
         let oauth = callers.oauth.as_mut().and_then(|oauth| oauth.introspection.as_mut());
         let secret = oauth.map(|introspection| &mut introspection.client_secret_file);
         let paths = tls.chain(listen.unix.as_mut()).chain(callers.api_keys.as_mut());
-        for path in paths.chain(secret).chain(audit.as_mut()).chain(policy) {
+        let audit = audit.as_mut().map(|audit| &mut audit.path);
+        for path in paths.chain(secret).chain(audit).chain(policy) {
             *path = base.join(&*path);
         }
     }
@@ -270,6 +272,15 @@ mod tests {
                 None,
                 "in the clear",
             ),
+            ("[audit]\nfiles = 3", Some(1), "missing field `path`"),
+            ("[audit]\npath = \"a\"\noverflow = \"wait\"", Some(3), "write \"block\""),
+            ("[audit]\npath = \"a\"\nfailure = true", Some(3), "a string"),
+            ("[audit]\npath = \"a\"\nfailure = \"ignore\"", Some(3), "\"closed\""),
+            ("[audit]\npath = \"a\"\nqueue = 0", Some(3), "from 1 to 1000000"),
+            ("[audit]\npath = \"a\"\nmax_bytes = -1", Some(3), "whole number from 1"),
+            ("[audit]\npath = \"a\"\nfiles = 1001", Some(3), "from 1 to 1000"),
+            ("[audit]\npath = \"a\"\nredact = [\"ssn\"]", Some(3), "unknown field `redact`"),
+            ("audit = 1", Some(1), "or a table with `path`"),
             ("not toml", Some(1), ""),
         ] {
             let error = error(text);

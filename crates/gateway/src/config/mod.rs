@@ -9,6 +9,7 @@
 //! be compiled are errors, each with file, line and what to write instead. Nothing here listens, connects or starts a
 //! process.
 
+mod audit_config;
 mod callers;
 mod document;
 mod error;
@@ -19,6 +20,7 @@ mod policy_source;
 mod servers;
 mod values;
 
+pub use audit_config::AuditConfig;
 pub use callers::{CallersConfig, DpopMode, IntrospectionConfig, OAuthCallersConfig};
 pub use document::{GatewayConfig, RequestLimits};
 pub use error::{GatewayConfigError, GatewayConfigErrorKind};
