@@ -3,9 +3,13 @@
 //! Invariant: without `OTEL_EXPORTER_OTLP_ENDPOINT` nothing is collected or sent. Arguments and results of calls are
 //! never included.
 
+mod duration_layer;
+mod measured_fields;
+
 use std::collections::HashMap;
 use std::fmt;
 use std::pin::Pin;
+use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
 use opentelemetry::metrics::MeterProvider as _;
@@ -25,6 +29,7 @@ use tracing_opentelemetry::OpenTelemetrySpanExt;
 use tracing_subscriber::layer::SubscriberExt;
 
 use crate::error::{CommandError, ExitKind};
+use crate::telemetry::duration_layer::DurationLayer;
 
 /// Variable with the collector's URL: <https://opentelemetry.io/docs/specs/otel/protocol/exporter/>.
 const ENDPOINT: &str = "OTEL_EXPORTER_OTLP_ENDPOINT";
@@ -35,6 +40,7 @@ const MAX_RESPONSE: usize = 64 * 1024;
 pub(crate) struct Telemetry {
     spans: SdkTracerProvider,
     counters: SdkMeterProvider,
+    host: Arc<ExportedHost>,
     _subscriber: tracing::subscriber::DefaultGuard,
 }
 
@@ -67,15 +73,23 @@ impl Telemetry {
             .with_periodic_exporter(counters.map_err(|error| config_error(&error))?)
             .with_resource(about)
             .build();
-        register_metrics(&counters, host);
+        let host = Arc::new(ExportedHost { host: host.clone(), last: OnceLock::new() });
+        register_metrics(&counters, &host);
         let layer = tracing_opentelemetry::layer().with_tracer(spans.tracer("switchboard"));
-        let _subscriber = tracing::subscriber::set_default(tracing_subscriber::registry().with(layer));
-        Ok(Some(Self { spans, counters, _subscriber }))
+        let durations = DurationLayer::new(&counters.meter("switchboard"));
+        let subscriber = tracing_subscriber::registry().with(layer).with(durations);
+        let _subscriber = tracing::subscriber::set_default(subscriber);
+        Ok(Some(Self { spans, counters, host, _subscriber }))
+    }
+
+    /// Keeps the metrics of the host as they are now: a host that is being closed forgets those of its servers.
+    pub(crate) fn keep_host_metrics(&self) {
+        self.host.last.get_or_init(|| self.host.host.metrics());
     }
 
     /// Sends the remaining spans and metrics. Returns an error if the collector cannot be reached.
     pub(crate) async fn finish(self) -> Result<(), String> {
-        let Self { spans, counters, _subscriber } = self;
+        let Self { spans, counters, _subscriber, .. } = self;
         drop(_subscriber);
         // On another thread: both block on threads of their own.
         let sent = tokio::task::spawn_blocking(move || {
@@ -114,8 +128,21 @@ impl TraceParent for TracePropagation {
     }
 }
 
+/// The host whose metrics are exported.
+struct ExportedHost {
+    host: Host,
+    /// The metrics before it was closed.
+    last: OnceLock<CallMetrics>,
+}
+
+impl ExportedHost {
+    fn metrics(&self) -> CallMetrics {
+        self.last.get().cloned().unwrap_or_else(|| self.host.metrics())
+    }
+}
+
 /// Registers metrics that are read from the host at each export.
-fn register_metrics(counters: &SdkMeterProvider, host: &Host) {
+fn register_metrics(counters: &SdkMeterProvider, host: &Arc<ExportedHost>) {
     let meter = counters.meter("switchboard");
     type Read = fn(&CallMetrics) -> u64;
     let rows: [(&str, &str, Read); 5] = [
@@ -126,12 +153,12 @@ fn register_metrics(counters: &SdkMeterProvider, host: &Host) {
         ("mcp.host.time", "Total duration of calls in microseconds", |metrics| metrics.total_micros),
     ];
     for (name, about, read) in rows {
-        let host = host.clone();
+        let host = Arc::clone(host);
         let counter = meter.u64_observable_counter(name).with_description(about);
         counter.with_callback(move |observer| observer.observe(read(&host.metrics()), &[])).build();
     }
     for (name, share) in [("mcp.host.latency.p50", 0.5), ("mcp.host.latency.p99", 0.99)] {
-        let host = host.clone();
+        let host = Arc::clone(host);
         let gauge =
             meter.f64_observable_gauge(name).with_unit("s").with_description("Latency percentile of calls");
         gauge

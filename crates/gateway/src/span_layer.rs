@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use switchboard_host::TraceHeaders;
 use switchboard_protocol::{RequestId, RpcError, ServerResult};
-use switchboard_session::server::{HandlerOutcome, IncomingRequest, Layer, Next};
+use switchboard_session::server::{ConnectionId, HandlerOutcome, IncomingRequest, Layer, Next};
 use switchboard_transport::http::server::{ClientAddress, RequestHead};
 use tracing::{Instrument, Span};
 
@@ -71,6 +71,8 @@ fn request_span(request: &IncomingRequest) -> Span {
     if request.extension::<RequestHead>().is_some() {
         span.record("network.transport", "tcp");
         span.record("network.protocol.name", "http");
+    } else if request.extension::<ConnectionId>().is_some() {
+        span.record("network.transport", "pipe");
     }
     let method = request.method();
     let text = |name: &str| request.param(name).and_then(|value| value.decode::<String>().ok());

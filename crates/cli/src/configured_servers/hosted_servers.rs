@@ -453,15 +453,21 @@ async fn build_and_use<T>(
     // The recorded reason is more specific than the server's error.
     let used = hosted.refusal.explain(used);
     #[cfg(feature = "otel")]
+    if let Some(telemetry) = &telemetry {
+        telemetry.keep_host_metrics();
+    }
+    let used = tokio::select! {
+        _ = tokio::time::timeout(CLOSE_TIMEOUT, hosted.host.close_detached()) => used,
+        signal = signals.next() => Err(CommandError::Interrupted { signal }),
+    };
+    // After the servers: the sessions with them have ended.
+    #[cfg(feature = "otel")]
     if let Some(telemetry) = telemetry
         && let Err(error) = telemetry.finish().await
     {
         hosted.screen.warn(&format!("telemetry was not sent: {}", one_line(&error)));
     }
-    tokio::select! {
-        _ = tokio::time::timeout(CLOSE_TIMEOUT, hosted.host.close_detached()) => used,
-        signal = signals.next() => Err(CommandError::Interrupted { signal }),
-    }
+    used
 }
 
 fn build(

@@ -102,7 +102,7 @@ pub(crate) async fn run(args: &GatewayArgs) -> Result<(), CommandError> {
         never = MetricsServer::serve(metrics, &screen) => match never {},
         failed = GatewayConsole::serve(console, &screen) => failed.map(|never| match never {}),
     };
-    telemetry::finish(telemetry, &screen).await;
+    telemetry::keep_host_metrics(&telemetry);
     match served {
         // The supervisors stop the servers.
         Err(CommandError::Interrupted { .. }) => {
@@ -113,6 +113,8 @@ pub(crate) async fn run(args: &GatewayArgs) -> Result<(), CommandError> {
             let _ = tokio::time::timeout(CLOSE_TIMEOUT, host.close()).await;
         }
     }
+    // After the servers: the sessions with them have ended.
+    telemetry::finish(telemetry, &screen).await;
     if let Some(audit) = audit
         && let Err(error) = audit.close(CLOSE_TIMEOUT).await
     {

@@ -32,6 +32,13 @@ mod export {
         Telemetry::start(host)
     }
 
+    /// Keeps the metrics of the host, which is closed next.
+    pub(crate) fn keep_host_metrics(telemetry: &GatewayTelemetry) {
+        if let Some(telemetry) = telemetry {
+            telemetry.keep_host_metrics();
+        }
+    }
+
     /// Sends what remains.
     pub(crate) async fn finish(telemetry: GatewayTelemetry, screen: &Screen) {
         if let Some(telemetry) = telemetry
@@ -65,7 +72,9 @@ mod export {
         Ok(GatewayTelemetry)
     }
 
+    pub(crate) fn keep_host_metrics(_: &GatewayTelemetry) {}
+
     pub(crate) async fn finish(_: GatewayTelemetry, _: &Screen) {}
 }
 
-pub(crate) use export::{finish, start, trace_gateway, trace_host};
+pub(crate) use export::{finish, keep_host_metrics, start, trace_gateway, trace_host};

@@ -4,25 +4,13 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use switchboard_protocol::{Meta, Raw};
-use switchboard_session::CallError;
 use switchboard_session::client::CallOptions;
-use switchboard_session::link::LinkError;
 
 use crate::error::HostError;
 use crate::policy::{SpanNames, TraceContext};
 use crate::registry::{CallTarget, CatalogTool};
-use crate::slot::Slot;
-use crate::transport::Transport;
-
-/// The server of a span.
-#[derive(Default)]
-struct ServerAttributes {
-    transport: Option<&'static str>,
-    protocol: Option<&'static str>,
-    address: Option<String>,
-    port: Option<u16>,
-    revision: Option<&'static str>,
-}
+use crate::slot::{ServerAttributes, Slot};
+use crate::status::call_error_type;
 
 /// Creates the span of a tool call.
 pub(crate) fn call_span(listed: &CatalogTool, names: SpanNames) -> tracing::Span {
@@ -98,28 +86,6 @@ fn record_server(span: &tracing::Span, slot: &Slot) {
     span.record("mcp.protocol.version", revision);
 }
 
-impl ServerAttributes {
-    fn of(slot: &Slot) -> Self {
-        let revision = slot.status().session_info().map(|info| info.revision.as_str());
-        let attributes = Self { revision, ..Self::default() };
-        match &slot.spec.transport {
-            Transport::Stdio(_) => Self { transport: Some("pipe"), ..attributes },
-            Transport::Http(http) => {
-                let address = http.check().ok();
-                Self {
-                    transport: Some("tcp"),
-                    protocol: Some("http"),
-                    address: address.as_ref().map(|address| address.host().to_owned()),
-                    port: address.as_ref().map(|address| address.port()),
-                    ..attributes
-                }
-            }
-            Transport::Proxy { .. } => Self { transport: Some("tcp"), protocol: Some("http"), ..attributes },
-            _ => attributes,
-        }
-    }
-}
-
 /// Records how a call failed.
 pub(crate) fn record_error(span: &tracing::Span, error: &HostError) {
     if span.is_disabled() {
@@ -160,14 +126,7 @@ fn error_type(error: &HostError) -> Cow<'static, str> {
         HostError::Arguments { .. } => "invalid_arguments",
         HostError::Output { .. } => "invalid_output",
         HostError::Cancelled { .. } => "cancelled",
-        HostError::Call { error, .. } | HostError::Session { error, .. } => match &**error {
-            CallError::Remote(remote) => return remote.code.0.to_string().into(),
-            CallError::TimedOut { .. } => "timeout",
-            CallError::Link(LinkError::Exited(_)) => "server_exited",
-            CallError::Link(LinkError::Challenged(_)) => "needs_auth",
-            CallError::Link(_) | CallError::Closed => "connection",
-            _ => "other",
-        },
+        HostError::Call { error, .. } | HostError::Session { error, .. } => return call_error_type(error),
         HostError::BadName { .. } | HostError::TooManyServers { .. } | HostError::Closed => "other",
     };
     word.into()

@@ -11,6 +11,7 @@ mod kept_lists;
 mod open;
 mod refresh;
 mod retry;
+mod session_clock;
 mod shared_state;
 mod sleep_watcher;
 mod task;

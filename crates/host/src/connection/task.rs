@@ -20,6 +20,7 @@ use crate::connection::kept_lists::KeptLists;
 use crate::connection::open::{FetchedCatalog, OpenSession, ToolListResult, open};
 use crate::connection::refresh::{Refresh, RefreshCause};
 use crate::connection::retry::{RetryDecision, RetryState, STABLE};
+use crate::connection::session_clock::SessionClock;
 use crate::event::HostEvent;
 use crate::registry::{ListChange, ListDefects};
 use crate::slot::{ConnectionHandle, DesiredState, RunState, Slot};
@@ -207,7 +208,12 @@ impl ConnectionTask {
         }
         self.slot.set_session(Some(session.clone()));
         self.publish_list_outcome(&mut health, listed);
+        // The status has the revision now.
+        let mut clock = SessionClock::start(&self.slot);
         let outcome = Box::pin(self.run_session(&session, (changes, kept), &mut health, retry)).await;
+        if let Some(clock) = &mut clock {
+            clock.note_failure(outcome.as_ref());
+        }
         self.slot.set_session(None);
         drop(subscription);
         (outcome, session)

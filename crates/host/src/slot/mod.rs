@@ -4,6 +4,7 @@
 mod call_limiter;
 mod handle;
 mod keyed_sessions;
+mod server_attributes;
 #[expect(clippy::module_inception, reason = "the type this folder is named for")]
 mod slot;
 mod start_pause;
@@ -11,5 +12,6 @@ mod usage;
 
 pub(crate) use handle::{ConnectionHandle, close_all};
 pub(crate) use keyed_sessions::{KeyedSessions, NoSession, SessionBudget};
+pub(crate) use server_attributes::ServerAttributes;
 pub(crate) use slot::{DesiredState, InitialTools, RunState, Slot, Switch};
 pub(crate) use usage::SlotUse;

@@ -1,5 +1,6 @@
 //! Answers one request: admission, layers, built-in methods, the handler. Independent of connections.
 
+use std::any::TypeId;
 use std::future::ready;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -21,7 +22,7 @@ use crate::server::listen::listen;
 use crate::server::observed_server::ObservedRequest;
 use crate::server::request_context::ContextOptions;
 use crate::server::subscribe::subscribe;
-use crate::server::{HandlerOutcome, RequestContext, Server, ServerRequest};
+use crate::server::{ConnectionId, HandlerOutcome, RequestContext, Server, ServerRequest};
 
 /// The response to a client: an encoded result, or an error.
 pub type Outcome = Result<Raw, RpcError>;
@@ -184,7 +185,10 @@ fn built_in(
             let session = era.session()?;
             if method == "initialize" {
                 return Some(match initialize(server.profile(), session, params, channel.caller()) {
-                    Ok(result) => HandlerOutcome::now(result),
+                    Ok(result) => {
+                        session.start_clock(channel.extension(TypeId::of::<ConnectionId>()).is_some());
+                        HandlerOutcome::now(result)
+                    }
                     Err(error) => HandlerOutcome::Refused(error),
                 });
             }

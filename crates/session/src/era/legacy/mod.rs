@@ -4,6 +4,8 @@
 mod client;
 #[cfg(feature = "server")]
 mod server;
+#[cfg(feature = "server")]
+mod session_clock;
 
 #[cfg(feature = "client")]
 pub(crate) use client::{

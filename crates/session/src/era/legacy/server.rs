@@ -10,6 +10,7 @@ use switchboard_protocol::{
     RpcError,
 };
 
+use crate::era::legacy::session_clock::SessionClock;
 use crate::era::{ObservedSubscription, ServerProfile, SubscriptionObserver};
 use crate::request::{Caller, Cancel, SubscriptionGrant};
 
@@ -27,6 +28,7 @@ pub struct Session {
     observer: OnceLock<Weak<dyn SubscriptionObserver>>,
     over: Cancel,
     number: SessionNumber,
+    clock: SessionClock,
 }
 
 /// The number of a session, unique in this process.
@@ -113,9 +115,15 @@ impl Session {
     /// Ends the session and its subscriptions.
     pub fn end(&self) {
         self.over.set();
+        self.clock.stop();
         // Dropped outside the lock: the observer may be slow.
         let subscriptions = std::mem::take(&mut *self.subscriptions.lock());
         drop(subscriptions);
+    }
+
+    /// Measures from now on how long the session lasts; it is one over a pipe, or else over HTTP.
+    pub(crate) fn start_clock(&self, is_piped: bool) {
+        self.clock.start(self.revision(), is_piped);
     }
 
     /// Waits until the session has ended.
