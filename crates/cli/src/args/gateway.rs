@@ -73,7 +73,7 @@ pub(crate) struct GatewayArgs {
     /// Rules, limits and payload rules in TOML; see docs/gateway-policy.md
     #[arg(long, value_name = "FILE")]
     pub(crate) policy: Option<PathBuf>,
-    /// Record every request in this file, one JSON object per line
+    /// Record calls, lists and refusals in this file, one JSON object per line
     #[arg(long, value_name = "FILE")]
     pub(crate) audit: Option<PathBuf>,
     /// Serve Prometheus metrics at /metrics on this address of their own, like 127.0.0.1:9464
