@@ -11,6 +11,7 @@ mod interop;
 mod project;
 mod schema_suite;
 mod steps;
+mod systemd_unit;
 mod tidy;
 
 use std::process::ExitCode;

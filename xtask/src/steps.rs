@@ -14,6 +14,7 @@ use crate::console_page;
 use crate::interop;
 use crate::project::Project;
 use crate::schema_suite;
+use crate::systemd_unit;
 use crate::tidy;
 
 struct Step {
@@ -38,6 +39,7 @@ const STEPS: &[Step] = &[
     Step { name: "guide", what: "the programs of the guide, compiled as a user would", run: guide },
     Step { name: "rustdoc", what: "documentation, warnings denied", run: rustdoc },
     Step { name: "package", what: "every package can be packed for the registry", run: package },
+    Step { name: "systemd", what: "the unit for systemd, by systemd's own check", run: systemd_step },
     Step { name: "deny", what: "licenses, sources, banned crates and advisories of dependencies", run: deny },
     Step {
         name: "scaffold",
@@ -240,6 +242,13 @@ fn package(project: &Project) -> Result<StepOutcome, TaskError> {
         "--quiet",
     ]))?;
     Ok(StepOutcome::Passed)
+}
+
+fn systemd_step(project: &Project) -> Result<StepOutcome, TaskError> {
+    Ok(match systemd_unit::check(project)? {
+        true => StepOutcome::Passed,
+        false => StepOutcome::Skipped("systemd-analyze is not installed".into()),
+    })
 }
 
 /// Version of cargo-deny to install.
