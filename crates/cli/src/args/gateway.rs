@@ -28,7 +28,7 @@ Examples:
   # then: switchboard tools --url unix:gateway.sock
   switchboard gateway --unix gateway.sock")]
 pub(crate) struct GatewayArgs {
-    /// The configuration file, which is read again when it changes and on SIGHUP; flags win. See docs/gateway.md
+    /// The configuration file, which is read again when it changes and on SIGHUP; flags win. See docs/gateway-config.md
     #[arg(long, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
     /// Serve over HTTP at /mcp on this address, like 127.0.0.1:8080; port 0 chooses a free port

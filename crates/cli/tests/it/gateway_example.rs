@@ -9,10 +9,24 @@ use crate::home::Home;
 
 const PAGE: &str = include_str!("../../../../docs/gateway.md");
 
-/// A command of the walkthrough, and texts that its output contains.
+/// A command of the walkthrough, and lines of its output, in order; `…` stands for any text.
 struct Step {
     command: String,
     expected: Vec<String>,
+}
+
+impl Step {
+    fn check(&self, output: &str) {
+        let mut rest = output;
+        for line in &self.expected {
+            for part in line.split('…') {
+                let (_, after) = rest.split_once(part).unwrap_or_else(|| {
+                    panic!("{}\nshould print {line:?}, and printed\n{output}", self.command)
+                });
+                rest = after;
+            }
+        }
+    }
 }
 
 /// Returns the blocks of the walkthrough.
@@ -48,7 +62,8 @@ fn shell(home: &Home, directory: &Path, script: &str) -> std::process::Command {
 fn the_walkthrough_does_what_it_says() {
     let home = Home::new();
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/gateway");
-    let directory = home.at("examples/gateway");
+    // Where the first command copies the example to, and the second one goes.
+    let directory = home.at("switchboard-gateway");
     std::fs::create_dir_all(&directory).unwrap();
     let port = ReservedPort::new();
     let address = port.address().to_string();
@@ -58,16 +73,21 @@ fn the_walkthrough_does_what_it_says() {
     }
     let mut blocks = walkthrough().into_iter();
     let prepare = blocks.next().unwrap();
-    assert_eq!(prepare[0].command, "cd examples/gateway");
-    for step in &prepare[1..] {
+    assert_eq!(prepare[0].command, "cp -R examples/gateway ~/switchboard-gateway");
+    assert_eq!(prepare[1].command, "cd ~/switchboard-gateway");
+    for step in &prepare[2..] {
         let done = run_command(shell(&home, &directory, &step.command), "");
         assert_eq!(done.code, 0, "{}: {}", step.command, done.err);
+        step.check(&done.err);
     }
     let [start] = &blocks.next().unwrap()[..] else { panic!("one command starts the gateway") };
     drop(port);
     let mut gateway = RunningCommand::start(shell(&home, &directory, &format!("exec {}", start.command)));
     for line in &start.expected {
-        gateway.err.wait_for(&line.replace("127.0.0.1:8080", &address), 0);
+        let mut from = 0;
+        for part in line.replace("127.0.0.1:8080", &address).split('…') {
+            from = gateway.err.wait_for(part, from);
+        }
     }
     let mut script = String::new();
     let steps: Vec<Step> = blocks.flatten().collect();
@@ -77,15 +97,10 @@ fn the_walkthrough_does_what_it_says() {
     let script = format!("exec 2>&1\n{}", script.replace("127.0.0.1:8080", &address));
     let done = run_command(shell(&home, &directory, &script), "");
     let mut rest = done.out.as_str();
-    for (at, Step { command, expected }) in steps.iter().enumerate() {
+    for (at, step) in steps.iter().enumerate() {
         let (output, after) =
             rest.split_once(&format!("=== end of step {at}\n")).unwrap_or_else(|| panic!("{}", done.out));
-        for line in expected {
-            assert!(
-                output.contains(line.as_str()),
-                "{command}\nshould print {line:?}, and printed\n{output}"
-            );
-        }
+        step.check(output);
         rest = after;
     }
     gateway.err.wait_for("configuration applied: policy replaced", 0);
