@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use http::Version;
 use switchboard_host::TraceHeaders;
 use switchboard_protocol::{RequestId, RpcError, ServerResult};
 use switchboard_session::server::{ConnectionId, HandlerOutcome, IncomingRequest, Layer, Next};
@@ -61,6 +62,7 @@ fn request_span(request: &IncomingRequest) -> Span {
         jsonrpc.request.id = %DisplayId(request.id()),
         network.transport = tracing::field::Empty,
         network.protocol.name = tracing::field::Empty,
+        network.protocol.version = tracing::field::Empty,
         client.address = request.extension::<ClientAddress>().map(ToString::to_string),
         rpc.response.status_code = tracing::field::Empty,
         "error.type" = tracing::field::Empty,
@@ -68,9 +70,10 @@ fn request_span(request: &IncomingRequest) -> Span {
     if span.is_disabled() {
         return span;
     }
-    if request.extension::<RequestHead>().is_some() {
+    if let Some(head) = request.extension::<RequestHead>() {
         span.record("network.transport", "tcp");
         span.record("network.protocol.name", "http");
+        span.record("network.protocol.version", http_version(head.version));
     } else if request.extension::<ConnectionId>().is_some() {
         span.record("network.transport", "pipe");
     }
@@ -94,6 +97,15 @@ fn request_span(request: &IncomingRequest) -> Span {
         None => span.record("otel.name", method),
     };
     span
+}
+
+fn http_version(version: Version) -> &'static str {
+    match version {
+        Version::HTTP_2 => "2",
+        Version::HTTP_3 => "3",
+        Version::HTTP_10 => "1.0",
+        _ => "1.1",
+    }
 }
 
 /// Records a text that a client chose, and returns it; not a long one.

@@ -123,6 +123,7 @@ impl DurationLayer {
             ("mcp.protocol.version", fields.revision),
             ("network.transport", fields.transport),
             ("network.protocol.name", fields.protocol),
+            ("network.protocol.version", fields.protocol_version),
             ("server.address", fields.server_address),
         ];
         let port = fields.server_port.map(|port| KeyValue::new("server.port", port));

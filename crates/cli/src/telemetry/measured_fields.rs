@@ -24,6 +24,7 @@ pub(super) struct MeasuredFields {
     pub(super) revision: Option<String>,
     pub(super) transport: Option<String>,
     pub(super) protocol: Option<String>,
+    pub(super) protocol_version: Option<String>,
     pub(super) server_address: Option<String>,
     pub(super) server_port: Option<i64>,
     /// The duration of a session, in seconds.
@@ -43,6 +44,7 @@ impl MeasuredFields {
             "mcp.protocol.version" => &mut self.revision,
             "network.transport" => &mut self.transport,
             "network.protocol.name" => &mut self.protocol,
+            "network.protocol.version" => &mut self.protocol_version,
             "server.address" => &mut self.server_address,
             _ => return None,
         })

@@ -154,7 +154,8 @@ fn requests_and_sessions_are_measured_by_the_conventions() {
         ]
     };
     for revision in ["2025-11-25", "2026-07-28"] {
-        let server = [&echo(revision, "tcp")[..], &[("gen_ai.tool.name", "filesystem__echo")]].concat();
+        let of_http = [("gen_ai.tool.name", "filesystem__echo"), ("network.protocol.version", "1.1")];
+        let server = [&echo(revision, "tcp")[..], &of_http].concat();
         assert_eq!(count("mcp.server.operation.duration", &server), 1);
     }
     let client = [&echo("2026-07-28", "pipe")[..], &[("gen_ai.tool.name", "echo")]].concat();

@@ -99,8 +99,9 @@ impl Admission {
                 parts.headers.remove("dpop");
             }
         }
-        let Parts { method, uri, headers, extensions, .. } = parts;
-        Ok(PendingRequest { head: RequestHead { method, uri, headers, extensions }, caller, peer })
+        let Parts { method, uri, version, headers, extensions, .. } = parts;
+        let head = RequestHead { method, uri, version, headers, extensions };
+        Ok(PendingRequest { head, caller, peer })
     }
 
     /// Returns the response to a request for the metadata document of the resource, which everybody may read; `None` for

@@ -5,7 +5,7 @@ use std::fmt;
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use http::{Extensions, HeaderMap, Method, Uri};
+use http::{Extensions, HeaderMap, Method, Uri, Version};
 use switchboard_session::server::Caller;
 
 use crate::http::server::client_id::{ClientAddress, ClientId, PeerAddress, client_address, network};
@@ -23,6 +23,8 @@ pub struct RequestHead {
     pub method: Method,
     /// The URI.
     pub uri: Uri,
+    /// The version of HTTP.
+    pub version: Version,
     /// The headers.
     pub headers: HeaderMap,
     /// The extensions that layers in front of the service have added.
