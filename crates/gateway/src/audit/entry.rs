@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use switchboard_protocol::Raw;
+use tokio::sync::{SemaphorePermit, TryAcquireError};
 use tokio::time::Instant;
 
 use super::log::AuditShared;
@@ -41,37 +42,47 @@ impl AuditEntry {
     /// The record is queued all the same, with this outcome.
     pub async fn end(mut self, outcome: AuditOutcome) {
         self.record_mut().outcome = outcome;
-        let shared = Arc::clone(&self.shared);
-        let state = &shared.state;
-        // While the sink fails nothing frees a place: the records of calls under way are kept beyond the limit.
-        if state.is_failing.load(Ordering::Acquire) {
+        let state = &self.shared.state;
+        // While the sink fails nothing frees a place.
+        if state.options.overflow == OverflowPolicy::Drop || state.is_failing.load(Ordering::Acquire) {
             return;
         }
-        let place = match state.options.overflow {
-            OverflowPolicy::Wait => state.places.acquire().await.ok(),
-            OverflowPolicy::Drop => match state.places.try_acquire() {
-                Ok(place) => Some(place),
-                Err(_) => {
-                    self.record = None;
-                    state.dropped.fetch_add(1, Ordering::Relaxed);
-                    return;
-                }
-            },
-        };
-        let has_place = place.map(tokio::sync::SemaphorePermit::forget).is_some();
-        self.queue(has_place);
+        let place = state.places.acquire().await.ok().map(SemaphorePermit::forget);
+        if place.is_some()
+            && let Some(line) = self.encode()
+        {
+            self.shared.send(line);
+        }
     }
 
-    fn queue(&mut self, has_place: bool) {
-        let Some(mut record) = self.record.take() else { return };
+    /// Takes the record as the line to write; `None` if it was taken before.
+    fn encode(&mut self) -> Option<Vec<u8>> {
+        let mut record = self.record.take()?;
         record.duration = self.started.elapsed();
-        self.shared.send(record.encode(), has_place);
+        Some(record.encode())
     }
 }
 
 impl Drop for AuditEntry {
     fn drop(&mut self) {
-        self.queue(false);
+        if self.record.is_none() {
+            return;
+        }
+        let state = &self.shared.state;
+        match (state.places.try_acquire(), state.options.overflow) {
+            (Ok(place), _) => place.forget(),
+            (Err(TryAcquireError::NoPermits), OverflowPolicy::Drop) => {
+                state.dropped.fetch_add(1, Ordering::Relaxed);
+                return;
+            }
+            // Nobody can wait here: the line takes a place that the writer frees later.
+            (Err(TryAcquireError::NoPermits), OverflowPolicy::Wait) => state.overdraw(),
+            // The log counts it as lost.
+            (Err(TryAcquireError::Closed), _) => {}
+        }
+        if let Some(line) = self.encode() {
+            self.shared.send(line);
+        }
     }
 }
 

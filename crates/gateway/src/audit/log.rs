@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use parking_lot::Mutex;
@@ -58,18 +58,13 @@ pub struct AuditCounts {
     pub is_failing: bool,
 }
 
-/// A line on its way to the writer.
-pub(super) struct QueuedLine {
-    pub(super) line: Vec<u8>,
-    /// Whether the line took a place of the queue, which the writer gives back.
-    pub(super) has_place: bool,
-}
-
 /// The state that the log, its entries and its writer share.
 pub(super) struct AuditState {
     pub(super) options: AuditOptions,
-    /// The free places of the queue.
+    /// The free places of the queue. Every queued line takes one, or is overdrawn.
     pub(super) places: Semaphore,
+    /// Queued lines beyond the places: they are paid for before a place is free again.
+    overdrawn: AtomicUsize,
     pub(super) is_failing: AtomicBool,
     pub(super) written: AtomicU64,
     pub(super) dropped: AtomicU64,
@@ -77,11 +72,26 @@ pub(super) struct AuditState {
     pub(super) queued: AtomicU64,
 }
 
+impl AuditState {
+    /// Takes a place that is not free yet. If one is freed meanwhile, one record more begins than has room.
+    pub(super) fn overdraw(&self) {
+        self.overdrawn.fetch_add(1, Ordering::AcqRel);
+    }
+
+    /// Gives the places of lines back that are no longer queued.
+    pub(super) fn release(&self, lines: usize) {
+        let pay = |overdrawn: usize| Some(overdrawn.saturating_sub(lines));
+        let overdrawn = self.overdrawn.fetch_update(Ordering::AcqRel, Ordering::Acquire, pay);
+        let paid = overdrawn.unwrap_or_else(|overdrawn| overdrawn).min(lines);
+        self.places.add_permits(lines - paid);
+    }
+}
+
 pub(super) struct AuditShared {
     pub(super) state: Arc<AuditState>,
-    /// `None` when the log is closed. Unbounded, because `places` bounds it; beyond them there is at most one line per
-    /// call under way.
-    sender: Mutex<Option<mpsc::UnboundedSender<QueuedLine>>>,
+    /// `None` when the log is closed. Unbounded, because `places` bounds it: while none is free no record begins, so that
+    /// beyond them there is at most one line for each record that was open when the last place was taken.
+    sender: Mutex<Option<mpsc::UnboundedSender<Vec<u8>>>>,
     /// Taken by `close`. When all clones are dropped instead, the writer ends by itself after the last line: aborting
     /// it would lose records.
     writer: Mutex<Option<JoinHandle<()>>>,
@@ -96,6 +106,7 @@ impl AuditLog {
         let state = Arc::new(AuditState {
             options,
             places: Semaphore::new(options.queue.clamp(1, Semaphore::MAX_PERMITS)),
+            overdrawn: AtomicUsize::new(0),
             is_failing: AtomicBool::new(false),
             written: AtomicU64::new(0),
             dropped: AtomicU64::new(0),
@@ -175,6 +186,8 @@ impl AuditLog {
     /// When records could not be written within the timeout.
     pub async fn close(&self, timeout: Duration) -> Result<(), AuditError> {
         drop(self.shared.sender.lock().take());
+        // Those who wait for a place learn of it.
+        self.shared.state.places.close();
         let writer = self.shared.writer.lock().take();
         if let Some(mut writer) = writer
             && tokio::time::timeout(timeout, &mut writer).await.is_err()
@@ -189,11 +202,11 @@ impl AuditLog {
 }
 
 impl AuditShared {
-    /// Queues a line.
-    pub(super) fn send(&self, line: Vec<u8>, has_place: bool) {
+    /// Queues a line that has taken a place, or has overdrawn.
+    pub(super) fn send(&self, line: Vec<u8>) {
         let sender = self.sender.lock();
         self.state.queued.fetch_add(1, Ordering::Relaxed);
-        let sent = sender.as_ref().is_some_and(|sender| sender.send(QueuedLine { line, has_place }).is_ok());
+        let sent = sender.as_ref().is_some_and(|sender| sender.send(line).is_ok());
         if !sent {
             self.state.queued.fetch_sub(1, Ordering::Relaxed);
             self.state.lost.fetch_add(1, Ordering::Relaxed);

@@ -6,7 +6,8 @@ use std::time::Duration;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct AuditOptions {
-    /// The number of records that wait to be written; at least 1.
+    /// The number of records that wait to be written; at least 1. Beyond it there are at most those of the calls that were
+    /// under way when it was reached, unless records may be dropped.
     pub queue: usize,
     /// What happens when the queue is full.
     pub overflow: OverflowPolicy,
@@ -21,7 +22,7 @@ pub struct AuditOptions {
 /// What happens when the queue is full.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum OverflowPolicy {
-    /// Calls wait.
+    /// Calls wait. The record of a call that ends without waiting, as when it is cancelled, is queued all the same.
     #[default]
     Wait,
     /// Records are dropped and counted.

@@ -11,7 +11,7 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep, sleep_until};
 
-use super::log::{AuditState, QueuedLine};
+use super::log::AuditState;
 use super::options::{FailurePolicy, SyncPolicy};
 use super::sink::AuditSink;
 
@@ -23,7 +23,7 @@ const RETRY_DELAY: Duration = Duration::from_secs(1);
 /// Runs until the queue is closed and empty.
 pub(super) async fn run_writer(
     sink: Box<dyn AuditSink>,
-    mut receiver: mpsc::UnboundedReceiver<QueuedLine>,
+    mut receiver: mpsc::UnboundedReceiver<Vec<u8>>,
     state: Arc<AuditState>,
 ) {
     let mut writer = AuditWriter { sink: Some(sink), state, sync_at: None };
@@ -58,7 +58,7 @@ struct AuditWriter {
 }
 
 impl AuditWriter {
-    async fn write(&mut self, batch: &mut Vec<QueuedLine>) {
+    async fn write(&mut self, batch: &mut Vec<Vec<u8>>) {
         while !batch.is_empty() {
             match self.write_some(batch).await {
                 Ok(count) => {
@@ -87,24 +87,24 @@ impl AuditWriter {
     }
 
     /// Writes the first lines of a batch and returns their number.
-    async fn write_some(&mut self, batch: &mut [QueuedLine]) -> io::Result<usize> {
-        let lines: Vec<Vec<u8>> = batch.iter_mut().map(|queued| std::mem::take(&mut queued.line)).collect();
+    async fn write_some(&mut self, batch: &mut Vec<Vec<u8>>) -> io::Result<usize> {
         let Some(mut sink) = self.sink.take() else { return Err(sink_lost()) };
+        let lines: Vec<Vec<u8>> = batch.iter_mut().map(std::mem::take).collect();
         let ran = tokio::task::spawn_blocking(move || {
             let outcome = sink.write(&lines);
             (sink, lines, outcome)
         });
         let (sink, lines, outcome) = ran.await.map_err(|_| sink_lost())?;
         self.sink = Some(sink);
-        batch.iter_mut().zip(lines).for_each(|(queued, line)| queued.line = line);
+        *batch = lines;
         outcome.map(|count| count.clamp(1, batch.len()))
     }
 
     /// Removes the first lines of a batch and gives their places back.
-    fn release(&self, batch: &mut Vec<QueuedLine>, count: usize) {
-        let places = batch.drain(..count).filter(|queued| queued.has_place).count();
-        self.state.queued.fetch_sub(count as u64, Ordering::Relaxed);
-        self.state.places.add_permits(places);
+    fn release(&self, batch: &mut Vec<Vec<u8>>, count: usize) {
+        let released = batch.drain(..count).count();
+        self.state.queued.fetch_sub(released as u64, Ordering::Relaxed);
+        self.state.release(released);
     }
 
     /// Syncs what was written; again later if it fails.

@@ -33,6 +33,8 @@ struct TestSink {
     is_failing: Arc<AtomicBool>,
     /// Each message permits one write.
     gate: Option<Arc<Mutex<mpsc::Receiver<()>>>>,
+    /// Whether each write takes one line only.
+    is_slow: bool,
 }
 
 impl AuditSink for TestSink {
@@ -45,6 +47,7 @@ impl AuditSink for TestSink {
             // What a full disk says.
             return fs::write("/dev/full", b"x").map(|()| 0);
         }
+        let lines = if self.is_slow { &lines[..1] } else { lines };
         self.lines.lock().unwrap().extend(lines.iter().cloned());
         Ok(lines.len())
     }
@@ -152,6 +155,74 @@ async fn dropping_is_opt_in_and_counted() {
     drop(permit);
     log.close(LONG).await.unwrap();
     assert_eq!(read_lines(&sink.text()).len(), 2);
+}
+
+#[tokio::test]
+async fn cancelled_calls_do_not_get_past_the_bound_of_the_queue() {
+    let (permit, gate) = mpsc::channel();
+    let sink = TestSink { gate: Some(Arc::new(Mutex::new(gate))), ..TestSink::default() };
+    let options = AuditOptions::default().with_queue(2).with_overflow(OverflowPolicy::Drop);
+    let log = AuditLog::start(sink.clone(), options);
+    for number in 0..10 {
+        drop(log.begin(record(number)).await.unwrap());
+    }
+    assert_eq!((log.counts().queued, log.counts().dropped), (2, 8));
+    drop(permit);
+    log.close(LONG).await.unwrap();
+    assert_eq!((read_lines(&sink.text()).len(), log.counts().lost), (2, 0));
+}
+
+#[tokio::test]
+async fn calls_wait_for_the_records_of_cancelled_calls_and_none_is_lost() {
+    let (permit, gate) = mpsc::channel();
+    let gate = Some(Arc::new(Mutex::new(gate)));
+    let sink = TestSink { gate, is_slow: true, ..TestSink::default() };
+    let log = AuditLog::start(sink.clone(), AuditOptions::default().with_queue(2));
+    let mut open = Vec::new();
+    for number in 0..5 {
+        open.push(log.begin(record(number)).await.unwrap());
+    }
+    drop(open);
+    assert_eq!(log.counts().queued, 5, "they were open before the queue was full");
+    let waiting = tokio::spawn({
+        let log = log.clone();
+        async move { drop(log.begin(record(5)).await.unwrap()) }
+    });
+    let written = async |records| {
+        while log.counts().written < records {
+            tokio::task::yield_now().await;
+        }
+        for _ in 0..100 {
+            tokio::task::yield_now().await;
+        }
+    };
+    for records in 1..=3 {
+        permit.send(()).unwrap();
+        written(records).await;
+        assert!(!waiting.is_finished(), "{} records wait for two places", 5 - records);
+    }
+    permit.send(()).unwrap();
+    waiting.await.unwrap();
+    drop(permit);
+    log.close(LONG).await.unwrap();
+    let counts = log.counts();
+    assert_eq!((read_lines(&sink.text()).len(), counts.dropped, counts.lost), (6, 0, 0));
+}
+
+#[tokio::test]
+async fn those_who_wait_for_a_place_learn_that_the_log_is_closed() {
+    let (permit, gate) = mpsc::channel();
+    let sink = TestSink { gate: Some(Arc::new(Mutex::new(gate))), ..TestSink::default() };
+    let log = AuditLog::start(sink, AuditOptions::default().with_queue(1));
+    log.begin(record(0)).await.unwrap().end(AuditOutcome::Ok).await;
+    let waiting = tokio::spawn({
+        let log = log.clone();
+        async move { log.begin(record(1)).await.map(drop) }
+    });
+    tokio::task::yield_now().await;
+    assert!(log.close(Duration::from_millis(1)).await.is_err(), "the sink is stuck");
+    assert!(matches!(waiting.await.unwrap(), Err(AuditError::Closed)));
+    drop(permit);
 }
 
 #[tokio::test(start_paused = true)]
