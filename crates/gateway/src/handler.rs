@@ -111,8 +111,8 @@ impl Handler for GatewayHandler {
         })
     }
 
-    fn roots_changed(&self) {
-        self.state.gateway.sharing.roots_changed();
+    fn roots_changed(&self, session: &str) {
+        self.state.gateway.sharing.roots_changed(session);
     }
 
     fn input_schema_as(&self, tool: &str, caller: Option<&Caller>) -> Option<Raw> {

@@ -69,6 +69,7 @@ mod refusal;
 mod relay;
 mod resource_owner;
 mod results;
+mod roots_cache;
 mod sharing;
 mod span_layer;
 mod state;

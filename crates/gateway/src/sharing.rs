@@ -3,7 +3,6 @@
 //! Invariant: requests of two principals share a session only if the server is shared by all ([`SharePolicy::Always`]).
 //! Callers without an identity are one principal, whose session is the main one of a server.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use parking_lot::Mutex;
@@ -13,9 +12,7 @@ use switchboard_protocol::{Root, RpcError};
 use switchboard_session::server::{Caller, ConnectionId, RequestContext};
 
 use crate::error::server_removed;
-
-/// Sessions of clients whose roots are remembered. When there are more, all are asked again.
-const MAX_KNOWN_ROOTS: usize = 10_000;
+use crate::roots_cache::{RootsCache, RootsLookup};
 
 /// The key of the question for the roots of a client.
 const ROOTS_QUESTION: &str = "switchboard-roots";
@@ -24,7 +21,7 @@ const ROOTS_QUESTION: &str = "switchboard-roots";
 #[derive(Default)]
 pub(crate) struct Sharing {
     /// The roots of legacy clients, by session, until they change. Held for a lookup, never across an await.
-    roots: Mutex<HashMap<String, Arc<[Root]>>>,
+    roots: Mutex<RootsCache>,
 }
 
 impl Sharing {
@@ -55,25 +52,20 @@ impl Sharing {
         if cx.capabilities().roots.is_none() {
             return Ok(Arc::default());
         }
-        let session = cx.session_key();
-        let known = session.as_ref().and_then(|session| self.roots.lock().get(session).cloned());
-        if let Some(known) = known {
-            return Ok(known);
-        }
+        let Some(session) = cx.session_key() else { return Ok(cx.roots(ROOTS_QUESTION).await?.into()) };
+        let lookup = self.roots.lock().look_up(&session);
+        let question = match lookup {
+            RootsLookup::Cached(roots) => return Ok(roots),
+            RootsLookup::Missing(question) => question,
+        };
         let roots: Arc<[Root]> = cx.roots(ROOTS_QUESTION).await?.into();
-        if let Some(session) = session {
-            let mut known = self.roots.lock();
-            if known.len() >= MAX_KNOWN_ROOTS {
-                known.clear();
-            }
-            known.insert(session, Arc::clone(&roots));
-        }
+        self.roots.lock().insert(&session, question, &roots);
         Ok(roots)
     }
 
-    /// Forgets the roots of all clients: one of them has changed its roots.
-    pub(crate) fn roots_changed(&self) {
-        self.roots.lock().clear();
+    /// Forgets the roots of the client of a session: they have changed.
+    pub(crate) fn roots_changed(&self, session: &str) {
+        self.roots.lock().remove(session);
     }
 }
 

@@ -1,19 +1,24 @@
 //! Process sharing: who shares the process of a server with whom, when it is started, and when it is stopped.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use switchboard::client::{CallError, Change, Subscription};
+use switchboard::client::{
+    CallError, Change, ClientHandler, HandlerCapabilities, HandlerError, RequestingServer, Subscription,
+};
 use switchboard::gateway::{Gateway, GatewayOptions};
 use switchboard::host::config::{SharePolicy, StartPolicy};
 use switchboard::host::{Host, ManifestStore, ServerSpec, SessionLimits, Status};
 use switchboard::protocol::Root;
 use switchboard::server::Caller;
-use switchboard::{Client, InProcess, Stdio, json};
+use switchboard::transport::link::BoxFuture;
+use switchboard::{Client, Http, InProcess, Stdio, json};
 use switchboard_session::ClientSession;
 use switchboard_testkit::{STEP_TIMEOUT, is_running, trial_leaving_tasks, trials, wait_for_exit, wait_until};
+use tokio::task::JoinSet;
 
-use crate::cells::Side;
+use crate::cells::{Side, serve_http};
 use crate::person::Person;
 use crate::upstream;
 
@@ -24,6 +29,7 @@ trials! {
         all_share_one_process_if_the_server_says_so,
         a_session_of_a_client_has_a_process_of_its_own_if_the_server_says_so,
         clients_with_the_same_roots_share_a_process_if_the_server_says_so,
+        a_change_of_roots_concerns_only_its_client,
         principals_that_are_asked_at_the_same_time_get_their_own_questions,
         no_process_runs_at_the_start_and_the_catalog_is_complete,
         idle_processes_are_stopped_and_started_again,
@@ -171,6 +177,52 @@ async fn clients_with_the_same_roots_share_a_process_if_the_server_says_so() {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
         assert_eq!(pid(&one).await, first, "{side:?}");
+        gateway.host().close().await;
+    }
+}
+
+/// A user who counts how often the roots are asked for.
+#[derive(Default)]
+struct RootsOwner {
+    asked: AtomicUsize,
+}
+
+impl ClientHandler for RootsOwner {
+    fn capabilities(&self) -> HandlerCapabilities {
+        HandlerCapabilities::none().with_roots()
+    }
+
+    fn roots<'a>(
+        &'a self,
+        _: &'a RequestingServer,
+    ) -> BoxFuture<'a, Result<Option<Vec<Root>>, HandlerError>> {
+        self.asked.fetch_add(1, Ordering::Relaxed);
+        Box::pin(async { Ok(Some(vec![Root::new("file:///a")])) })
+    }
+}
+
+async fn a_change_of_roots_concerns_only_its_client() {
+    for is_http in [false, true] {
+        let gateway = open(child(Side::Modern).share(SharePolicy::PerRoot)).await;
+        let mut serving = JoinSet::new();
+        let url = serve_http(gateway.server(), &mut serving).await;
+        let connect = async |client: Client| match is_http {
+            true => client.connect(Http::new(url.as_str())).await.unwrap(),
+            false => client.connect(InProcess::new(gateway.server())).await.unwrap(),
+        };
+        let legacy = || Client::new().with_revisions(Side::Legacy.revisions());
+        let owner = Arc::new(RootsOwner::default());
+        let ada = connect(legacy().with_answers(Arc::clone(&owner))).await;
+        let bob = connect(legacy().with_roots([Root::new("file:///b")])).await;
+        let (first, moved) = (pid(&ada).await, pid(&bob).await);
+        assert_ne!(first, moved, "{is_http}");
+        bob.set_roots([Root::new("file:///a")]).unwrap();
+        while pid(&bob).await != first {
+            // The notification is under way.
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        assert_eq!(pid(&ada).await, first, "{is_http}");
+        assert_eq!(owner.asked.load(Ordering::Relaxed), 1, "hers have not changed: {is_http}");
         gateway.host().close().await;
     }
 }

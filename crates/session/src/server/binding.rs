@@ -81,11 +81,14 @@ impl Server {
         }
     }
 
-    /// Handles a notification of a client that belongs to no request.
-    pub fn handle_notification(&self, note: &Notification) {
+    /// Handles a notification of a client that belongs to no request. `session` is that of the connection, if it has one.
+    pub fn handle_notification(&self, session: Option<&ServerSession>, note: &Notification) {
         match &*note.method {
             "notifications/roots/list_changed" => {
-                self.call_back("roots_changed", |handler| handler.roots_changed());
+                // Outside of a session roots are a part of each request.
+                if let Some(session) = session.and_then(ServerSession::key) {
+                    self.call_back("roots_changed", |handler| handler.roots_changed(&session));
+                }
             }
             other if surface::find(other).next().is_none() => {
                 self.call_back("notification_received", |handler| {

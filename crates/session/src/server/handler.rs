@@ -102,8 +102,11 @@ pub trait Handler: Send + Sync + 'static {
         self.may_follow(task, caller.map(Caller::principal).as_deref())
     }
 
-    /// Called when the roots of a legacy client have changed.
-    fn roots_changed(&self) {}
+    /// Called when the roots of a legacy client have changed, with the key of its session
+    /// ([`RequestContext::session_key`]).
+    fn roots_changed(&self, session: &str) {
+        let _ = session;
+    }
 
     /// Called when a subscription to a resource starts. Each call is followed by [`Self::unsubscribed`], at the latest when the
     /// connection ends.
@@ -169,8 +172,8 @@ impl<H: Handler + ?Sized> Handler for Arc<H> {
         (**self).may_follow_as(task, caller)
     }
 
-    fn roots_changed(&self) {
-        (**self).roots_changed();
+    fn roots_changed(&self, session: &str) {
+        (**self).roots_changed(session);
     }
 
     fn subscribed(&self, uri: &str) {

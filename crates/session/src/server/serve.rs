@@ -288,7 +288,7 @@ impl FrameHandler for ServerFrameHandler {
                     self.connection.cancel(&id);
                 }
             }
-            _ => self.connection.server.handle_notification(&note),
+            _ => self.connection.server.handle_notification(Some(&self.connection.session), &note),
         }
     }
 

@@ -213,7 +213,7 @@ impl Inner {
             {
                 // Stateless requests are cancelled by closing the connection; only extensions have notifications.
                 self.server.observe_notification(None, &note);
-                self.server.handle_notification(&note);
+                self.server.handle_notification(None, &note);
                 reply::status_response(StatusCode::ACCEPTED)
             }
             Envelope::Notification(note) => {

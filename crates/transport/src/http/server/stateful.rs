@@ -328,7 +328,7 @@ fn dispatch_notification(inner: &Inner, session: &HttpSession, note: Notificatio
             session.cancel(&id);
         }
     } else {
-        inner.server.handle_notification(&note);
+        inner.server.handle_notification(Some(&session.memory), &note);
     }
 }
 
