@@ -32,9 +32,10 @@ pub(crate) struct Access {
     metrics: Option<Arc<GatewayMetrics>>,
 }
 
-/// The part of [`Access`] that is replaced as a whole.
+/// The part of [`Access`] that is replaced as a whole. A request takes it once: a replacement meanwhile mixes no old parts
+/// with new ones.
 #[derive(Clone)]
-struct AccessRules {
+pub(crate) struct AccessRules {
     policy: Arc<Policy>,
     limits: Option<Arc<RateLimiter>>,
     audit: Option<AuditLog>,
@@ -48,10 +49,32 @@ impl AccessRules {
             audit: options.audit.clone(),
         }
     }
+
+    /// Returns whether rules may rely on the annotations that a server lists.
+    pub(crate) fn trusts_annotations(&self, server: &str) -> bool {
+        self.policy.trusts_annotations(server)
+    }
+
+    /// Returns the filter of lists for a caller; `None` if everything is shown.
+    pub(crate) fn list_filter<'a>(&self, subject: Subject<'a>) -> Option<ListFilter<'a>> {
+        let shows_all = self.policy.rule_count() == 0 && self.policy.default_effect() == Effect::Allow;
+        (!shows_all).then(|| ListFilter { policy: Arc::clone(&self.policy), subject })
+    }
+
+    /// Decides about a target without arguments.
+    pub(crate) fn decide(&self, subject: &Subject<'_>, target: &Target<'_>) -> Decision {
+        self.policy.decide(subject, target, None)
+    }
+
+    pub(crate) fn decide_subscription(&self, subject: &Subject<'_>, server: &str, uri: &str) -> Decision {
+        self.policy.decide(subject, &Target::new(server, TargetKind::Subscription, uri), None)
+    }
 }
 
 /// A request for a target.
 pub(crate) struct AccessRequest<'a> {
+    /// The rules that apply to it.
+    pub(crate) rules: Arc<AccessRules>,
     pub(crate) subject: Subject<'a>,
     pub(crate) method: &'static str,
     pub(crate) target: Target<'a>,
@@ -72,7 +95,8 @@ impl Access {
         }
     }
 
-    fn rules(&self) -> Arc<AccessRules> {
+    /// Returns the rules that apply to a request that arrives now.
+    pub(crate) fn rules(&self) -> Arc<AccessRules> {
         Arc::clone(&self.rules.read())
     }
 
@@ -114,16 +138,9 @@ impl Access {
         self.rules.read().audit.clone()
     }
 
-    /// Returns the filter of lists for a caller; `None` if everything is shown.
+    /// As [`AccessRules::list_filter`], of now.
     pub(crate) fn list_filter<'a>(&self, subject: Subject<'a>) -> Option<ListFilter<'a>> {
-        let policy = self.policy();
-        let shows_all = policy.rule_count() == 0 && policy.default_effect() == Effect::Allow;
-        (!shows_all).then_some(ListFilter { policy, subject })
-    }
-
-    /// Returns whether rules may rely on the annotations that a server lists.
-    pub(crate) fn trusts_annotations(&self, server: &str) -> bool {
-        self.policy().trusts_annotations(server)
+        self.rules().list_filter(subject)
     }
 
     /// Runs a call if the caller may make it, and records it.
@@ -139,13 +156,12 @@ impl Access {
         request: AccessRequest<'_>,
         call: impl Future<Output = Reply>,
     ) -> Reply {
-        let AccessRequest { subject, method, target, arguments, meta, unknown } = request;
-        let policy = self.policy();
-        let decision = policy.decide(&subject, &target, arguments);
-        policy.mark_used(&decision);
+        let AccessRequest { rules, subject, method, target, arguments, meta, unknown } = request;
+        let decision = rules.policy.decide(&subject, &target, arguments);
+        rules.policy.mark_used(&decision);
         let target_of = MeteredTarget::Known(&target);
         let record = || new_record(cx, method, &subject, meta).with_target(&target);
-        let mut entry = self.begin((method, target_of), record).await?.of_handler(cx);
+        let mut entry = self.begin(&rules, (method, target_of), record).await?.of_handler(cx);
         entry.update(|log, record| {
             record.set_decision(&decision);
             record.arguments = log.arguments(&subject, &target, arguments);
@@ -163,7 +179,7 @@ impl Access {
                 return Err(error);
             }
         };
-        if let Err(refused) = self.check_limits(&subject, &Operation::Call(&target)).await {
+        if let Err(refused) = self.check_limits(&rules, &subject, &[Operation::Call(&target)]).await {
             return Err(entry.end_limited(&refused).await);
         }
         let reply = call.await;
@@ -185,7 +201,7 @@ impl Access {
         error: &RpcError,
     ) -> Result<(), RpcError> {
         let record = || new_record(cx, method, subject, None).with_identifier(name);
-        let entry = self.begin((method, MeteredTarget::Unknown), record).await?;
+        let entry = self.begin(&self.rules(), (method, MeteredTarget::Unknown), record).await?;
         entry.end(AuditOutcome::Unknown, Some(error)).await;
         Ok(())
     }
@@ -200,39 +216,30 @@ impl Access {
         (server, uri): (&str, &str),
         unknown: RpcError,
     ) -> Result<(), RpcError> {
-        let decision = self.decide_subscription(subject, server, uri);
+        let decision = self.rules().decide_subscription(subject, server, uri);
         match decision.is_allowed() {
             true => Ok(()),
             false => Err(refusal(&decision, subject, unknown)),
         }
     }
 
-    pub(crate) fn decide_subscription(&self, subject: &Subject<'_>, server: &str, uri: &str) -> Decision {
-        let target = Target::new(server, TargetKind::Subscription, uri);
-        self.policy().decide(subject, &target, None)
-    }
-
-    /// Decides about a target without arguments.
-    pub(crate) fn decide(&self, subject: &Subject<'_>, target: &Target<'_>) -> Decision {
-        self.policy().decide(subject, target, None)
-    }
-
-    /// Charges the limits of an operation.
+    /// Charges the limits of all operations of a request, or none of them.
     ///
     /// # Errors
     /// When one of them is exceeded.
     pub(crate) async fn check_limits(
         &self,
+        rules: &AccessRules,
         subject: &Subject<'_>,
-        operation: &Operation<'_>,
+        operations: &[Operation<'_>],
     ) -> Result<(), RateLimited> {
-        let Some(limits) = &self.rules().limits else { return Ok(()) };
-        let checked = limits.check(subject, operation).await;
+        let Some(limits) = &rules.limits else { return Ok(()) };
+        let checked = limits.check_all(subject, operations).await;
         if let (Err(refused), Some(metrics)) = (&checked, &self.metrics) {
             metrics.record_rate_limited(&refused.limit);
         }
-        if let Err(refused) = &checked {
-            let target = match operation {
+        if let (Err(refused), Some(first)) = (&checked, operations.first()) {
+            let target = match first {
                 Operation::Call(target) => Ok(*target),
                 Operation::List => Err("list"),
                 Operation::Discover => Err("discover"),
@@ -273,11 +280,12 @@ impl Access {
     /// When the call must not be made because it cannot be recorded.
     pub(crate) async fn begin(
         &self,
+        rules: &AccessRules,
         (method, target): (&str, MeteredTarget<'_>),
         record: impl FnOnce() -> AuditRecord,
     ) -> Result<OpenRecord, RpcError> {
         let meter = self.metrics.as_ref().map(|metrics| RequestMeter::new(metrics, method, target));
-        let Some(audit) = &self.rules().audit else { return Ok(OpenRecord::new(None, meter)) };
+        let Some(audit) = &rules.audit else { return Ok(OpenRecord::new(None, meter)) };
         match audit.begin(record()).await {
             Ok(entry) => Ok(OpenRecord::new(Some((audit.clone(), entry)), meter)),
             Err(error) => {

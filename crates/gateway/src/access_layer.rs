@@ -118,7 +118,7 @@ async fn check(
 ) -> Result<CheckedRequest, RpcError> {
     let caller = request.caller().cloned();
     let subject = state.subject(caller.as_ref());
-    let access = &state.gateway.access;
+    let (access, rules) = (&state.gateway.access, state.gateway.access.rules());
     let uris = requested_uris(class, &request);
     let owners: Vec<Option<ResourceOwner>> = {
         let exposed = state.exposed();
@@ -128,7 +128,7 @@ async fn check(
     let decisions: Vec<Option<Decision>> = targets
         .iter()
         .map(|target| {
-            Some(access.decide_subscription(&subject, target.as_ref()?.server, target.as_ref()?.name))
+            Some(rules.decide_subscription(&subject, target.as_ref()?.server, target.as_ref()?.name))
         })
         .collect();
     // The first one is the reason that the handler refuses the request.
@@ -158,7 +158,7 @@ async fn check(
         }
         record
     };
-    let record = access.begin((request.method(), metered), record).await?;
+    let record = access.begin(&rules, (request.method(), metered), record).await?;
     let operation = match class {
         RequestClass::Discover => Some(Operation::Discover),
         RequestClass::List | RequestClass::Listen => Some(Operation::List),
@@ -166,10 +166,9 @@ async fn check(
     };
     // A refused subscription costs nothing.
     let subscribed = targets.iter().flatten().filter(|_| refused.is_none()).map(Operation::Call);
-    for operation in operation.into_iter().chain(subscribed) {
-        if let Err(limited) = access.check_limits(&subject, &operation).await {
-            return Err(record.end_limited(&limited).await);
-        }
+    let operations: Vec<Operation<'_>> = operation.into_iter().chain(subscribed).collect();
+    if let Err(limited) = access.check_limits(&rules, &subject, &operations).await {
+        return Err(record.end_limited(&limited).await);
     }
     Ok(CheckedRequest { request, record, refused })
 }

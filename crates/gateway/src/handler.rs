@@ -12,7 +12,7 @@ use switchboard_session::server::{
     CachedResult, Caller, Handler, HandlerOutcome, Reply, RequestContext, ServerRequest, SubscriptionOutcome,
 };
 
-use crate::access::AccessRequest;
+use crate::access::{AccessRequest, AccessRules};
 use crate::error::{is_unknown_method, unknown_prompt, unknown_tool, view_removed};
 use crate::exchange::UpstreamResult;
 use crate::exposed::{Exposed, PageRequest};
@@ -208,6 +208,8 @@ async fn resolve<T>(
 
 /// A tool that is called.
 struct ResolvedTool {
+    /// The rules that say whether the annotations are trusted.
+    rules: Arc<AccessRules>,
     server: Arc<str>,
     /// Its name on the server.
     name: String,
@@ -227,9 +229,11 @@ async fn call_tool(running: RunningCall, cx: RequestContext, params: CallToolPar
     }
     let found = resolve(state, &cx, ("tools/call", &name), |exposed| {
         let exposed_tool = exposed.tool(&name).ok_or_else(|| unknown_tool(&name))?;
-        let trusted = state.gateway.access.trusts_annotations(&exposed_tool.server);
+        let rules = state.gateway.access.rules();
+        let trusted = rules.trusts_annotations(&exposed_tool.server);
         let sent = arguments.clone().unwrap_or_else(Raw::empty_object);
         Ok(ResolvedTool {
+            rules,
             server: Arc::clone(&exposed_tool.server),
             name: exposed_tool.name.clone(),
             annotations: exposed_tool.item.annotations(trusted),
@@ -246,6 +250,7 @@ async fn call_tool(running: RunningCall, cx: RequestContext, params: CallToolPar
         })
     });
     let ResolvedTool {
+        rules,
         server,
         name: tool,
         annotations,
@@ -259,6 +264,7 @@ async fn call_tool(running: RunningCall, cx: RequestContext, params: CallToolPar
         Err((error, sent)) => (sent, Some(error)),
     };
     let access = AccessRequest {
+        rules,
         subject: state.subject(cx.caller()),
         method: "tools/call",
         target: Target { annotations: annotations.as_ref(), ..Target::tool(&server, &tool) },
@@ -302,6 +308,7 @@ async fn get_prompt(running: RunningCall, cx: RequestContext, params: GetPromptP
     .await?;
     let inspected = arguments.as_ref().map(encode).transpose()?;
     let access = AccessRequest {
+        rules: state.gateway.access.rules(),
         subject: state.subject(cx.caller()),
         method: "prompts/get",
         target: Target::prompt(&server, &prompt),
@@ -327,6 +334,7 @@ async fn read_resource(running: RunningCall, cx: RequestContext, params: ReadRes
         resolve(state, &cx, ("resources/read", &exposed_uri), |exposed| exposed.find_resource(&exposed_uri));
     let owner = found.await?;
     let access = AccessRequest {
+        rules: state.gateway.access.rules(),
         subject: state.subject(cx.caller()),
         method: "resources/read",
         target: Target::resource(&owner.server, &owner.uri),
@@ -404,6 +412,7 @@ async fn complete(running: RunningCall, cx: RequestContext, mut params: Complete
     params.reference = reference;
     let meta = params.meta.take();
     let access = AccessRequest {
+        rules: state.gateway.access.rules(),
         subject: state.subject(cx.caller()),
         method: "completion/complete",
         target: Target::new(&server, kind, &name),

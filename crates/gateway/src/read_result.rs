@@ -29,12 +29,14 @@ pub(crate) async fn read_kept_result(
         access.record_unknown(&cx, &subject, ("tools/call", READ_RESULT), &error).await?;
         return Err(error);
     };
+    let rules = state.gateway.access.rules();
     let annotations = {
-        let trusted = state.gateway.access.trusts_annotations(&kept.server);
+        let trusted = rules.trusts_annotations(&kept.server);
         state.exposed().annotations(&kept.server, &kept.tool, trusted)
     };
     let target = Target::new(&kept.server, TargetKind::ResultHandle, &kept.tool);
     let access = AccessRequest {
+        rules,
         subject,
         method: "tools/call",
         target: Target { annotations: annotations.as_ref(), ..target },

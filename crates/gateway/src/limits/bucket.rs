@@ -61,9 +61,9 @@ impl TokenBucket {
         Self { full_at: self.full_at.min(now + rate.interval * rate.burst) }
     }
 
-    /// Returns the bucket after one token was taken, or the time until there is one.
-    pub(super) fn take(&self, rate: &BucketRate, now: Instant) -> Result<Self, Duration> {
-        let full_at = self.full_at.max(now) + rate.interval;
+    /// Returns the bucket after tokens were taken, or the time until there are as many. There are never more than `burst`.
+    pub(super) fn take(&self, tokens: u32, rate: &BucketRate, now: Instant) -> Result<Self, Duration> {
+        let full_at = self.full_at.max(now) + rate.interval.saturating_mul(tokens);
         // After the take the bucket may lack at most `burst` tokens.
         let latest = now + rate.interval * rate.burst;
         if full_at <= latest { Ok(Self { full_at }) } else { Err(full_at - latest) }
@@ -82,13 +82,23 @@ mod tests {
         let start = Instant::now();
         let mut bucket = TokenBucket::full(start);
         for _ in 0..3 {
-            bucket = bucket.take(&rate, start).unwrap();
+            bucket = bucket.take(1, &rate, start).unwrap();
         }
-        assert_eq!(bucket.take(&rate, start), Err(Duration::from_millis(100)));
+        assert_eq!(bucket.take(1, &rate, start), Err(Duration::from_millis(100)));
         let later = start + Duration::from_millis(100);
-        bucket = bucket.take(&rate, later).unwrap();
-        assert_eq!(bucket.take(&rate, later), Err(Duration::from_millis(100)));
-        assert!(bucket.take(&rate, start + Duration::from_secs(60)).is_ok());
+        bucket = bucket.take(1, &rate, later).unwrap();
+        assert_eq!(bucket.take(1, &rate, later), Err(Duration::from_millis(100)));
+        assert!(bucket.take(1, &rate, start + Duration::from_secs(60)).is_ok());
+    }
+
+    #[test]
+    fn several_tokens_are_taken_together_or_not_at_all() {
+        let rate = BucketRate::new(10, Duration::from_secs(1), 3);
+        let start = Instant::now();
+        let bucket = TokenBucket::full(start).take(2, &rate, start).unwrap();
+        assert_eq!(bucket.take(2, &rate, start), Err(Duration::from_millis(100)));
+        assert!(bucket.take(1, &rate, start).is_ok(), "the refused request has taken nothing");
+        assert!(TokenBucket::full(start).take(4, &rate, start).is_err(), "there are never more than three");
     }
 
     proptest! {
@@ -102,12 +112,12 @@ mod tests {
             let (mut bucket, mut now, mut taken) = (TokenBucket::full(start), start, Vec::new());
             for step in steps {
                 now += Duration::from_millis(step);
-                match bucket.take(&rate, now) {
+                match bucket.take(1, &rate, now) {
                     Ok(after) => {
                         bucket = after;
                         taken.push(now);
                     }
-                    Err(wait) => prop_assert!(bucket.take(&rate, now + wait).is_ok(), "the reset time is right"),
+                    Err(wait) => prop_assert!(bucket.take(1, &rate, now + wait).is_ok(), "the reset time is right"),
                 }
             }
             for (at, from) in taken.iter().enumerate() {

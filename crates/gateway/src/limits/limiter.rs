@@ -1,8 +1,10 @@
 //! The rate limiter: finds the buckets of a request.
 
+use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use super::bucket::BucketRate;
 use super::error::RateLimited;
@@ -169,25 +171,60 @@ impl RateLimiter {
     /// # Errors
     /// Names the limit that refused, and the time until a retry can pass.
     pub async fn check(&self, subject: &Subject<'_>, operation: &Operation<'_>) -> Result<(), RateLimited> {
-        let limits: Vec<&RateLimit> =
-            self.limits.iter().filter(|limit| limit.applies(subject, operation)).collect();
-        if limits.is_empty() {
+        self.check_all(subject, std::slice::from_ref(operation)).await
+    }
+
+    /// As [`Self::check`], for a request of several operations: takes a token for each of them from each of its buckets,
+    /// or refuses the request and takes none.
+    ///
+    /// # Errors
+    /// As [`Self::check`]; also when the request needs more tokens of a bucket than it ever has.
+    pub async fn check_all(
+        &self,
+        subject: &Subject<'_>,
+        operations: &[Operation<'_>],
+    ) -> Result<(), RateLimited> {
+        let (mut limits, mut buckets): (Vec<&RateLimit>, Vec<BucketRequest>) = Default::default();
+        let mut known: HashMap<BucketKey, usize> = HashMap::new();
+        for operation in operations {
+            for limit in self.limits.iter().filter(|limit| limit.applies(subject, operation)) {
+                let key = limit.key(subject, operation);
+                if let Some(at) = known.get(&key).copied() {
+                    buckets[at].tokens = buckets[at].tokens.saturating_add(1);
+                    continue;
+                }
+                // The buckets of one operation are of different limits.
+                if operations.len() > 1 {
+                    known.insert(key.clone(), buckets.len());
+                }
+                limits.push(limit);
+                buckets.push(BucketRequest::new(key, limit.rate));
+            }
+        }
+        if buckets.is_empty() {
             return Ok(());
         }
-        let bucket = |limit: &&RateLimit| BucketRequest::new(limit.key(subject, operation), limit.rate);
-        let buckets: Vec<BucketRequest> = limits.iter().map(bucket).collect();
-        let (limit, retry_after) = match self.store.take(&buckets).await {
-            TakeOutcome::Taken => return Ok(()),
-            TakeOutcome::Refused { bucket, retry_after } => {
-                (limits.get(bucket).map_or(STORE_LIMIT, |limit| &limit.name), retry_after)
+        let refused = match buckets.iter().position(|bucket| bucket.tokens > bucket.rate.burst()) {
+            Some(at) => {
+                let largest = Some(buckets[at].rate.burst());
+                RateLimited { limit: limits[at].name.to_string(), retry_after: Duration::ZERO, largest }
             }
-            TakeOutcome::Full { retry_after } => (STORE_LIMIT, retry_after),
+            None => match self.store.take(&buckets).await {
+                TakeOutcome::Taken => return Ok(()),
+                TakeOutcome::Refused { bucket, retry_after } => {
+                    let limit = limits.get(bucket).map_or(STORE_LIMIT, |limit| &limit.name);
+                    RateLimited { limit: limit.to_owned(), retry_after, largest: None }
+                }
+                TakeOutcome::Full { retry_after } => {
+                    RateLimited { limit: STORE_LIMIT.to_owned(), retry_after, largest: None }
+                }
+            },
         };
-        let refused = self.limits.iter().zip(&self.refused).find(|(known, _)| *known.name == *limit);
-        if let Some((_, refused)) = refused {
-            refused.fetch_add(1, Ordering::Relaxed);
+        let counts = self.limits.iter().zip(&self.refused);
+        if let Some((_, count)) = counts.into_iter().find(|(known, _)| *known.name == *refused.limit) {
+            count.fetch_add(1, Ordering::Relaxed);
         }
-        Err(RateLimited { limit: limit.to_owned(), retry_after })
+        Err(refused)
     }
 }
 

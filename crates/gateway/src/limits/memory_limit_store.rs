@@ -64,7 +64,7 @@ impl MemoryLimitStore {
                 }
                 None => TokenBucket::full(now),
             };
-            match bucket.take(&request.rate, now) {
+            match bucket.take(request.tokens, &request.rate, now) {
                 Ok(bucket) => taken.push(bucket),
                 Err(wait) if refused.is_none_or(|(_, longest)| wait > longest) => {
                     refused = Some((index, wait))

@@ -1,7 +1,8 @@
 //! Rate limits: token buckets by principal, server and tool, for calls, lists and discovery.
 //!
 //! 1. [`RateLimiter::parse`] reads the `[[limit]]` tables of a policy document.
-//! 2. [`RateLimiter::check`] finds the buckets of a request and takes one token from each of them, or from none.
+//! 2. [`RateLimiter::check`] finds the buckets of a request and takes one token from each of them, or from none;
+//!    [`RateLimiter::check_all`] does so for a request of several operations.
 //! 3. A [`LimitStore`] keeps the buckets: [`MemoryLimitStore`] in this process; an engine that replicas share
 //!    implements the same trait.
 //!

@@ -7,7 +7,7 @@ use switchboard_session::link::BoxFuture;
 use super::bucket::BucketRate;
 use super::key::BucketKey;
 
-/// A bucket that a request takes a token from.
+/// A bucket that a request takes tokens from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct BucketRequest {
@@ -15,26 +15,35 @@ pub struct BucketRequest {
     pub key: BucketKey,
     /// The rate and size.
     pub rate: BucketRate,
+    /// The number of tokens; at least 1, and not more than the burst of the rate.
+    pub tokens: u32,
 }
 
 impl BucketRequest {
-    /// Creates a request.
+    /// Creates a request for one token.
     pub fn new(key: BucketKey, rate: BucketRate) -> Self {
-        Self { key, rate }
+        Self { key, rate, tokens: 1 }
+    }
+
+    /// Sets the number of tokens.
+    #[must_use]
+    pub fn with_tokens(mut self, tokens: u32) -> Self {
+        self.tokens = tokens.max(1);
+        self
     }
 }
 
-/// The outcome of taking a token from several buckets.
+/// The outcome of taking tokens from several buckets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TakeOutcome {
-    /// A token was taken from each bucket.
+    /// The tokens were taken from each bucket.
     Taken,
-    /// A bucket is empty; nothing was taken.
+    /// A bucket has too few tokens; nothing was taken.
     Refused {
         /// The index of the bucket with the longest wait.
         bucket: usize,
-        /// The time until a token is there.
+        /// The time until the tokens are there.
         retry_after: Duration,
     },
     /// The store cannot keep another bucket; nothing was taken.
@@ -46,6 +55,6 @@ pub enum TakeOutcome {
 
 /// Keeps token buckets. An engine that several replicas share implements it with its own clock.
 pub trait LimitStore: Send + Sync + 'static {
-    /// Takes one token from every bucket, or from none. The buckets have different keys.
+    /// Takes the tokens of every bucket, or none. The buckets have different keys.
     fn take<'a>(&'a self, buckets: &'a [BucketRequest]) -> BoxFuture<'a, TakeOutcome>;
 }

@@ -28,9 +28,10 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(30);
 pub(crate) fn may_follow(state: &ViewState, task: &str, caller: Option<&Caller>) -> bool {
     let owner = caller.map(Caller::principal);
     let Some(handle) = open_task(state, owner.as_deref(), task) else { return false };
-    let annotations = trusted_annotations(state, &handle);
+    let rules = state.gateway.access.rules();
+    let annotations = trusted_annotations(state, &rules, &handle);
     let target = task_target(&handle, annotations.as_ref());
-    let decision = state.gateway.access.decide(&state.subject(caller), &target);
+    let decision = rules.decide(&state.subject(caller), &target);
     matches!(decision, Decision::Allow { .. }) && !handle.is_elsewhere(&state.gateway.options.replica)
 }
 

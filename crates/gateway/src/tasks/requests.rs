@@ -17,7 +17,7 @@ use tokio::task::JoinSet;
 use super::core_task::{RESULT_TIMEOUT, ask_upstream, detailed, id_params, question_key};
 use super::task_handle::TaskHandle;
 use super::task_session::{is_gone, task_session};
-use crate::access::AccessRequest;
+use crate::access::{AccessRequest, AccessRules};
 use crate::error::{task_elsewhere, unknown_task};
 use crate::meta::{clean_result, relayed};
 use crate::owned_tasks::OwnedTask;
@@ -76,8 +76,10 @@ async fn with_task<F: Future<Output = Reply>>(
         state.gateway.access.record_unknown(&cx, &subject, (method, &exposed), &error).await?;
         return Err(error);
     };
-    let annotations = trusted_annotations(&state, &handle);
+    let rules = state.gateway.access.rules();
+    let annotations = trusted_annotations(&state, &rules, &handle);
     let access = AccessRequest {
+        rules,
         subject: state.subject(cx.caller()),
         method,
         target: task_target(&handle, annotations.as_ref()),
@@ -120,8 +122,12 @@ pub(super) fn task_target<'a>(
 }
 
 /// Returns the annotations of the tool of a task that rules may rely on.
-pub(super) fn trusted_annotations(state: &ViewState, handle: &TaskHandle) -> Option<ToolAnnotations> {
-    let trusted = state.gateway.access.trusts_annotations(&handle.server);
+pub(super) fn trusted_annotations(
+    state: &ViewState,
+    rules: &AccessRules,
+    handle: &TaskHandle,
+) -> Option<ToolAnnotations> {
+    let trusted = rules.trusts_annotations(&handle.server);
     state.exposed().annotations(&handle.server, &handle.tool, trusted)
 }
 
@@ -274,11 +280,12 @@ async fn list(state: &Arc<ViewState>, cx: &RequestContext, page: PageParams) -> 
     let has_more = found.len() > PAGE_SIZE;
     found.truncate(PAGE_SIZE);
     let next = found.last().filter(|_| has_more).map(|(number, _)| number.to_string());
-    let filter = state.gateway.access.list_filter(state.subject(cx.caller()));
+    let rules = state.gateway.access.rules();
+    let filter = rules.list_filter(state.subject(cx.caller()));
     let mut asked = JoinSet::new();
     for (at, (number, owned)) in found.into_iter().enumerate() {
         let Some(handle) = open_task(state, owner.as_deref(), &owned.exposed) else { continue };
-        let annotations = trusted_annotations(state, &handle);
+        let annotations = trusted_annotations(state, &rules, &handle);
         let target = task_target(&handle, annotations.as_ref());
         let is_shown = filter.as_ref().is_none_or(|filter| filter.shows(&target));
         if !is_shown || handle.protocol() != TaskProtocol::Core {

@@ -31,6 +31,8 @@ trials! {
         a_call_is_not_made_if_it_cannot_be_recorded,
         a_legacy_client_is_limited_and_recorded,
         streams_are_recorded_with_their_resources,
+        a_refused_stream_is_charged_to_no_limit,
+        a_request_that_waits_is_not_charged_to_the_limits_of_a_new_configuration,
         a_new_policy_applies_at_once_and_changes_the_lists,
         a_new_policy_withholds_updates_from_sessions_that_are_subscribed,
         over_http_a_missing_scope_is_403_and_a_batch_is_no_way_around,
@@ -453,6 +455,85 @@ async fn streams_are_recorded_with_their_resources() {
             (&json!(["note://ask"]), "rate_limited"),
         ]
     );
+}
+
+async fn a_refused_stream_is_charged_to_no_limit() {
+    let document = r#"
+        default = "allow"
+        [[limit]]
+        name = "lists"
+        operation = "list"
+        rate = "3/day"
+        [[limit]]
+        name = "subscriptions"
+        operation = "call"
+        rate = "2/day"
+        per = "server"
+    "#;
+    let bench = open(sides()[1], document).await;
+    let client = RawClient::connect(bench.gateway.server(), None).await;
+    let refused = async |uris: &[&str]| {
+        let members = json!({ "notifications": { "resourceSubscriptions": uris } }).to_string();
+        let members = members.strip_prefix('{').and_then(|members| members.strip_suffix('}')).unwrap();
+        client.request("subscriptions/listen", members).await.unwrap_err()
+    };
+    for _ in 0..5 {
+        let error = refused(&["page://1", "page://2", "page://3"]).await;
+        assert_eq!(error.data.unwrap().as_str(), r#"{"largest":2,"limit":"subscriptions"}"#);
+    }
+    let session = bench.client(&Person::new("ada")).await;
+    let filter = ListenFilter::new().with_resource_subscriptions(["page://1", "page://2"].map(String::from));
+    let stream = session.listen(filter).await.unwrap();
+    let error = refused(&["page://1"]).await;
+    assert!(error.message.starts_with("rate limit \"subscriptions\" exceeded\n"), "{error}");
+    assert!(client.request("tools/list", "").await.is_ok(), "only the stream that began was charged");
+    assert!(client.request("tools/list", "").await.is_ok());
+    assert!(client.request("tools/list", "").await.is_err());
+    drop(stream);
+    bench.close().await;
+}
+
+/// A sink that writes when its gate is open.
+struct GatedSink(Arc<std::sync::Mutex<std::sync::mpsc::Receiver<()>>>);
+
+impl AuditSink for GatedSink {
+    fn write(&mut self, lines: &[Vec<u8>]) -> std::io::Result<usize> {
+        // Open when the sender is gone.
+        let _ = self.0.lock().unwrap().recv();
+        Ok(lines.len())
+    }
+
+    fn sync(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+async fn a_request_that_waits_is_not_charged_to_the_limits_of_a_new_configuration() {
+    let (gate, closed) = std::sync::mpsc::channel();
+    let sink = GatedSink(Arc::new(std::sync::Mutex::new(closed)));
+    let log = AuditLog::start(sink, AuditOptions::default().with_queue(1));
+    let policy = Policy::parse(
+        "default = \"deny\"\n[[rule]]\neffect = \"allow\"\ntool = \"echo\"\n[[rule]]\neffect = \"allow\"\ntool = \"meta\"\n",
+    );
+    let options =
+        GatewayOptions::default().with_policy(policy.unwrap()).with_audit(log).with_replaceable_access();
+    let bench = sides()[1].open_with(options).await;
+    let client = RawClient::connect(bench.gateway.server(), None).await;
+    // Its record fills the queue.
+    client.call("up__echo", json!({})).await.unwrap();
+    let mut second = client.open("up__meta", json!({}));
+    let second = tokio::spawn(async move { second.done().await });
+    let policy = bench.gateway.policy();
+    while !policy.rules().nth(1).unwrap().has_decided {
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+    let limits = RateLimiter::parse("default = \"allow\"\n[[limit]]\nname = \"calls\"\nrate = \"1/day\"\n");
+    bench.gateway.set_access(&GatewayOptions::default().with_limits(limits.unwrap()));
+    drop(gate);
+    second.await.unwrap().unwrap().unwrap();
+    assert!(client.call("up__meta", json!({})).await.is_ok(), "the new limit counts new calls only");
+    assert!(client.call("up__meta", json!({})).await.is_err());
+    bench.close().await;
 }
 
 async fn a_new_policy_applies_at_once_and_changes_the_lists() {

@@ -54,6 +54,29 @@ async fn every_limit_of_a_request_is_checked() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_request_of_several_operations_is_charged_for_all_or_none() {
+    let limiter = RateLimiter::parse(DOCUMENT).unwrap();
+    let ada = Subject::new("ada");
+    let (one, two) = (Target::tool("files", "write_one"), Target::tool("files", "write_two"));
+    let (one, two) = (Operation::Call(&one), Operation::Call(&two));
+    for _ in 0..10 {
+        let refused = limiter.check_all(&ada, &[one, two, one, one]).await.unwrap_err();
+        assert_eq!((refused.limit.as_str(), refused.largest), ("writes", Some(2)));
+    }
+    assert!(limiter.check_all(&ada, &[one, two, one]).await.is_ok());
+    for _ in 0..10 {
+        let refused = limiter.check_all(&ada, &[two, one]).await.unwrap_err();
+        assert_eq!((refused.limit.as_str(), refused.largest), ("writes", None));
+    }
+    // One write of `two` is left, and one call of the five of the person after it.
+    assert!(limiter.check(&ada, &two).await.is_ok());
+    assert!(limiter.check(&ada, &Operation::Call(&Target::tool("files", "read"))).await.is_ok());
+    let refused = limiter.check(&ada, &Operation::Call(&Target::tool("files", "read"))).await.unwrap_err();
+    assert_eq!(refused.limit, "person");
+    assert!(limiter.check_all(&ada, &[]).await.is_ok());
+}
+
+#[tokio::test(start_paused = true)]
 async fn lists_and_discovery_share_a_limit_of_their_own() {
     let limiter = RateLimiter::parse(DOCUMENT).unwrap();
     let ada = Subject::new("ada");
