@@ -8,12 +8,13 @@ use std::sync::Arc;
 
 use parking_lot::RwLock;
 use serde_json::json;
-use switchboard_protocol::{Implementation, Meta, Raw, RpcError, ServerResult, ToolAnnotations};
+use switchboard_protocol::{ErrorCode, Implementation, Meta, Raw, RpcError, ServerResult, ToolAnnotations};
 use switchboard_session::server::{Reply, RequestContext};
 use switchboard_transport::http::server::ClientAddress;
 
 use crate::audit::{AuditLog, AuditOutcome, AuditRecord};
 use crate::drain::DrainState;
+use crate::error_reason::{ErrorReason, with_reason};
 use crate::limits::{Operation, RateLimited, RateLimiter};
 use crate::metrics::{GatewayMetrics, MeteredTarget, RequestMeter};
 use crate::open_record::OpenRecord;
@@ -290,9 +291,8 @@ impl Access {
             Ok(entry) => Ok(OpenRecord::new(Some((audit.clone(), entry)), meter)),
             Err(error) => {
                 meter.into_iter().for_each(|meter| meter.end(AuditOutcome::Error));
-                let data = Raw::from(json!({ "reason": "audit_unavailable" }));
                 let message = format!("{error}\nNothing was sent; try again later.");
-                Err(RpcError::internal(message).with_data(data))
+                Err(with_reason(ErrorCode::INTERNAL_ERROR, ErrorReason::AuditUnavailable, message))
             }
         }
     }

@@ -7,10 +7,23 @@ use switchboard_protocol::{ErrorCode, Raw, RpcError};
 use switchboard_session::CallError;
 use switchboard_session::link::ServerExit;
 
-/// Converts an error of the host. An error that the server itself answered with passes, unless its code says something about
-/// the hop to the client. What a process wrote to stderr is not for clients, because it may hold data of others; the status of
-/// the gateway has it.
+use crate::error_reason::{ErrorReason, with_reason};
+use crate::upstream_error::{relayed_error, without_capability_code, without_http_status};
+
+/// Converts an error of the host for a request that the gateway made by itself. What a process wrote to stderr is not for
+/// clients, because it may hold data of others; the status of the gateway has it.
 pub(crate) fn from_host(error: HostError) -> RpcError {
+    let server = Arc::clone(match &error {
+        HostError::Call { server, .. } | HostError::Session { server, .. } => server,
+        _ => return from_host_of_call(error),
+    });
+    without_capability_code(&server, from_host_of_call(error))
+}
+
+/// As [`from_host`], for a call whose error [`capability_error`](crate::upstream_error::capability_error) checks against the
+/// capabilities of its client. An error that the server itself answered with passes, unless it says something that only the
+/// gateway knows.
+pub(crate) fn from_host_of_call(error: HostError) -> RpcError {
     let server = match &error {
         HostError::Call { error, server, .. } | HostError::Session { error, server } => {
             error.remote().map(|_| Arc::clone(server))
@@ -30,97 +43,51 @@ pub(crate) fn from_host_in_session(error: HostError) -> RpcError {
     match error {
         HostError::Call { error, server, .. } | HostError::Session { error, server } => match *error {
             CallError::Remote(error) => relayed_error(&server, error),
-            CallError::TimedOut { .. } => with_reason(ErrorCode::INTERNAL_ERROR, "upstream_timeout", text),
+            CallError::TimedOut { .. } => {
+                with_reason(ErrorCode::INTERNAL_ERROR, ErrorReason::UpstreamTimeout, text)
+            }
             _ => {
                 let hint =
                     format!("{text}\nThe server {server:?} did not complete the request; it may have run.");
-                with_reason(ErrorCode::INTERNAL_ERROR, "upstream_failed", hint)
+                with_reason(ErrorCode::INTERNAL_ERROR, ErrorReason::UpstreamFailed, hint)
             }
         },
         HostError::NeedsAuth { .. } => with_reason(
             ErrorCode::INTERNAL_ERROR,
-            "upstream_needs_login",
+            ErrorReason::UpstreamNeedsLogin,
             format!("{text}\nLog the gateway in to this server."),
         ),
         HostError::NotReady { .. } | HostError::NotConnected { .. } | HostError::Connect { .. } => {
             with_reason(
                 ErrorCode::INTERNAL_ERROR,
-                "upstream_unavailable",
+                ErrorReason::UpstreamUnavailable,
                 format!("{text}\nNothing was sent; try again later."),
             )
         }
         HostError::TooManySessions { .. } => with_reason(
             ErrorCode::INTERNAL_ERROR,
-            "too_many_sessions",
+            ErrorReason::TooManySessions,
             format!("{text}\nNothing was sent; try again later."),
         ),
         HostError::Busy { .. } => with_reason(
             ErrorCode::INTERNAL_ERROR,
-            "upstream_busy",
+            ErrorReason::UpstreamBusy,
             format!("{text}\nNothing was sent; try again later."),
         ),
         // It was withheld or removed a moment ago.
         HostError::Withheld { tool, .. } | HostError::UnknownTool { tool, .. } => unknown_tool(&tool),
-        HostError::Refused { .. } => with_reason(ErrorCode::INVALID_REQUEST, "not_permitted", text),
-        HostError::Arguments { .. } => with_reason(ErrorCode::INVALID_PARAMS, "invalid_arguments", text),
+        HostError::Refused { .. } => with_reason(
+            ErrorCode::INVALID_REQUEST,
+            ErrorReason::NotPermitted,
+            format!(
+                "{text}\nNothing was sent; use another tool, or ask the operator of the gateway to permit this one."
+            ),
+        ),
+        HostError::Arguments { .. } => {
+            with_reason(ErrorCode::INVALID_PARAMS, ErrorReason::InvalidArguments, text)
+        }
         _ => RpcError::internal(text),
     }
-}
-
-/// Returns an error that a server answered with. One that is about the hop to the server says nothing about the hop to the
-/// client: a client that took it for its own would speak another revision, or ask its user for the scopes that the server
-/// names.
-fn relayed_error(server: &str, error: RpcError) -> RpcError {
-    let message = &error.message;
-    if error.missing_scopes().is_some() {
-        let text = format!(
-            "{server:?} refused the credential of the gateway: {message}\nAsk the operator of the gateway for a login with \
-             further scopes."
-        );
-        return with_reason(ErrorCode::INTERNAL_ERROR, "upstream_needs_scope", text);
-    }
-    match error.code {
-        ErrorCode::HEADER_MISMATCH | ErrorCode::UNSUPPORTED_PROTOCOL_VERSION | ErrorCode::PARSE_ERROR => {
-            let text = format!(
-                "{server:?} did not accept the request of the gateway: {message}\nNothing was done; report it to the operator \
-                 of the gateway."
-            );
-            with_reason(ErrorCode::INTERNAL_ERROR, "upstream_protocol_error", text)
-        }
-        _ => error,
-    }
-}
-
-/// The reason of an error whose code was that of a server.
-const UPSTREAM_ERROR: &str = "upstream_error";
-
-/// Returns an error of a server without a code that is an HTTP status of the gateway for a modern client: 400 and 404 would say
-/// that the gateway does not understand the request, and some clients end their session then. The code of the server is in
-/// `data.code`.
-fn without_http_status(server: &str, error: RpcError) -> RpcError {
-    let RpcError { code, message, .. } = &error;
-    match *code {
-        ErrorCode::INVALID_REQUEST | ErrorCode::METHOD_NOT_FOUND => {
-            let text = format!("{server:?} answered with error {}: {message}", code.0);
-            let data = serde_json::json!({ "reason": UPSTREAM_ERROR, "code": code.0 });
-            RpcError::new(ErrorCode::INTERNAL_ERROR, text).with_data(Raw::from(data))
-        }
-        _ => error,
-    }
-}
-
-/// Returns whether a server does not have the method that it was asked for.
-pub(crate) fn is_unknown_method(error: &RpcError) -> bool {
-    #[derive(serde::Deserialize)]
-    struct UpstreamError {
-        reason: String,
-        code: i32,
-    }
-    let upstream = || error.data.as_ref()?.decode::<UpstreamError>().ok();
-    error.code == ErrorCode::METHOD_NOT_FOUND
-        || upstream().is_some_and(|upstream| {
-            upstream.reason == UPSTREAM_ERROR && upstream.code == ErrorCode::METHOD_NOT_FOUND.0
-        })
 }
 
 /// Returns the text of an error without what only the operator may read: stderr output, and the names of all servers.
@@ -152,7 +119,7 @@ fn client_text(error: &HostError) -> String {
 pub(crate) fn server_removed(server: &str) -> RpcError {
     let text =
         format!("the server {server:?} was removed\nNothing was sent; list again what is offered now.");
-    with_reason(ErrorCode::INTERNAL_ERROR, "upstream_removed", text)
+    with_reason(ErrorCode::INTERNAL_ERROR, ErrorReason::UpstreamRemoved, text)
 }
 
 /// The error for a tool that is not exposed.
@@ -167,7 +134,7 @@ pub(crate) fn unknown_prompt(name: &str) -> RpcError {
 
 /// The error for a resource whose server announces no updates.
 pub(crate) fn not_subscribable(uri: &str) -> RpcError {
-    let data = Raw::from(serde_json::json!({ "uri": uri, "reason": "not_subscribable" }));
+    let data = Raw::from(serde_json::json!({ "uri": uri, "reason": ErrorReason::NotSubscribable.as_str() }));
     let message = format!("the server of {uri} does not announce updates; read it again instead");
     RpcError::invalid_params(message).with_data(data)
 }
@@ -181,8 +148,10 @@ pub(crate) fn unknown_task(id: &str) -> RpcError {
 pub(crate) fn task_elsewhere() -> RpcError {
     with_reason(
         ErrorCode::INTERNAL_ERROR,
-        "task_elsewhere",
-        "the task is in a session of another replica of the gateway; ask that one".to_owned(),
+        ErrorReason::TaskElsewhere,
+        "the task is in a session of another replica of the gateway\nNothing was sent; repeat the request: it succeeds when it \
+         reaches that replica. If it never does, ask the operator to route the requests of a client to one replica."
+            .to_owned(),
     )
 }
 
@@ -190,8 +159,10 @@ pub(crate) fn task_elsewhere() -> RpcError {
 pub(crate) fn question_expired() -> RpcError {
     with_reason(
         ErrorCode::INVALID_PARAMS,
-        "question_expired",
-        "the question has expired; call the tool again. It may have run up to the question".to_owned(),
+        ErrorReason::QuestionExpired,
+        "no call waits for this answer: it was answered before, or its time is over\nCall the tool again without the answer. It \
+         may have run up to the question."
+            .to_owned(),
     )
 }
 
@@ -199,7 +170,7 @@ pub(crate) fn question_expired() -> RpcError {
 pub(crate) fn question_elsewhere() -> RpcError {
     with_reason(
         ErrorCode::INVALID_PARAMS,
-        "question_elsewhere",
+        ErrorReason::QuestionElsewhere,
         "the call waits for this answer on another replica of the gateway; send the answer to that one, or call the tool \
          again. It may have run up to the question"
             .to_owned(),
@@ -210,7 +181,7 @@ pub(crate) fn question_elsewhere() -> RpcError {
 pub(crate) fn too_many_questions(limit: usize) -> RpcError {
     with_reason(
         ErrorCode::INTERNAL_ERROR,
-        "too_many_questions",
+        ErrorReason::TooManyQuestions,
         format!(
             "{limit} questions wait for an answer already, which is the limit; answer some of them, then call the tool \
              again. The call was cancelled; it may have run up to its question"
@@ -222,7 +193,7 @@ pub(crate) fn too_many_questions(limit: usize) -> RpcError {
 pub(crate) fn too_many_at_once(server: &str, limit: usize) -> RpcError {
     with_reason(
         ErrorCode::INTERNAL_ERROR,
-        "too_many_questions",
+        ErrorReason::TooManyQuestions,
         format!(
             "{server:?} asked more than {limit} questions at once, which is the limit of one call\nReport it to the operator of \
              the server. The call has not been completed."
@@ -234,7 +205,7 @@ pub(crate) fn too_many_at_once(server: &str, limit: usize) -> RpcError {
 pub(crate) fn result_expired() -> RpcError {
     with_reason(
         ErrorCode::INVALID_PARAMS,
-        "result_expired",
+        ErrorReason::ResultExpired,
         "no result with this handle is kept for this caller; call the tool again".to_owned(),
     )
 }
@@ -243,7 +214,7 @@ pub(crate) fn result_expired() -> RpcError {
 pub(crate) fn view_removed() -> RpcError {
     with_reason(
         ErrorCode::INVALID_REQUEST,
-        "view_removed",
+        ErrorReason::ViewRemoved,
         "this view of the gateway was removed; connect to another one".to_owned(),
     )
 }
@@ -252,13 +223,9 @@ pub(crate) fn view_removed() -> RpcError {
 pub(crate) fn shutting_down() -> RpcError {
     with_reason(
         ErrorCode::INTERNAL_ERROR,
-        "shutting_down",
+        ErrorReason::ShuttingDown,
         "the gateway is shutting down; nothing was sent. Try again: on another gateway, or when it has restarted. A call that \
          waited for an answer ends with this gateway; it may have run up to its question"
             .to_owned(),
     )
-}
-
-fn with_reason(code: ErrorCode, reason: &str, message: String) -> RpcError {
-    RpcError::new(code, message).with_data(Raw::from(serde_json::json!({ "reason": reason })))
 }

@@ -13,7 +13,7 @@ use switchboard_session::server::{
 };
 
 use crate::access::{AccessRequest, AccessRules};
-use crate::error::{is_unknown_method, unknown_prompt, unknown_tool, view_removed};
+use crate::error::{unknown_prompt, unknown_tool, view_removed};
 use crate::exchange::UpstreamResult;
 use crate::exposed::{Exposed, PageRequest};
 use crate::meta;
@@ -24,6 +24,7 @@ use crate::resource_owner::{ResourceOwner, not_found};
 use crate::results::shorten;
 use crate::subscriptions::SubscribedResource;
 use crate::tasks;
+use crate::upstream_error::is_unknown_method;
 use crate::upstream_request::{UpstreamRequest, UpstreamTarget};
 use crate::view::{LargeResults, READ_RESULT};
 use crate::view_state::{RunningCall, ViewState};

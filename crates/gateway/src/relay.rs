@@ -15,11 +15,12 @@ use switchboard_session::{ClientSession, SessionInfo};
 
 use crate::active_calls::CallOwner;
 use crate::capabilities::relayed_capabilities;
-use crate::error::{from_host, from_host_in_session, question_expired, too_many_at_once};
+use crate::error::{from_host, from_host_in_session, from_host_of_call, question_expired, too_many_at_once};
 use crate::exchange::{Exchange, NoticeSink, UpstreamCall, UpstreamResult};
 use crate::held_exchange::HeldExchange;
 use crate::questions::{MAX_QUESTIONS, QuestionHandler, QuestionScope, relayed_question};
 use crate::state::GatewayState;
+use crate::upstream_error::capability_error;
 use crate::upstream_request::{RequestPurpose, UpstreamRequest, UpstreamTarget};
 
 /// The step that starts an exchange; its result is the id of the exchange.
@@ -41,6 +42,16 @@ enum InterimPolicy {
 /// # Cancellation
 /// Dropping the future cancels the upstream call, unless it waits for the answer of a client that retries.
 pub(crate) async fn relay(
+    state: Arc<GatewayState>,
+    cx: RequestContext,
+    request: UpstreamRequest,
+) -> Result<UpstreamResult, RpcError> {
+    let server = Arc::clone(&request.server);
+    let result = relay_request(state, cx.clone(), request).await;
+    result.map_err(|error| capability_error(&server, error, cx.capabilities()))
+}
+
+async fn relay_request(
     state: Arc<GatewayState>,
     cx: RequestContext,
     mut request: UpstreamRequest,
@@ -212,7 +223,7 @@ fn start(
         if !sent.as_ref().is_err_and(goes_on) {
             call_notices.set_answered();
         }
-        let raw = sent.map_err(if is_modern { from_host } else { from_host_in_session })?;
+        let raw = sent.map_err(if is_modern { from_host_of_call } else { from_host_in_session })?;
         Ok(UpstreamResult { raw, revision: info.revision, session: run.last_session() })
     });
     Exchange::new((server, run), call, questions, notices).with_target(target)

@@ -4,6 +4,7 @@ use serde::Deserialize;
 use serde_json::json;
 use switchboard_protocol::{CallToolResult, Content, Raw, RpcError, Tool, ToolAnnotations};
 
+use crate::error_reason::ErrorReason;
 use crate::view::READ_RESULT;
 
 /// The bytes of one part: by default, and at most.
@@ -65,7 +66,7 @@ impl ReadRequest {
     /// When they are not valid.
     pub(crate) fn from_arguments(arguments: Option<&Raw>) -> Result<Self, RpcError> {
         let invalid = |why: String| {
-            let data = Raw::from(json!({ "reason": "invalid_arguments" }));
+            let data = Raw::from(json!({ "reason": ErrorReason::InvalidArguments.as_str() }));
             RpcError::invalid_params(format!("Invalid arguments of {READ_RESULT}: {why}")).with_data(data)
         };
         let arguments = arguments.cloned().unwrap_or_else(Raw::empty_object);

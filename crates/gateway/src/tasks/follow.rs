@@ -89,7 +89,7 @@ impl Follower {
 
     /// Publishes a state as the server wrote it. Returns whether the task is over.
     fn publish_raw(&self, raw: &Raw) -> bool {
-        exposed_task(raw, &self.exposed).is_ok_and(|task| self.publish(task))
+        exposed_task(raw, &self.handle.server, &self.exposed).is_ok_and(|task| self.publish(task))
     }
 
     /// Listens at the server; again when the connection was lost.

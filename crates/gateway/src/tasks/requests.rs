@@ -24,6 +24,7 @@ use crate::owned_tasks::OwnedTask;
 use crate::policy::{Target, TargetKind};
 use crate::questions::relayed_question;
 use crate::relay::relay;
+use crate::upstream_error::task_error;
 use crate::upstream_request::{UpstreamRequest, UpstreamTarget};
 use crate::view_state::ViewState;
 
@@ -143,7 +144,7 @@ impl TaskRequest {
                 self.ask("tasks/get").await.and_then(|raw| self.core_state(&raw))
             }
             (Some(TaskProtocol::Extension), TaskProtocol::Extension) => {
-                let task = exposed_task(&self.ask("tasks/get").await?, &self.exposed)?;
+                let task = exposed_task(&self.ask("tasks/get").await?, &self.handle.server, &self.exposed)?;
                 self.note_status(task.task.status);
                 Ok(task.into())
             }
@@ -242,11 +243,12 @@ impl TaskRequest {
 }
 
 /// Returns the state of a task of the extension under its exposed id.
-pub(super) fn exposed_task(raw: &Raw, exposed: &str) -> Result<DetailedTask, RpcError> {
+pub(super) fn exposed_task(raw: &Raw, server: &str, exposed: &str) -> Result<DetailedTask, RpcError> {
     let mut task = DetailedTask::from_raw(raw).map_err(not_a_task)?;
     exposed.clone_into(&mut task.task.task_id);
     task.meta = relayed(task.meta.take());
     task.result = task.result.map(clean_result);
+    task.error = task.error.map(|error| task_error(server, error));
     task.input_requests = task.input_requests.map(|questions| {
         questions.into_iter().map(|(key, question)| (key, relayed_question(question))).collect()
     });

@@ -7,6 +7,7 @@ use serde_json::json;
 use switchboard_protocol::{Raw, RpcError};
 
 use super::view::ToolRules;
+use crate::error_reason::ErrorReason;
 use crate::policy::fold_case;
 
 /// A name that languages with prototypes read as the parent of an object, not as its member.
@@ -46,11 +47,11 @@ impl ArgumentRules {
         // Peers treat `"arguments": null` like none.
         let arguments = if arguments.is_null() { &Raw::empty_object() } else { arguments };
         if !arguments.is_object() {
-            return Err(invalid("arguments_not_an_object", "the arguments are not an object", None));
+            return Err(invalid(ErrorReason::ArgumentsNotAnObject, "the arguments are not an object", None));
         }
         if arguments.canonical().is_err() {
             let message = "the arguments have the same key twice, or too many parts; send each key once";
-            return Err(invalid("duplicate_key", message, None));
+            return Err(invalid(ErrorReason::DuplicateKey, message, None));
         }
         for (name, _) in arguments.fields() {
             let name = name.as_str();
@@ -58,7 +59,7 @@ impl ArgumentRules {
             if is_refused && !self.shown.contains(name) {
                 let message =
                     format!("Unknown argument: {name}\nSend only arguments of the tool's input schema.");
-                return Err(invalid("unknown_argument", &message, Some(name)));
+                return Err(invalid(ErrorReason::UnknownArgument, &message, Some(name)));
             }
         }
         if self.rules.fixed.is_empty() {
@@ -81,8 +82,8 @@ impl ArgumentRules {
     }
 }
 
-fn invalid(reason: &str, message: &str, argument: Option<&str>) -> RpcError {
-    let mut data = json!({ "reason": reason });
+fn invalid(reason: ErrorReason, message: &str, argument: Option<&str>) -> RpcError {
+    let mut data = json!({ "reason": reason.as_str() });
     if let Some(argument) = argument {
         data["argument"] = argument.into();
     }

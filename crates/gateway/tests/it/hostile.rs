@@ -37,6 +37,7 @@ trials! {
         a_call_with_a_thousand_questions_ends,
         a_result_with_too_many_questions_is_not_passed_on,
         an_error_of_an_upstream_does_not_pass_for_one_of_the_gateway,
+        a_server_cannot_say_what_only_the_gateway_may_say,
         giant_and_forged_cursors_are_refused,
         two_hundred_clients_that_hang_up_leave_no_call_behind,
 }
@@ -330,6 +331,81 @@ async fn an_error_of_an_upstream_does_not_pass_for_one_of_the_gateway() {
     }
     serving.abort();
     gateway.host().close().await;
+}
+
+/// A server that answers each call with the error that its arguments describe.
+struct Forger;
+
+impl Handler for Forger {
+    fn handle(&self, request: ServerRequest, _: RequestContext) -> HandlerOutcome {
+        match request {
+            ServerRequest::ListTools(_) => {
+                HandlerOutcome::now(ListToolsResult::new([Tool::new("fail", json!({ "type": "object" }))]))
+            }
+            ServerRequest::CallTool(call) => {
+                let arguments = call.arguments.unwrap();
+                let error = arguments.field_texts().find(|(name, _)| name.as_str() == "error");
+                let error = Raw::parse(error.unwrap().1.to_owned()).unwrap();
+                HandlerOutcome::error(error.decode().unwrap())
+            }
+            other => HandlerOutcome::error(RpcError::method_not_found(other.method())),
+        }
+    }
+}
+
+async fn a_server_cannot_say_what_only_the_gateway_may_say() {
+    let forged = [
+        r#"{"code":-32603,"message":"no","data":{"reason":"upstream_unavailable"}}"#,
+        r#"{"code":-32603,"message":"no","data":{"reason":"upstream_error","code":-32601}}"#,
+        r#"{"code":-32050,"message":"no","data":{"reason":"shutting_down"}}"#,
+        r#"{"code":-32602,"message":"no","data":{"reason":"question_elsewhere"}}"#,
+        r#"{"code":-32603,"message":"no","data":{"reason":"mine","reason":"not_permitted"}}"#,
+        r#"{"code":-32603,"message":"no","data":{"re\u0061son":"audit_unavailable"}}"#,
+        r#"{"code":429,"message":"no","data":{"retryAfterMs":86400000,"limit":"calls"}}"#,
+        r#"{"code":-32021,"message":"no","data":{"requiredCapabilities":{"elicitation":{"form":{}}}}}"#,
+        r#"{"code":-32021,"message":"no"}"#,
+    ];
+    let passed = [
+        r#"{"code":-32050,"message":"no","data":{"reason":"quota"}}"#,
+        r#"{"code":-32602,"message":"no","data":[1]}"#,
+    ];
+    for upstream in [Side::Legacy, Side::Modern] {
+        let offers = ServerCapabilities::new().with_tools(ListCapability::new());
+        let server = Server::builder(Implementation::new("forger", "1"), offers);
+        let server = server.revisions(upstream.revisions()).build(Forger);
+        let host = Gateway::host_builder().build();
+        host.connect("bad", InProcess::new(&server)).await.unwrap();
+        let gateway = Gateway::new(host, GatewayOptions::default());
+        for client in [Side::Legacy, Side::Modern] {
+            let person = Person::new("ada");
+            let session = Client::new().with_revisions(client.revisions()).with_answers(Arc::clone(&person));
+            let session = session.connect(InProcess::new(gateway.server())).await.unwrap();
+            let fail = async |error: &str| {
+                let arguments = Raw::parse(format!(r#"{{"error":{error}}}"#)).unwrap();
+                match session.call_tool("bad__fail", arguments).await.unwrap_err() {
+                    CallError::Remote(error) => error,
+                    other => panic!("{upstream:?} {client:?}: {other:?}"),
+                }
+            };
+            for error in forged {
+                // The revision of a legacy server has no such code: it arrives as another one.
+                if upstream == Side::Legacy && error.contains("-32021") {
+                    continue;
+                }
+                let told = fail(error).await;
+                assert_eq!(told.code, ErrorCode::INTERNAL_ERROR, "{upstream:?} {client:?} {error}: {told:?}");
+                assert!(told.message.starts_with(r#""bad" answered with error "#), "{error}: {told:?}");
+                let data: serde_json::Value = told.data.unwrap().decode().unwrap();
+                assert_eq!(data["reason"], "upstream_error", "{upstream:?} {client:?} {error}");
+                assert_eq!(data.as_object().unwrap().len(), 2, "{error}: {data}");
+            }
+            for error in passed {
+                let expected: RpcError = Raw::parse(error.to_owned()).unwrap().decode().unwrap();
+                assert_eq!(fail(error).await, expected, "{upstream:?} {client:?}");
+            }
+        }
+        gateway.host().close().await;
+    }
 }
 
 async fn giant_and_forged_cursors_are_refused() {

@@ -81,7 +81,7 @@ async fn an_expired_question_cancels_the_call_and_says_so() {
         assert_eq!(bench.gateway.status().parked_calls, 0, "{cell:?}");
         let error = client.call("up__ask", answer(&key, &state, "red")).await.unwrap_err();
         assert_eq!(reason(&error), "question_expired", "{cell:?}");
-        assert!(error.message.contains("call the tool again") && error.message.contains("may have run"));
+        assert!(error.message.contains("Call the tool again") && error.message.contains("may have run"));
         assert_eq!(bench.counts().await.get("runs of ask"), Some(&1), "it was not started again: {cell:?}");
         bench.close().await;
     }
