@@ -8,7 +8,7 @@ use switchboard_protocol::{Resource, ResourceTemplate};
 
 use crate::exposed_tool::{ExposedTool, ToolEntry};
 use crate::names::{ItemKind, NamedItem, Naming, PrefixPolicy, WithheldItem, WithheldReason, expose};
-use crate::resource_owner::{OwnerTable, ResourceOwner, rewritten};
+use crate::resource_owner::{OwnerTable, ResourceOwner, names_server, rewritten};
 use crate::view::{READ_RESULT, ViewRules};
 
 /// Returns the shortest lifetime of each list over the servers of a view.
@@ -61,7 +61,7 @@ pub(crate) fn expose_tools(
     (exposed, withheld)
 }
 
-/// Exposes the resources of a view and enters their owners.
+/// Exposes the resources of a view and enters their owners. The owners of the templates are there.
 pub(crate) fn expose_resources(
     catalog: &Catalog,
     rules: &ViewRules,
@@ -74,8 +74,10 @@ pub(crate) fn expose_resources(
     );
     let mut exposed = BTreeMap::new();
     for (uri, claims) in listed {
-        let clashes = claims.len() > 1;
+        let is_shared = claims.len() > 1 || names_server(uri);
         for (server, resource) in claims {
+            let is_shown = |server: &str, uri: &str| rules.has_resource(server, uri);
+            let clashes = is_shared || owners.has_template_of_other(server, uri, is_shown);
             let mut shown = resource.clone();
             shown.uri = if clashes { rewritten(server, uri) } else { uri.to_owned() };
             let owner = ResourceOwner { server: Arc::clone(server), uri: uri.to_owned() };
@@ -101,7 +103,7 @@ pub(crate) fn expose_templates(
     );
     let mut exposed = BTreeMap::new();
     for (text, claims) in listed {
-        let clashes = claims.len() > 1;
+        let clashes = claims.len() > 1 || names_server(text);
         for (server, template) in claims {
             let mut shown = template.clone();
             shown.uri_template = if clashes { rewritten(server, text) } else { text.to_owned() };

@@ -79,8 +79,8 @@ impl Exposed {
         let (prompts, withheld_prompts) = expose(&naming, prompts.collect());
         withheld.extend(withheld_prompts);
         let mut owners = OwnerTable::new(servers.clone());
-        let resources = expose_resources(catalog, rules, &mut owners);
         let templates = expose_templates(catalog, rules, &mut owners);
+        let resources = expose_resources(catalog, rules, &mut owners);
         Self {
             revision: catalog.revision(),
             warnings: rules.warnings(catalog),
@@ -125,7 +125,7 @@ impl Exposed {
     /// # Errors
     /// As [`OwnerTable::find`], and when the view does not have the resource.
     pub(crate) fn find_resource(&self, uri: &str) -> Result<ResourceOwner, RpcError> {
-        let owner = self.owners.find(uri)?;
+        let owner = self.owners.find(uri, |server, uri| self.rules.has_resource(server, uri))?;
         match self.rules.has_resource(&owner.server, &owner.uri) {
             true => Ok(owner),
             false => Err(not_found(uri)),
@@ -137,7 +137,7 @@ impl Exposed {
     /// # Errors
     /// As [`OwnerTable::find_template`], and when the view does not have the template.
     pub(crate) fn find_template(&self, text: &str) -> Result<ResourceOwner, RpcError> {
-        let owner = self.owners.find_template(text)?;
+        let owner = self.owners.find_template(text, |server, text| self.rules.has_template(server, text))?;
         match self.rules.has_template(&owner.server, &owner.uri) {
             true => Ok(owner),
             false => Err(not_found(text)),

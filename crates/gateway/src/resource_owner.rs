@@ -1,16 +1,21 @@
 //! The owner table: which server has a resource.
 //!
 //! URIs are not rewritten, because they occur in notifications, links and embedded resources. Only one that several servers
-//! list is exposed as `gateway://SERVER/URI`, for each of them. A URI without an owner is refused.
+//! claim, because they list it or have a template for it, is exposed as `gateway://SERVER/URI`, for each of them. A URI without
+//! an owner is refused.
+//!
+//! Invariant: no server receives requests for what another one claims. A longer literal, or a listed URI, is no better claim
+//! than a template: whoever wants the resources of another would list them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use switchboard_protocol::{ErrorCode, Raw, RpcError};
 
+use crate::error_reason::ErrorReason;
 use crate::uri_template::UriTemplate;
 
-/// Begins the exposed form of a URI that several servers list.
+/// Begins the exposed form of a URI that several servers claim.
 const CLASH_SCHEME: &str = "gateway://";
 
 /// The server of a resource, and the URI that it knows it by.
@@ -25,6 +30,8 @@ pub(crate) struct ResourceOwner {
 pub(crate) struct OwnerTable {
     /// By exposed URI.
     listed: BTreeMap<String, ResourceOwner>,
+    /// The servers that list a URI, by the URI that they know it by.
+    listing: BTreeMap<String, Vec<Arc<str>>>,
     /// By exposed text.
     template_texts: BTreeMap<String, ResourceOwner>,
     templates: Vec<OwnedTemplate>,
@@ -35,8 +42,6 @@ pub(crate) struct OwnerTable {
 struct OwnedTemplate {
     template: UriTemplate,
     server: Arc<str>,
-    /// Several servers have a template of this text: its expansions name their server.
-    is_clashing: bool,
 }
 
 impl OwnerTable {
@@ -46,50 +51,76 @@ impl OwnerTable {
 
     /// Adds a listed resource under its exposed URI.
     pub(crate) fn add_resource(&mut self, exposed: &str, owner: ResourceOwner) {
+        self.listing.entry(owner.uri.clone()).or_default().push(Arc::clone(&owner.server));
         self.listed.insert(exposed.to_owned(), owner);
     }
 
     /// Adds a template under its exposed text. One that cannot be parsed has no expansions.
     pub(crate) fn add_template(&mut self, exposed: &str, owner: ResourceOwner) {
         if let Some(template) = UriTemplate::parse(&owner.uri) {
-            let (server, is_clashing) = (Arc::clone(&owner.server), exposed != owner.uri);
-            self.templates.push(OwnedTemplate { template, server, is_clashing });
+            self.templates.push(OwnedTemplate { template, server: Arc::clone(&owner.server) });
         }
         self.template_texts.insert(exposed.to_owned(), owner);
     }
 
-    /// Returns the owner of a resource: the server that lists it, or the one with the most specific template.
+    /// Returns whether another server than this one has a template for a URI. `is_shown` says whether a server's URI is.
+    pub(crate) fn has_template_of_other(
+        &self,
+        owner: &str,
+        uri: &str,
+        is_shown: impl Fn(&str, &str) -> bool,
+    ) -> bool {
+        self.templates.iter().any(|owned| {
+            *owned.server != *owner
+                && owned.template.has_scheme()
+                && owned.template.matches(uri)
+                && is_shown(&owned.server, uri)
+        })
+    }
+
+    /// Returns the owner of a resource: the only server that lists it or has a template for it. `is_shown` says whether a
+    /// server's URI is.
     ///
     /// # Errors
-    /// When no server has it, or several servers have equally specific templates.
-    pub(crate) fn find(&self, uri: &str) -> Result<ResourceOwner, RpcError> {
+    /// When no server has it, or several servers claim it.
+    pub(crate) fn find(
+        &self,
+        uri: &str,
+        is_shown: impl Fn(&str, &str) -> bool,
+    ) -> Result<ResourceOwner, RpcError> {
         if let Some(owner) = self.listed.get(uri) {
             return Ok(owner.clone());
         }
-        if let Some(owner) = self.of_rewritten(uri) {
-            return Ok(owner);
+        if uri.starts_with(CLASH_SCHEME) {
+            return self.of_rewritten(uri).ok_or_else(|| not_found(uri));
         }
-        let own = self.templates.iter().filter(|owned| !owned.is_clashing);
-        let matching: Vec<&OwnedTemplate> = own.filter(|owned| owned.template.matches(uri)).collect();
-        let most = matching.iter().map(|owned| owned.template.literal_len()).max();
-        let mut best = matching.into_iter().filter(|owned| Some(owned.template.literal_len()) == most);
-        let Some(OwnedTemplate { server, .. }) = best.next() else { return Err(not_found(uri)) };
-        if best.any(|other| other.server != *server) {
-            let data = serde_json::json!({ "uri": uri, "reason": "ambiguous_owner" });
-            let message = format!(
-                "several servers have a template for {uri}: read {CLASH_SCHEME}SERVER/{uri} to name one of them"
-            );
-            return Err(RpcError::invalid_params(message).with_data(Raw::from(data)));
+        let matching = self.templates.iter().filter(|owned| owned.template.matches(uri));
+        // What would match the URIs of all servers claims only what no other server does.
+        let (specific, general): (Vec<_>, Vec<_>) = matching.partition(|owned| owned.template.has_scheme());
+        let listing = self.listing.get(uri).into_iter().flatten();
+        let specific = listing.chain(specific.into_iter().map(|owned| &owned.server));
+        let shown = |server: &&Arc<str>| is_shown(server, uri);
+        let mut claims: BTreeSet<&Arc<str>> = specific.filter(shown).collect();
+        if claims.is_empty() {
+            claims = general.into_iter().map(|owned| &owned.server).filter(shown).collect();
         }
-        Ok(ResourceOwner { server: Arc::clone(server), uri: uri.to_owned() })
+        match (claims.pop_first(), claims.is_empty()) {
+            (None, _) => Err(not_found(uri)),
+            (Some(server), true) => Ok(ResourceOwner { server: Arc::clone(server), uri: uri.to_owned() }),
+            (Some(_), false) => Err(ambiguous(uri)),
+        }
     }
 
     /// Returns the owner of a template, for completion: by its text, else as a URI.
     ///
     /// # Errors
     /// As [`Self::find`].
-    pub(crate) fn find_template(&self, text: &str) -> Result<ResourceOwner, RpcError> {
-        self.template_texts.get(text).cloned().map_or_else(|| self.find(text), Ok)
+    pub(crate) fn find_template(
+        &self,
+        text: &str,
+        is_shown: impl Fn(&str, &str) -> bool,
+    ) -> Result<ResourceOwner, RpcError> {
+        self.template_texts.get(text).cloned().map_or_else(|| self.find(text, is_shown), Ok)
     }
 
     /// Iterates over the owners of all listed resources and templates, and whether it is a template.
@@ -102,7 +133,7 @@ impl OwnerTable {
     fn of_rewritten(&self, uri: &str) -> Option<ResourceOwner> {
         let (server, uri) = uri.strip_prefix(CLASH_SCHEME)?.split_once('/')?;
         let server = self.servers.iter().find(|known| host_part(known) == server)?;
-        let is_listed = self.listed.get(uri).is_some_and(|owner| owner.server == *server);
+        let is_listed = self.listing.get(uri).is_some_and(|servers| servers.contains(server));
         let has_template =
             || self.templates.iter().any(|owned| owned.server == *server && owned.template.matches(uri));
         (is_listed || has_template())
@@ -110,7 +141,13 @@ impl OwnerTable {
     }
 }
 
-/// Returns the exposed form of a URI that several servers list.
+/// Returns whether a URI of a server looks like one that names its server: it is exposed with its server in front, so that no
+/// server can speak for another.
+pub(crate) fn names_server(uri: &str) -> bool {
+    uri.starts_with(CLASH_SCHEME)
+}
+
+/// Returns the exposed form of a URI that several servers claim.
 pub(crate) fn rewritten(server: &str, uri: &str) -> String {
     format!("{CLASH_SCHEME}{}/{uri}", host_part(server))
 }
@@ -127,6 +164,15 @@ fn host_part(server: &str) -> String {
         }
     }
     text
+}
+
+/// The error for a resource that several servers claim.
+fn ambiguous(uri: &str) -> RpcError {
+    let data = serde_json::json!({ "uri": uri, "reason": ErrorReason::AmbiguousOwner.as_str() });
+    let message = format!(
+        "several servers list {uri} or have a template for it\nRead {CLASH_SCHEME}SERVER/{uri} to name one of them."
+    );
+    RpcError::invalid_params(message).with_data(Raw::from(data))
 }
 
 /// The error for a resource that no server has.
@@ -148,27 +194,58 @@ mod tests {
         table
     }
 
+    fn find(table: &OwnerTable, uri: &str) -> Result<ResourceOwner, RpcError> {
+        table.find(uri, |_, _| true)
+    }
+
     fn server(table: &OwnerTable, uri: &str) -> Option<String> {
-        table.find(uri).ok().map(|owner| owner.server.to_string())
+        find(table, uri).ok().map(|owner| owner.server.to_string())
     }
 
     #[test]
-    fn listed_resources_come_before_templates_and_specific_templates_before_others() {
-        let table = table(
-            &[("one", "note://7")],
-            &[("two", "note://{id}"), ("one", "note://x-{id}"), ("two", "{+any}")],
-        );
+    fn a_template_for_everything_has_what_no_other_server_claims() {
+        let table = table(&[("one", "note://7")], &[("one", "page://{id}"), ("two", "{+any}")]);
         assert_eq!(server(&table, "note://7").as_deref(), Some("one"));
-        assert_eq!(server(&table, "note://8").as_deref(), Some("two"));
-        assert_eq!(server(&table, "note://x-1").as_deref(), Some("one"));
+        assert_eq!(server(&table, "page://7").as_deref(), Some("one"));
         assert_eq!(server(&table, "other:a").as_deref(), Some("two"));
+    }
+
+    #[test]
+    fn neither_a_listed_uri_nor_a_longer_literal_takes_the_resources_of_another_server() {
+        let mut table =
+            table(&[], &[("one", "note://{id}"), ("two", "note://x-{id}"), ("two", "page://{id}")]);
+        assert!(table.has_template_of_other("two", "note://7", |_, _| true));
+        assert!(!table.has_template_of_other("one", "note://7", |_, _| true));
+        assert!(!table.has_template_of_other("two", "note://7", |server, _| server != "one"));
+        let owner = ResourceOwner { server: "two".into(), uri: "note://7".to_owned() };
+        table.add_resource("gateway://two/note://7", owner);
+        for uri in ["note://7", "note://x-1"] {
+            let error = find(&table, uri).unwrap_err();
+            assert!(error.message.contains(&format!("gateway://SERVER/{uri}")), "{}", error.message);
+            for own in ["one", "two"] {
+                assert_eq!(server(&table, &rewritten(own, uri)).as_deref(), Some(own));
+            }
+            let shown = table.find(uri, |server, _| server == "one").unwrap();
+            assert_eq!(&*shown.server, "one", "the view does not show that of the other");
+        }
+        assert_eq!(server(&table, "note://8").as_deref(), Some("one"));
+        assert_eq!(server(&table, "page://8").as_deref(), Some("two"));
+    }
+
+    #[test]
+    fn no_server_speaks_for_another() {
+        let table = table(&[("one", "note://7")], &[("two", "{+any}"), ("two", "gateway://one/{+any}")]);
+        assert_eq!(server(&table, "gateway://one/note://7").as_deref(), Some("one"));
+        assert_eq!(server(&table, "gateway://one/note://8"), None);
+        assert_eq!(server(&table, "gateway://three/note://8"), None);
+        assert_eq!(server(&table, "gateway://two/gateway://one/note://7").as_deref(), Some("two"));
     }
 
     #[test]
     fn an_unowned_uri_is_refused_and_an_ambiguous_one_names_the_way_out() {
         let table = table(&[], &[("one", "note://{id}"), ("two", "note://{name}")]);
-        assert_eq!(table.find("file:///etc/passwd").unwrap_err().code, ErrorCode::RESOURCE_NOT_FOUND);
-        let error = table.find("note://7").unwrap_err();
+        assert_eq!(find(&table, "file:///etc/passwd").unwrap_err().code, ErrorCode::RESOURCE_NOT_FOUND);
+        let error = find(&table, "note://7").unwrap_err();
         assert!(error.message.contains("gateway://SERVER/note://7"), "{}", error.message);
         assert_eq!(server(&table, "gateway://two/note://7").as_deref(), Some("two"));
         assert_eq!(server(&table, "gateway://three/note://7"), None);
@@ -177,7 +254,7 @@ mod tests {
     #[test]
     fn a_rewritten_uri_is_read_back_whatever_the_server_is_called() {
         let table = table(&[("a b", "file:///x?y#z")], &[]);
-        let owner = table.find(&rewritten("a b", "file:///x?y#z")).unwrap();
+        let owner = find(&table, &rewritten("a b", "file:///x?y#z")).unwrap();
         assert_eq!((&*owner.server, owner.uri.as_str()), ("a b", "file:///x?y#z"));
     }
 
@@ -194,12 +271,12 @@ mod tests {
         for (server, uri) in
             [("one", "note://7"), ("two", "note://7"), ("one", "page://7"), ("two", "page://7")]
         {
-            let owner = table.find(&rewritten(server, uri)).unwrap();
+            let owner = find(&table, &rewritten(server, uri)).unwrap();
             assert_eq!((&*owner.server, owner.uri.as_str()), (server, uri));
         }
-        assert!(table.find("page://7").is_err(), "it belongs to neither");
+        assert!(find(&table, "page://7").is_err(), "it belongs to neither");
         for (server, uri) in [("one", "note://8"), ("one", "file:///etc/passwd"), ("a b", "note://7")] {
-            let error = table.find(&rewritten(server, uri)).unwrap_err();
+            let error = find(&table, &rewritten(server, uri)).unwrap_err();
             assert_eq!(error.code, ErrorCode::RESOURCE_NOT_FOUND, "{server} {uri}");
         }
     }

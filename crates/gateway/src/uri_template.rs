@@ -55,15 +55,16 @@ impl UriTemplate {
         Some(Self { parts })
     }
 
-    /// Returns the number of literal bytes, by which of two matching templates the more specific one is found.
-    pub(crate) fn literal_len(&self) -> usize {
-        let len = |part: &Part| if let Part::Literal(text) = part { text.len() } else { 0 };
-        self.parts.iter().map(len).sum()
+    /// Returns whether all expansions have the same scheme.
+    pub(crate) fn has_scheme(&self) -> bool {
+        matches!(self.parts.first(), Some(Part::Literal(text)) if text.contains(':'))
     }
 
     /// Returns whether a URI can be an expansion. Linear in the length of the URI for each part.
     pub(crate) fn matches(&self, uri: &str) -> bool {
-        if uri.len() > MAX_URI {
+        let begins_otherwise =
+            matches!(self.parts.first(), Some(Part::Literal(text)) if !uri.starts_with(text.as_str()));
+        if uri.len() > MAX_URI || begins_otherwise {
             return false;
         }
         let bytes = uri.as_bytes();
@@ -145,8 +146,22 @@ mod tests {
             ("note://{id", "note://7"),
             ("note://}id{", "note://7"),
             ("note://{}", "note://7"),
+            ("note://one", "note://one/x"),
         ] {
             assert!(!matches(template, uri), "{template} {uri}");
+        }
+    }
+
+    #[test]
+    fn a_template_has_a_scheme_if_it_begins_with_one() {
+        for (template, has_scheme) in [
+            ("note://{id}", true),
+            ("urn:{+x}", true),
+            ("{+any}", false),
+            ("{scheme}://x", false),
+            ("x/{y}:z", false),
+        ] {
+            assert_eq!(UriTemplate::parse(template).unwrap().has_scheme(), has_scheme, "{template}");
         }
     }
 
