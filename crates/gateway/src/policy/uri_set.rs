@@ -1,8 +1,9 @@
 //! Sets of resource URIs: globs over normalized URIs, where `*` matches within a segment and `**` everything.
 //!
 //! The globs are those of the design crate. Added here are the readings that depend on the scheme: hosts without case,
-//! default ports, `file://localhost`, and a query with dot segments, which a server that ignores queries resolves as
-//! part of the path.
+//! default ports, `file://localhost`, a query with dot segments, which a server that ignores queries resolves as
+//! part of the path, and dot segments that lead out of the authority, which is the first folder to a server whose URIs are
+//! paths.
 
 use switchboard_design::{ResourceUri, UriPattern, UriPolicy};
 
@@ -25,9 +26,15 @@ pub(crate) struct UriSet {
     folders: Option<UriPolicy>,
 }
 
-/// All readings of a URI; empty if it is not a URI.
-#[derive(Debug)]
-pub(crate) struct UriReadings(Vec<ResourceUri>);
+/// All readings of a URI.
+#[derive(Debug, Default)]
+pub(crate) struct UriReadings {
+    /// Empty if it is not a URI.
+    readings: Vec<ResourceUri>,
+    /// Without user and port, where the scheme does not define whether the authority is a host or a name such as `@scope`: for
+    /// deny rules only, because what is allowed under the one name is not allowed under the other.
+    hosts: Vec<ResourceUri>,
+}
 
 /// The URIs of a template.
 #[derive(Debug)]
@@ -74,10 +81,13 @@ impl UriSet {
             return self.is_everything;
         }
         match effect {
-            Effect::Deny => uri.0.is_empty() || uri.0.iter().any(|uri| !self.deny.allows(uri)),
+            Effect::Deny => {
+                let mut all = uri.readings.iter().chain(&uri.hosts);
+                uri.readings.is_empty() || all.any(|uri| !self.deny.allows(uri))
+            }
             Effect::Allow => {
                 // The policy without globs would allow everything.
-                !uri.0.is_empty() && uri.0.iter().all(|uri| self.allow.allows(uri))
+                !uri.readings.is_empty() && uri.readings.iter().all(|uri| self.allow.allows(uri))
             }
         }
     }
@@ -126,28 +136,29 @@ impl UriSet {
 impl UriReadings {
     pub(crate) fn new(text: &str) -> Self {
         let mut texts = vec![text.to_owned()];
-        let has_dot_segments = |query: &str| {
-            let decoded = query.replace("%2e", ".").replace("%2E", ".");
-            let decoded =
-                decoded.replace("%2f", "/").replace("%2F", "/").replace("%5c", "/").replace("%5C", "/");
-            decoded.split(['/', '\\']).any(|segment| segment == "..")
-        };
-        if text.split_once('?').is_some_and(|(_, query)| has_dot_segments(query)) {
+        let is_parent = |segment: &str| segment == "..";
+        if text
+            .split_once('?')
+            .is_some_and(|(_, query)| decode_separators(query).split(['/', '\\']).any(is_parent))
+        {
             texts.push(text.replace('?', "%3F"));
         }
+        let paths: Vec<String> = texts.iter().filter_map(|text| authority_as_folder(text)).collect();
+        texts.extend(paths);
         let parsed: Result<Vec<ResourceUri>, _> =
             texts.iter().map(|text| text.parse::<ResourceUri>()).collect();
-        let Ok(mut readings) = parsed else { return Self(Vec::new()) };
+        let Ok(mut readings) = parsed else { return Self::default() };
         for index in 0..readings.len() {
             let folded = fold_host(readings[index].base());
             if folded != readings[index].base() {
                 match folded.parse() {
                     Ok(folded) => readings.push(folded),
-                    Err(_) => return Self(Vec::new()),
+                    Err(_) => return Self::default(),
                 }
             }
         }
-        Self(readings)
+        let hosts = readings.iter().filter_map(|uri| host_only(uri.base())?.parse().ok()).collect();
+        Self { readings, hosts }
     }
 }
 
@@ -165,6 +176,52 @@ impl TemplateReading {
             Err(_) => Self::Unknown,
         }
     }
+}
+
+/// Decodes the characters that dot segments are made of.
+fn decode_separators(text: &str) -> String {
+    let decoded = text.replace("%2e", ".").replace("%2E", ".");
+    decoded.replace("%2f", "/").replace("%2F", "/").replace("%5c", "/").replace("%5C", "/")
+}
+
+/// Returns a URI as a server resolves it to which everything after `://` is a path; `None` if that makes no difference.
+fn authority_as_folder(uri: &str) -> Option<String> {
+    let (scheme, rest) = uri.split_once("://")?;
+    if is_host_scheme(scheme) {
+        return None;
+    }
+    let path = decode_separators(rest.split(['?', '#']).next().unwrap_or_default());
+    let (mut folders, mut leaves_authority) = (Vec::new(), false);
+    for (at, segment) in path.split(['/', '\\']).enumerate() {
+        match segment {
+            ".." => {
+                folders.pop();
+                leaves_authority |= folders.is_empty();
+            }
+            "." => {}
+            "" if at > 0 => {}
+            folder => folders.push(folder),
+        }
+    }
+    let root = if scheme.eq_ignore_ascii_case("file") { "/" } else { "" };
+    leaves_authority.then(|| format!("{scheme}://{root}{}", folders.join("/")))
+}
+
+/// Returns a URI of a scheme that is not known without user and port; `None` if it has neither.
+fn host_only(uri: &str) -> Option<String> {
+    let (scheme, rest) = uri.split_once("://")?;
+    if is_host_scheme(scheme) {
+        return None;
+    }
+    let (authority, path) = rest.split_at(rest.find(['/', '?']).unwrap_or(rest.len()));
+    let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
+    let is_port = |port: &str| port.bytes().all(|byte| byte.is_ascii_digit());
+    let host = host.rsplit_once(':').filter(|(_, port)| is_port(port)).map_or(host, |(host, _)| host);
+    (host != authority).then(|| format!("{scheme}://{host}{path}"))
+}
+
+fn is_host_scheme(scheme: &str) -> bool {
+    HOST_SCHEMES.iter().any(|(name, _)| name.eq_ignore_ascii_case(scheme))
 }
 
 /// Normalizes the authority where the scheme defines how: the host in lower case without its last dot, no user, no
@@ -223,6 +280,35 @@ mod tests {
         assert!(!matches("https://a.com/**", "https://a.com:8443/x").1);
         assert!(matches("file:///etc/**", "file://LOCALHOST/etc/passwd").1);
         assert_eq!(matches("doc://Id", "doc://id"), (false, false), "the case of a name matters");
+    }
+
+    #[test]
+    fn a_name_in_the_place_of_a_host_has_no_user_and_no_port_for_a_deny_rule() {
+        for uri in ["page://user:pw@secret/7", "page://secret:80/7", "page://@secret/7", "page://secret:/7"] {
+            assert_eq!(matches("page://secret/**", uri), (false, true), "{uri}");
+        }
+        assert_eq!(matches("npm://@scope/**", "npm://@scope/x"), (true, true));
+        assert_eq!(matches("npm://@scope/**", "npm://scope/x"), (false, false));
+        assert_eq!(matches("urn:a:**", "urn:a:7"), (true, true), "it has no authority");
+    }
+
+    #[test]
+    fn a_name_in_the_place_of_a_host_may_be_a_folder() {
+        for uri in [
+            "page://x/../secret/7",
+            "page://x/y/../../secret/7",
+            "page://x/%2e%2e/secret/7",
+            "page://x%2f..%2fsecret/7",
+            "page://x\\..\\secret/7",
+            "page://./x/../secret/7",
+            "page://../secret/7",
+        ] {
+            assert!(matches("page://secret/**", uri).1, "{uri} is denied");
+            assert!(!matches("page://x/**", uri).0, "{uri} is not allowed");
+        }
+        assert!(matches("file:///etc/**", "file://x/../etc/passwd").1);
+        assert_eq!(matches("page://x/**", "page://x/a/../b"), (true, true), "it stays inside");
+        assert_eq!(matches("https://a.com/**", "https://a.com/../b"), (true, true), "a host is no folder");
     }
 
     #[test]

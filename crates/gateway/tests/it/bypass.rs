@@ -1,27 +1,35 @@
-//! Attempts to get past the policy of a running gateway. Each is named; none may reach what is denied.
+//! Attempts to get past the policy of a running gateway (`bypass_attempts.rs`). Each is named; none may reach what is denied.
 //!
-//! To add a class, add a function that returns its attempts and name it in `CLASSES`. What counts is what the upstream did and
-//! what the client learned: an attempt is through if the answer has a mark that only the denied target gives, or the
-//! upstream has counted it.
+//! What counts is what the upstream did and what the client learned: an attempt is through if the upstream has counted a
+//! request, if the answer has a mark that only a denied target gives, or if it is a success where none is due. The clients have
+//! tasks, handles and questions from before the policy. That the attempts can fail is a trial of its own: without a policy
+//! those of every class get through.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use switchboard::gateway::GatewayOptions;
 use switchboard::gateway::policy::Policy;
-use switchboard::json;
+use switchboard::gateway::view::View;
+use switchboard::gateway::{Gateway, GatewayOptions};
+use switchboard::host::ServerSpec;
+use switchboard::host::config::SharePolicy;
+use switchboard::protocol::Raw;
 use switchboard::server::{Caller, HttpListener, HttpServerOptions, HttpService};
+use switchboard::{Http, InProcess};
 use switchboard_testkit::{trial_leaving_tasks, trials};
 use tokio::task::JoinSet;
 
 use crate::access::post;
-use crate::cells::{Bench, Cell, Reach, Side};
+use crate::attack_client::{Answer, AttackClient, Loot};
+use crate::bypass_attempts::{Attempt, CLASSES, LOOKALIKES};
+use crate::cells::{Bench, Cell, Reach, Side, serve_http};
 use crate::person::Person;
-use crate::raw_client::RawClient;
+use crate::witness_upstream::{self, Witness};
 
 trials! {
     trial_leaving_tasks:
         no_attempt_gets_past_a_deny_list,
         no_attempt_gets_past_an_allow_list,
+        without_a_policy_attempts_of_every_class_get_through,
         no_batch_gets_past_the_policy,
         no_legacy_subscription_gets_past_the_policy,
 }
@@ -31,7 +39,7 @@ const DENY_LIST: &str = r#"
 default = "allow"
 [[rule]]
 effect = "deny"
-tool = ["echo", "ask"]
+tool = ["echo", "ask", "job", "large"]
 [[rule]]
 effect = "deny"
 prompt = "greet"
@@ -67,337 +75,6 @@ uri = "note://ask"
 /// Only a denied target answers with one of these.
 const MARKS: [&str; 4] = ["PASSED", "text of note://one", "text of page://secret", "Which color"];
 
-/// One request: the method, and the members of its parameters.
-struct Attempt {
-    name: String,
-    method: &'static str,
-    members: String,
-}
-
-type AttemptsOfClass = fn() -> Vec<Attempt>;
-
-const CLASSES: [(&str, AttemptsOfClass); 8] = [
-    ("name", names),
-    ("case", cases),
-    ("unicode", unicode),
-    ("duplicate keys", duplicate_keys),
-    ("task", tasks),
-    ("subscription", subscriptions),
-    ("completion", completions),
-    ("handle", handles),
-];
-
-fn attempt(name: impl Into<String>, method: &'static str, members: impl Into<String>) -> Attempt {
-    Attempt { name: name.into(), method, members: members.into() }
-}
-
-/// Calls a tool by a name, which is written as JSON.
-fn call(name: &str) -> Attempt {
-    let written = serde_json::to_string(name).unwrap();
-    attempt(
-        format!("call {name:?}"),
-        "tools/call",
-        format!(r#""name":{written},"arguments":{{"leak":"PASSED","mode":"raw"}}"#),
-    )
-}
-
-fn read(uri: &str) -> Attempt {
-    let written = serde_json::to_string(uri).unwrap();
-    attempt(format!("read {uri:?}"), "resources/read", format!(r#""uri":{written}"#))
-}
-
-fn prompt(name: &str) -> Attempt {
-    let written = serde_json::to_string(name).unwrap();
-    attempt(
-        format!("prompt {name:?}"),
-        "prompts/get",
-        format!(r#""name":{written},"arguments":{{"name":"PASSED"}}"#),
-    )
-}
-
-fn names() -> Vec<Attempt> {
-    let tools = [
-        "up__echo",
-        "echo",
-        "up__up__echo",
-        "mcp__up__echo",
-        "up/echo",
-        "up.echo",
-        "up:echo",
-        "up_echo",
-        "up___echo",
-        " up__echo",
-        "up__echo ",
-        "up__echo\n",
-        "\tup__echo",
-        "up__echo\u{0}",
-        "up__echo\u{0}x",
-        "./up__echo",
-        "../up__echo",
-        "up__./echo",
-        "up__../up__echo",
-        "up__echo/",
-        "up__echo#",
-        "up__echo?",
-        "up__echo;",
-        "up__ech%6f",
-        "up__ech\\u006f",
-        "up__*",
-        "*",
-        "up__ech?",
-        "up__[e]cho",
-        "",
-        "up__",
-        "__echo",
-        "gateway://up/echo",
-        "tool:up__echo",
-        "up__echo,up__meta",
-        "up__meta up__echo",
-        "up__echo\r\nup__meta",
-        "\"up__echo\"",
-        "up__ask",
-        "up__meta",
-    ];
-    let uris = [
-        "note://one",
-        "note://one/",
-        "note://one?x=1",
-        "note://one#x",
-        "note:///one",
-        "note:one",
-        "//one",
-        "note://one%20",
-        "note://%6fne",
-        "note://o%6Ee",
-        "NOTE://one",
-        "note://user@one",
-        "note://one:80",
-        "note://./one",
-        "note://x/../one",
-        "note://one/.",
-        "note://one/x/..",
-        " note://one",
-        "note://one ",
-        "gateway://up/note://one",
-        "gateway://up/note:one",
-        "gateway://up/note%3A%2F%2Fone",
-        "gateway:///note://one",
-        "gateway://UP/note://one",
-        "page://secret",
-        "page://secret/7",
-        "page://secret/",
-        "page://secret/a/b",
-        "page://%73ecret/7",
-        "page://secret/../secret/7",
-        "page://./secret/7",
-        "page://x/../secret/7",
-        "page://secret%2f7",
-        "page://secret?id=7",
-        "page://secret#7",
-        "PAGE://secret/7",
-        "gateway://up/page://secret/7",
-        "page://user:pw@secret/7",
-        "page://secret:0/7",
-    ];
-    let prompts =
-        ["up__greet", "greet", "up/greet", " up__greet", "up__greet ", "up__greet\u{0}", "mcp__up__greet"];
-    let prompts = prompts.into_iter().map(prompt);
-    tools.into_iter().map(call).chain(uris.into_iter().map(read)).chain(prompts).collect()
-}
-
-fn cases() -> Vec<Attempt> {
-    let tools = ["UP__ECHO", "Up__echo", "up__Echo", "up__ECHO", "uP__eCHO", "up__echO"].map(call);
-    let prompts = ["UP__GREET", "up__Greet", "Up__greet"].map(prompt);
-    let uris =
-        ["note://ONE", "Note://One", "page://SECRET/7", "page://Secret/7", "Page://sEcret/x"].map(read);
-    tools.into_iter().chain(prompts).chain(uris).collect()
-}
-
-fn unicode() -> Vec<Attempt> {
-    let invisible = [
-        '\u{200b}',
-        '\u{200d}',
-        '\u{2060}',
-        '\u{feff}',
-        '\u{ad}',
-        '\u{202e}',
-        '\u{2066}',
-        '\u{e0065}',
-        '\u{fe0f}',
-    ];
-    let mut attempts = Vec::new();
-    for (at, character) in invisible.into_iter().enumerate() {
-        for position in [0, 2, 4, 6, 8] {
-            let mut name = "up__echo".to_owned();
-            name.insert(position, character);
-            attempts.push(call(&name));
-        }
-        let mut uri = "note://one".to_owned();
-        uri.insert(7 + at % 3, character);
-        attempts.push(read(&uri));
-    }
-    // Look-alikes, other forms of the same letters, and escapes of the exact name.
-    let names = [
-        "up__\u{435}cho",
-        "up__e\u{441}ho",
-        "up__ech\u{43e}",
-        "\u{ff55}p__echo",
-        "up__\u{ff45}cho",
-        "up\u{ff3f}\u{ff3f}echo",
-        "up__e\u{301}cho",
-        "up__\u{e9}cho",
-        "up__ec\u{ff48}o",
-        "up__\u{1d41e}cho",
-        "up__ech\u{2134}",
-        "up__ech\u{ba}",
-    ];
-    attempts.extend(names.map(call));
-    for (at, escaped) in [r"\u0075p__echo", r"up__\u0065cho", r"up\u005f\u005fecho", r"\u0075\u0070__echo"]
-        .into_iter()
-        .enumerate()
-    {
-        attempts.push(attempt(
-            format!("escape {at}"),
-            "tools/call",
-            format!(r#""name":"{escaped}","arguments":{{"leak":"PASSED"}}"#),
-        ));
-    }
-    attempts
-}
-
-fn duplicate_keys() -> Vec<Attempt> {
-    let arguments = [
-        r#"{"mode":"plain","mode":"raw"}"#,
-        r#"{"mode":"raw","mode":"plain"}"#,
-        r#"{"mode":"plain","m\u006fde":"raw"}"#,
-        r#"{"m\u006fde":"raw","mode":"plain"}"#,
-        r#"{"mode":"plain","Mode":"raw"}"#,
-        r#"{"MODE":"raw","mode":"plain"}"#,
-        r#"{"mode":"r\u0061w"}"#,
-        r#"{"mode":["raw"]}"#,
-        r#"{"mode":{"mode":"raw"}}"#,
-        r#"{"mode":"raw","x":{"x":1,"x":2}}"#,
-        r#"["raw"]"#,
-        r#""raw""#,
-        r#"[{"mode":"raw"}]"#,
-        r#"{"Mode":"raw"}"#,
-        r#"{"mode":"raw"}"#,
-        r#"{"mode":"plain","mode":"plain","mode":"raw"}"#,
-        r#"{"mode":null,"mode":"raw"}"#,
-        r#"{"mo\u0064e":"raw"}"#,
-    ];
-    let of_arguments = arguments.into_iter().map(|text| {
-        attempt(format!("meta {text}"), "tools/call", format!(r#""name":"up__meta","arguments":{text}"#))
-    });
-    let members = [
-        r#""name":"up__counts","name":"up__echo","arguments":{"leak":"PASSED"}"#,
-        r#""name":"up__echo","name":"up__counts","arguments":{"leak":"PASSED"}"#,
-        r#""name":"up__counts","n\u0061me":"up__echo","arguments":{"leak":"PASSED"}"#,
-        r#""name":"up__counts","Name":"up__echo","arguments":{"leak":"PASSED"}"#,
-        r#""name":["up__echo"],"arguments":{"leak":"PASSED"}"#,
-        r#""name":{"name":"up__echo"},"arguments":{"leak":"PASSED"}"#,
-        r#""name":"up__meta","arguments":{"mode":"plain"},"arguments":{"mode":"raw"}"#,
-        r#""name":"up__meta","arguments":{"mode":"raw"},"arguments":{"mode":"plain"}"#,
-        r#""name":"up__meta","Arguments":{"mode":"raw"},"arguments":{"mode":"raw"}"#,
-    ];
-    let of_members = members.into_iter().map(|text| attempt(text, "tools/call", text));
-    of_arguments.chain(of_members).collect()
-}
-
-fn tasks() -> Vec<Attempt> {
-    let calls = [
-        r#""task":{}"#,
-        r#""task":{"ttl":60000}"#,
-        r#""task":true"#,
-        r#""task":{"ttl":-1}"#,
-        r#""_task":{}"#,
-    ];
-    let as_task = calls.into_iter().flat_map(|task| {
-        ["up__echo", "up__ask"].map(|tool| {
-            let members = format!(r#""name":"{tool}","arguments":{{"leak":"PASSED"}},{task}"#);
-            attempt(format!("{tool} {task}"), "tools/call", members)
-        })
-    });
-    let methods = ["tasks/get", "tasks/result", "tasks/update", "tasks/cancel", "tasks/list"];
-    let ids = ["up__echo", "echo", "1", "up/1", "../1"];
-    let by_id = methods.into_iter().flat_map(|method| {
-        ids.map(|id| attempt(format!("{method} {id}"), method, format!(r#""taskId":"{id}""#)))
-    });
-    as_task.chain(by_id).collect()
-}
-
-fn subscriptions() -> Vec<Attempt> {
-    let uris = [
-        "note://one",
-        "NOTE://one",
-        "note://%6fne",
-        "note://one#x",
-        "note://one?x",
-        "page://secret/7",
-        "page://%73ecret/7",
-        "page://secret",
-        "page://x/../secret/7",
-        "PAGE://secret/7",
-        "gateway://up/note://one",
-        "gateway://up/page://secret/7",
-    ];
-    let alone = uris.map(|uri| {
-        attempt(
-            format!("listen {uri}"),
-            "subscriptions/listen",
-            format!(r#""notifications":{{"resourceSubscriptions":["{uri}"]}}"#),
-        )
-    });
-    // Beside one that is allowed.
-    let beside = uris.map(|uri| {
-        attempt(
-            format!("listen note://ask and {uri}"),
-            "subscriptions/listen",
-            format!(r#""notifications":{{"resourceSubscriptions":["note://ask","{uri}"]}}"#),
-        )
-    });
-    alone.into_iter().chain(beside).collect()
-}
-
-fn completions() -> Vec<Attempt> {
-    let argument = r#""argument":{"name":"id","value":"PASSED"}"#;
-    let prompts = ["up__greet", "greet", "UP__GREET", "up__greet ", "up__gr\u{200b}eet", "up/greet"];
-    let prompts = prompts.into_iter().map(|name| {
-        let members = format!(r#""ref":{{"type":"ref/prompt","name":{}}},{argument}"#, json!(name));
-        attempt(format!("complete {name:?}"), "completion/complete", members)
-    });
-    let uris = [
-        "page://{id}",
-        "page://secret/{id}",
-        "page://secret/7",
-        "page://{+id}",
-        "note://one",
-        "PAGE://{id}",
-        "gateway://up/page://{id}",
-        "page://{id}{?x}",
-    ];
-    let uris = uris.into_iter().map(|uri| {
-        let members = format!(r#""ref":{{"type":"ref/resource","uri":{}}},{argument}"#, json!(uri));
-        attempt(format!("complete {uri:?}"), "completion/complete", members)
-    });
-    prompts.chain(uris).collect()
-}
-
-fn handles() -> Vec<Attempt> {
-    let tools = ["read_result", "up__read_result", "gateway__read_result", "result"];
-    let handles = ["1", "echo", "up__echo", "up/echo/1", "note://one", "../1", "AAAA"];
-    let by_tool = tools.into_iter().flat_map(|tool| {
-        handles.map(|handle| {
-            let members = format!(r#""name":"{tool}","arguments":{{"handle":"{handle}","offset":0}}"#);
-            attempt(format!("{tool} {handle}"), "tools/call", members)
-        })
-    });
-    let by_uri = handles.into_iter().flat_map(|handle| {
-        ["result://", "gateway://result/", "handle://"].map(|scheme| read(&format!("{scheme}{handle}")))
-    });
-    by_tool.chain(by_uri).collect()
-}
-
 fn cell(client: Side) -> Cell {
     Cell { client, upstream: Side::Modern, reach: Reach::InProcess }
 }
@@ -413,44 +90,168 @@ async fn done_by(bench: &Bench) -> BTreeMap<String, i64> {
     counts
 }
 
-/// Makes all attempts and returns how many there were.
-async fn attempt_all(document: &str) -> usize {
-    let bench = open(cell(Side::Modern), document).await;
-    let client = RawClient::connect(bench.gateway.server(), Some("mallory")).await;
-    let before = done_by(&bench).await;
-    let (mut names, mut through) = (BTreeSet::new(), Vec::new());
-    for (class, attempts) in CLASSES {
-        for Attempt { name, method, members } in attempts() {
-            let name = format!("{class}: {name}");
-            if let Ok(result) = client.request(method, &members).await
-                && MARKS.iter().any(|mark| result.as_str().contains(mark))
-            {
-                through.push(name.clone());
+/// How a client reaches the gateway, and in which eras.
+#[derive(Clone, Copy, Debug)]
+struct Route {
+    client: Side,
+    upstream: Side,
+    is_http: bool,
+}
+
+const ROUTES: [Route; 4] = [
+    Route { client: Side::Modern, upstream: Side::Modern, is_http: false },
+    Route { client: Side::Modern, upstream: Side::Modern, is_http: true },
+    // Calls that ask are parked here.
+    Route { client: Side::Modern, upstream: Side::Legacy, is_http: true },
+    Route { client: Side::Legacy, upstream: Side::Legacy, is_http: true },
+];
+
+/// The view of the clients: results that are large are kept.
+const VIEW: &str = "[views.v]\nservers = \"up\"\nlarge_results = { above = 1_000 }\n";
+
+/// A gateway whose clients have got what they can, and then a policy.
+struct Attacked {
+    gateway: Gateway,
+    witness: Witness,
+    client: AttackClient,
+    loot: Loot,
+    _serving: JoinSet<()>,
+}
+
+impl Attacked {
+    async fn open(route: Route, document: &str) -> Self {
+        let (server, witness) = witness_upstream::build(route.upstream.revisions());
+        let host = Gateway::host_builder().build();
+        let mut serving = JoinSet::new();
+        let up: ServerSpec = match route.upstream {
+            Side::Modern => InProcess::new(&server).into(),
+            // Over HTTP it names the call of each question, so that several can wait.
+            Side::Legacy => Http::new(serve_http(&server, &mut serving).await).into(),
+        };
+        host.connect("up", up.share(SharePolicy::Always)).await.unwrap();
+        let views = View::parse_all(VIEW).unwrap();
+        let gateway = Gateway::new(host, GatewayOptions::default().with_views(views));
+        let view = gateway.view("v").unwrap();
+        let listener = HttpListener::bind("127.0.0.1:0".parse().unwrap()).await.unwrap();
+        let url = format!("http://{}/mcp", listener.address().unwrap());
+        let options = HttpServerOptions::default().with_authenticate(authenticate);
+        serving.spawn(listener.serve(HttpService::new(&view, options)));
+        let connect = async |name: &str| match route.is_http {
+            true => AttackClient::connect(Http::new(url.as_str()).header("x-user", name), route.client).await,
+            false => {
+                let dial = InProcess::new(&view).with_caller(Caller::new(name));
+                AttackClient::connect(dial, route.client).await
             }
-            let after = done_by(&bench).await;
-            if after != before {
-                through.push(format!("{name} reached the upstream: {after:?}"));
-                break;
-            }
-            assert!(names.insert(name.clone()), "two attempts are named {name}");
-        }
+        };
+        let (client, other) = (connect("mallory").await, connect("ada").await);
+        let loot = Loot {
+            era: route.client,
+            tasks: vec![client.start_task("up__job").await],
+            tasks_of_others: vec![other.start_task("up__job").await],
+            handles: vec![client.keep_result("up__large").await],
+            handles_of_others: vec![other.keep_result("up__large").await],
+            question: client.question("up__ask").await,
+            question_of_another: other.question("up__ask").await,
+        };
+        gateway.set_policy(Policy::parse(document).unwrap());
+        Self { gateway, witness, client, loot, _serving: serving }
     }
-    assert!(through.is_empty(), "{through:#?}");
-    // The policy is in force, and not everything is refused.
-    let plain = client.request("tools/call", r#""name":"up__meta","arguments":{"mode":"plain"}"#).await;
-    assert!(plain.is_ok(), "{plain:?}");
-    bench.close().await;
-    names.len()
+
+    /// What has reached the upstream, apart from what both policies allow.
+    fn reached(&self) -> BTreeMap<String, usize> {
+        let mut counts = self.witness.counts();
+        counts.remove("tools/call counts");
+        counts
+    }
+
+    /// Returns how an attempt got through, if it did.
+    async fn attempt(&self, Attempt { method, members, .. }: &Attempt) -> Option<String> {
+        let before = self.reached();
+        let answer = self.client.request(method, members).await;
+        let learned = match &answer {
+            Answer::Result(result) => {
+                // These succeed without what is denied.
+                let may_succeed = ["tools/call", "tasks/list"].contains(method);
+                !may_succeed || self.has_mark(result)
+            }
+            Answer::Stream(accepted) => {
+                self.has_mark(accepted)
+                    || accepted.as_str().contains("note:")
+                    || accepted.as_str().contains("page:")
+            }
+            Answer::Timeout => true,
+            Answer::Error(_) | Answer::Rejected(_) => false,
+        };
+        let after = self.reached();
+        (learned || after != before).then(|| format!("{answer}; the upstream got {after:?}"))
+    }
+
+    fn has_mark(&self, text: &Raw) -> bool {
+        let ids = self.loot.tasks.iter().chain(&self.loot.tasks_of_others).map(String::as_str);
+        MARKS.into_iter().chain(ids).any(|mark| text.as_str().contains(mark))
+    }
+
+    /// Checks that the policy is in force and that the client still reaches what is allowed.
+    async fn check(&self) {
+        let plain = r#""name":"up__meta","arguments":{"mode":"plain"}"#;
+        let plain = self.client.request("tools/call", plain).await;
+        assert!(matches!(&plain, Answer::Result(_)), "{plain}");
+    }
+}
+
+fn authenticate(parts: &http::request::Parts) -> Result<Option<Caller>, switchboard::server::AuthRejection> {
+    Ok(parts.headers.get("x-user").and_then(|name| name.to_str().ok()).map(Caller::new))
+}
+
+/// Makes all attempts on all routes; there are at least 300 on each.
+async fn attempt_all(document: &str) {
+    for route in ROUTES {
+        let attacked = Attacked::open(route, document).await;
+        let (mut names, mut through) = (BTreeSet::new(), Vec::new());
+        for (class, attempts) in CLASSES {
+            for attempt in attempts(&attacked.loot) {
+                let name = format!("{class}: {}", attempt.name);
+                if let Some(how) = attacked.attempt(&attempt).await {
+                    through.push(format!("{name}: {how}"));
+                }
+                assert!(names.insert(name.clone()), "two attempts are named {name}");
+            }
+        }
+        assert!(through.is_empty(), "{route:?}: {through:#?}");
+        assert!(names.len() >= 300, "{route:?}: {} attempts", names.len());
+        attacked.check().await;
+        attacked.gateway.host().close().await;
+    }
 }
 
 async fn no_attempt_gets_past_a_deny_list() {
-    let attempts = attempt_all(DENY_LIST).await;
-    assert!(attempts >= 200, "{attempts} attempts");
+    attempt_all(DENY_LIST).await;
 }
 
 async fn no_attempt_gets_past_an_allow_list() {
-    let attempts = attempt_all(ALLOW_LIST).await;
-    assert!(attempts >= 200, "{attempts} attempts");
+    attempt_all(ALLOW_LIST).await;
+}
+
+async fn without_a_policy_attempts_of_every_class_get_through() {
+    for route in ROUTES {
+        let attacked = Attacked::open(route, "default = \"allow\"").await;
+        for (class, attempts) in CLASSES {
+            let attempts = attempts(&attacked.loot);
+            let mut through = Vec::new();
+            for attempt in &attempts {
+                if let Some(how) = attacked.attempt(attempt).await {
+                    assert!(!attempt.is_of_another, "{route:?} {class}: {}: {how}", attempt.name);
+                    through.push(attempt.name.as_str());
+                }
+            }
+            // A legacy client is asked in its session: it has no answer to retry with.
+            let is_empty = class == "answer" && route.client == Side::Legacy;
+            assert_eq!(attempts.is_empty(), is_empty, "{route:?} {class}");
+            let expected = !is_empty && !LOOKALIKES.contains(&class);
+            assert_eq!(!through.is_empty(), expected, "{route:?} {class}: {through:?}");
+        }
+        attacked.gateway.host().close().await;
+    }
 }
 
 async fn no_batch_gets_past_the_policy() {

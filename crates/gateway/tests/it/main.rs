@@ -7,6 +7,8 @@
     reason = "a test fails by panicking; without the usual harness clippy cannot tell"
 )]
 
+mod attack_client;
+mod bypass_attempts;
 mod cells;
 mod counting_upstream;
 mod hostile_upstream;
@@ -15,6 +17,7 @@ mod raw_client;
 mod shop;
 mod task_upstream;
 mod upstream;
+mod witness_upstream;
 
 mod access;
 mod bypass;
