@@ -177,14 +177,30 @@ pub(crate) fn question_elsewhere() -> RpcError {
     )
 }
 
+/// A bound of the calls that wait for an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ParkedBound {
+    All,
+    Caller,
+    Server,
+    /// What one caller may have of the room of a server.
+    Share,
+}
+
 /// The error for a question that cannot be kept.
-pub(crate) fn too_many_questions(limit: usize) -> RpcError {
+pub(crate) fn too_many_questions(waiting: usize, bound: ParkedBound) -> RpcError {
+    let whose = match bound {
+        ParkedBound::All => "of all callers wait",
+        ParkedBound::Caller => "of this caller wait",
+        ParkedBound::Server => "of this server wait",
+        ParkedBound::Share => "of this caller and this server wait",
+    };
     with_reason(
         ErrorCode::INTERNAL_ERROR,
         ErrorReason::TooManyQuestions,
         format!(
-            "{limit} questions wait for an answer already, which is the limit; answer some of them, then call the tool \
-             again. The call was cancelled; it may have run up to its question"
+            "{waiting} questions {whose} for an answer already, which is the limit\nAnswer some of them, then call the tool \
+             again. The call was cancelled; it may have run up to its question."
         ),
     )
 }

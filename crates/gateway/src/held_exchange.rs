@@ -9,11 +9,11 @@ use std::time::Duration;
 use switchboard_protocol::{ElicitParams, InputRequest, Meta, OrderedMap, Raw, RpcError};
 use switchboard_session::client::HandlerError;
 use switchboard_session::link::BoxFuture;
-use switchboard_session::server::{AskError, Caller, RequestContext};
+use switchboard_session::server::{AskError, RequestContext};
 use tokio::time::Sleep;
 
 use crate::exchange::{Exchange, UpstreamResult};
-use crate::parked::ParkedPermit;
+use crate::parked::{ParkedCaller, ParkedPermit};
 use crate::state::GatewayState;
 use crate::url_questions::UrlQuestionGuard;
 
@@ -28,7 +28,6 @@ pub(crate) struct HeldExchange {
     asks: Vec<Ask>,
     /// Room in the table, reserved before the first question.
     permit: Option<ParkedPermit>,
-    principal: Option<String>,
     may_park: bool,
     /// Runs while new questions wait for others.
     gather: Option<Pin<Box<Sleep>>>,
@@ -61,7 +60,6 @@ impl HeldExchange {
             exchange: Some(exchange),
             asks: Vec::new(),
             permit,
-            principal: cx.caller().map(Caller::principal),
             may_park,
             gather: None,
             keep_alive,
@@ -144,7 +142,8 @@ impl HeldExchange {
             match checked {
                 Ok(()) => {
                     if self.may_park && self.permit.is_none() {
-                        self.permit = Some(self.state.parked.reserve(self.principal.as_deref(), &server)?);
+                        let caller = ParkedCaller::of(&self.cx);
+                        self.permit = Some(self.state.parked.reserve(caller, &server)?);
                     }
                     self.ask(key, (&server, session), request);
                 }

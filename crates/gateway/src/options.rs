@@ -70,9 +70,10 @@ pub struct GatewayOptions {
 pub struct ParkedLimits {
     /// Parked calls in all.
     pub total: usize,
-    /// Parked calls of one principal. Callers without an identity share the total.
+    /// Parked calls of one principal; of callers without an identity, of one connection or address.
     pub per_principal: usize,
-    /// Parked calls on one server: each takes one of the calls that may be under way on it.
+    /// Parked calls on one server: each takes one of the calls that may be under way on it. One caller has at most as many as
+    /// are left for the others, which is half of them while it is alone.
     pub per_server: usize,
     /// How long a call stays parked; then it is cancelled.
     pub lifetime: Duration,

@@ -1,9 +1,9 @@
 //! Parked calls: upstream calls that wait for the answer to a question while no request of their client is open.
 //!
-//! Invariants: the number of parked calls is bounded, in all, for each principal and for each server; room is reserved before the question is
-//! asked. A call is taken by the principal that parked it, once. When its time is over it is cancelled.
+//! Invariants: the number of parked calls is bounded, in all, for each caller and for each server; room is reserved before the
+//! question is asked. On one server a caller never has more room than is left for the others (a dynamic threshold), so that
+//! none can take it all. A call is taken by the principal that parked it, once. When its time is over it is cancelled.
 
-use std::borrow::Borrow;
 use std::collections::HashMap;
 use std::hash::Hash;
 use std::sync::Arc;
@@ -12,9 +12,11 @@ use std::time::SystemTime;
 use parking_lot::Mutex;
 use switchboard_host::SessionKey;
 use switchboard_protocol::RpcError;
+use switchboard_session::server::{ConnectionId, RequestContext};
+use switchboard_transport::http::server::ClientAddress;
 use tokio::task::AbortHandle;
 
-use crate::error::{question_elsewhere, question_expired, too_many_questions};
+use crate::error::{ParkedBound, question_elsewhere, question_expired, too_many_questions};
 use crate::exchange::Exchange;
 use crate::options::ParkedLimits;
 use crate::status::ParkedCallStatus;
@@ -33,13 +35,49 @@ pub(crate) struct ParkedCalls {
 #[derive(Default)]
 struct Reserved {
     total: usize,
-    by_principal: HashMap<String, usize>,
+    by_caller: HashMap<ParkedCaller, usize>,
     by_server: HashMap<Arc<str>, usize>,
+    /// Of each caller on each server.
+    shares: HashMap<(Arc<str>, ParkedCaller), usize>,
+}
+
+/// Who parks calls.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum ParkedCaller {
+    /// An identity.
+    Principal(String),
+    /// None, but a connection, a session or an address.
+    Anonymous(String),
+    /// Neither: all of these callers are one.
+    Unknown,
+}
+
+impl ParkedCaller {
+    /// Returns the caller of a request.
+    pub(crate) fn of(cx: &RequestContext) -> Self {
+        if let Some(caller) = cx.caller() {
+            return Self::Principal(caller.principal());
+        }
+        let connection = || cx.extension::<ConnectionId>().map(ToString::to_string);
+        let address = || cx.extension::<ClientAddress>().map(|address| format!("address {address}"));
+        connection().or_else(address).map_or(Self::Unknown, Self::Anonymous)
+    }
+
+    /// Returns the caller that owns a task.
+    pub(crate) fn of_owner(owner: Option<&str>) -> Self {
+        owner.map_or(Self::Unknown, |owner| Self::Principal(owner.to_owned()))
+    }
+
+    fn principal(&self) -> Option<&str> {
+        match self {
+            Self::Principal(principal) => Some(principal),
+            Self::Anonymous(_) | Self::Unknown => None,
+        }
+    }
 }
 
 struct ParkedCall {
     exchange: Exchange,
-    principal: Option<String>,
     permit: ParkedPermit,
     expiry: AbortHandle,
     parked_at: SystemTime,
@@ -47,7 +85,7 @@ struct ParkedCall {
 
 /// Room for one parked call; given back on drop.
 pub(crate) struct ParkedPermit {
-    principal: Option<String>,
+    caller: ParkedCaller,
     server: Arc<str>,
     reserved: Arc<Mutex<Reserved>>,
 }
@@ -65,7 +103,7 @@ impl ParkedCalls {
     /// Returns the parked calls, the oldest first.
     pub(crate) fn status(&self) -> Vec<ParkedCallStatus> {
         let status = |call: &ParkedCall| ParkedCallStatus {
-            principal: call.principal.clone(),
+            principal: call.permit.caller.principal().map(str::to_owned),
             server: Arc::clone(&call.exchange.server),
             name: call.exchange.target.clone(),
             parked_at: call.parked_at,
@@ -80,29 +118,28 @@ impl ParkedCalls {
     ///
     /// # Errors
     /// When a limit of parked calls is reached.
-    pub(crate) fn reserve(
-        &self,
-        principal: Option<&str>,
-        server: &Arc<str>,
-    ) -> Result<ParkedPermit, RpcError> {
+    pub(crate) fn reserve(&self, caller: ParkedCaller, server: &Arc<str>) -> Result<ParkedPermit, RpcError> {
         let mut reserved = self.reserved.lock();
-        let of_principal = principal.and_then(|principal| reserved.by_principal.get(principal));
+        let (of_caller, on_server) =
+            (count(&reserved.by_caller, &caller), count(&reserved.by_server, server));
+        let share = (Arc::clone(server), caller.clone());
+        let own = count(&reserved.shares, &share);
+        let limits = &self.limits;
         let taken = [
-            (reserved.total, self.limits.total),
-            (of_principal.copied().unwrap_or_default(), self.limits.per_principal),
-            (reserved.by_server.get(server).copied().unwrap_or_default(), self.limits.per_server),
+            (reserved.total, limits.total, ParkedBound::All),
+            (of_caller, limits.per_principal, ParkedBound::Caller),
+            (on_server, limits.per_server, ParkedBound::Server),
+            (own, limits.per_server.saturating_sub(on_server), ParkedBound::Share),
         ];
-        if let Some((_, limit)) = taken.into_iter().find(|(taken, limit)| taken >= limit) {
-            return Err(too_many_questions(limit));
+        if let Some((taken, _, bound)) = taken.into_iter().find(|(taken, limit, _)| taken >= limit) {
+            return Err(too_many_questions(taken, bound));
         }
         reserved.total += 1;
         *reserved.by_server.entry(Arc::clone(server)).or_default() += 1;
-        if let Some(principal) = principal {
-            *reserved.by_principal.entry(principal.to_owned()).or_default() += 1;
-        }
+        *reserved.by_caller.entry(caller.clone()).or_default() += 1;
+        *reserved.shares.entry(share).or_default() += 1;
         drop(reserved);
-        let (principal, server) = (principal.map(str::to_owned), Arc::clone(server));
-        Ok(ParkedPermit { principal, server, reserved: Arc::clone(&self.reserved) })
+        Ok(ParkedPermit { caller, server: Arc::clone(server), reserved: Arc::clone(&self.reserved) })
     }
 
     /// Parks a call until it is taken or its time is over.
@@ -119,11 +156,8 @@ impl ParkedCalls {
                 tracing::debug!("a question was not answered in time; its call is cancelled");
             }
         });
-        let (principal, expiry) = (permit.principal.clone(), expiry.abort_handle());
-        let replaced = self
-            .calls
-            .lock()
-            .insert(id, ParkedCall { exchange, principal, permit, expiry, parked_at: SystemTime::now() });
+        let (expiry, parked_at) = (expiry.abort_handle(), SystemTime::now());
+        let replaced = self.calls.lock().insert(id, ParkedCall { exchange, permit, expiry, parked_at });
         debug_assert!(replaced.is_none(), "ids are random");
     }
 
@@ -141,7 +175,7 @@ impl ParkedCalls {
         }
         let mut calls = self.calls.lock();
         let is_meant = |call: &ParkedCall| {
-            call.principal.as_deref() == principal
+            call.permit.caller.principal() == principal
                 && call.exchange.purpose.as_ref().is_some_and(|own| own.digest() == purpose)
         };
         if !calls.get(id).is_some_and(is_meant) {
@@ -165,14 +199,17 @@ impl Drop for ParkedPermit {
         let mut reserved = self.reserved.lock();
         reserved.total = reserved.total.saturating_sub(1);
         release(&mut reserved.by_server, &self.server);
-        if let Some(principal) = &self.principal {
-            release(&mut reserved.by_principal, principal);
-        }
+        release(&mut reserved.by_caller, &self.caller);
+        release(&mut reserved.shares, &(Arc::clone(&self.server), self.caller.clone()));
     }
 }
 
+fn count<K: Eq + Hash>(counts: &HashMap<K, usize>, key: &K) -> usize {
+    counts.get(key).copied().unwrap_or_default()
+}
+
 /// Counts one less; an entry without any is removed.
-fn release<K: Eq + Hash + Borrow<Q>, Q: Eq + Hash + ?Sized>(counts: &mut HashMap<K, usize>, key: &Q) {
+fn release<K: Eq + Hash>(counts: &mut HashMap<K, usize>, key: &K) {
     if let Some(count) = counts.get_mut(key) {
         *count = count.saturating_sub(1);
         if *count == 0 {
@@ -216,15 +253,43 @@ mod tests {
         "server".into()
     }
 
+    fn principal(name: &str) -> ParkedCaller {
+        ParkedCaller::Principal(name.to_owned())
+    }
+
     #[tokio::test(start_paused = true)]
     async fn the_calls_parked_on_one_server_leave_room_for_others() {
         let parked = ParkedCalls::new(ParkedLimits::default().with_per_server(1), "here".into());
-        let one = parked.reserve(None, &server()).unwrap();
-        assert!(parked.reserve(None, &server()).is_err());
-        assert!(parked.reserve(None, &"other".into()).is_ok());
+        let reserve = |server: Arc<str>| parked.reserve(ParkedCaller::Unknown, &server);
+        let one = reserve(server()).unwrap();
+        assert!(reserve(server()).is_err());
+        assert!(reserve("other".into()).is_ok());
         drop(one);
-        assert!(parked.reserve(None, &server()).is_ok());
-        assert!(parked.reserved.lock().by_server.is_empty());
+        assert!(reserve(server()).is_ok());
+        let reserved = parked.reserved.lock();
+        assert!(reserved.by_server.is_empty() && reserved.shares.is_empty());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn no_caller_takes_all_the_room_of_a_server() {
+        let callers = ["one", "two"].map(|address| ParkedCaller::Anonymous(address.to_owned()));
+        for [greedy, other] in [callers, [principal("ada"), principal("bob")]] {
+            let parked = ParkedCalls::new(ParkedLimits::default().with_per_server(8), "here".into());
+            let reserve = |caller: &ParkedCaller| parked.reserve(caller.clone(), &server());
+            let mut taken = Vec::new();
+            while let Ok(permit) = reserve(&greedy) {
+                taken.push(permit);
+            }
+            assert_eq!(taken.len(), 4, "half of it");
+            let error = reserve(&greedy).err().unwrap();
+            assert!(error.message.contains("4 questions of this caller"), "{error}");
+            taken.push(reserve(&other).unwrap());
+            taken.push(reserve(&other).unwrap());
+            assert!(reserve(&greedy).is_err() && reserve(&other).is_err());
+            assert!(reserve(&principal("eve")).is_ok(), "there is room for a third one");
+            drop(taken);
+            assert!(reserve(&greedy).is_ok());
+        }
     }
 
     #[tokio::test(start_paused = true)]
@@ -232,7 +297,7 @@ mod tests {
         let parked = ParkedCalls::new(ParkedLimits::default(), "here".into());
         let call = exchange();
         let id = call.id.clone();
-        parked.park(call, parked.reserve(Some("ada"), &server()).unwrap());
+        parked.park(call, parked.reserve(principal("ada"), &server()).unwrap());
         let take = |id: &str, principal| parked.take((id, purpose()), principal);
         assert!(take(&id, None).is_err());
         assert!(take(&id, Some("bob")).is_err());
@@ -250,17 +315,14 @@ mod tests {
         let limits =
             ParkedLimits::default().with_total(3).with_per_principal(2).with_lifetime(Duration::from_secs(5));
         let parked = ParkedCalls::new(limits, "here".into());
-        for principal in [Some("ada"), Some("ada"), None] {
-            parked.park(exchange(), parked.reserve(principal, &server()).unwrap());
+        for caller in [principal("ada"), principal("ada"), ParkedCaller::Unknown] {
+            parked.park(exchange(), parked.reserve(caller, &server()).unwrap());
         }
-        assert!(parked.reserve(Some("ada"), &server()).is_err(), "her share is taken");
-        assert!(parked.reserve(Some("bob"), &server()).is_err(), "all is taken");
+        assert!(parked.reserve(principal("ada"), &server()).is_err(), "her share is taken");
+        assert!(parked.reserve(principal("bob"), &server()).is_err(), "all is taken");
         tokio::time::sleep(Duration::from_secs(6)).await;
         assert_eq!(parked.len(), 0);
-        assert!(parked.reserve(Some("ada"), &server()).is_ok());
-        assert!(
-            parked.reserved.lock().by_principal.is_empty(),
-            "nothing is kept for principals without calls"
-        );
+        assert!(parked.reserve(principal("ada"), &server()).is_ok());
+        assert!(parked.reserved.lock().by_caller.is_empty(), "nothing is kept for callers without calls");
     }
 }

@@ -15,6 +15,7 @@ use crate::capabilities::{TaskOffer, relayed_capabilities};
 use crate::error::{from_host, unknown_task};
 use crate::exchange::{Exchange, NoticeSink, UpstreamCall, UpstreamResult};
 use crate::meta::clean_result;
+use crate::parked::ParkedCaller;
 use crate::questions::{QuestionHandler, QuestionScope};
 use crate::state::GatewayState;
 use crate::task_questions::TaskKey;
@@ -112,7 +113,7 @@ async fn questions(
         return Ok(questions);
     }
     let Some(lease) = task_session(&gateway.host, handle).await? else { return Err(unknown_task(exposed)) };
-    let permit = gateway.parked.reserve(handle.owner.as_deref(), &key.0)?;
+    let permit = gateway.parked.reserve(ParkedCaller::of_owner(handle.owner.as_deref()), &key.0)?;
     let owner = CallOwner::of_task(handle.owner.clone());
     let scope = QuestionScope {
         calls: Arc::clone(&gateway.active_calls),

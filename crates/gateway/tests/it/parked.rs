@@ -5,10 +5,14 @@ use std::time::Duration;
 
 use switchboard::gateway::view::View;
 use switchboard::gateway::{GatewayOptions, ParkedLimits};
-use switchboard::json;
 use switchboard::protocol::{Raw, RpcError};
+use switchboard::server::{HttpListener, HttpServerOptions, HttpService};
+use switchboard::{Http, json};
 use switchboard_testkit::{trial_leaving_tasks, trials};
+use switchboard_transport::http::server::ForwardedHeader;
+use tokio::task::JoinSet;
 
+use crate::attack_client::{Answer, AttackClient};
 use crate::cells::{Cell, Reach, Side};
 use crate::raw_client::{RawClient, answer};
 
@@ -20,6 +24,7 @@ trials! {
         a_state_is_used_once_by_its_principal_for_its_request,
         a_state_is_of_no_use_where_the_name_of_its_tool_stands_for_another,
         the_number_of_parked_calls_is_bounded,
+        an_anonymous_caller_leaves_room_for_the_others,
         dropping_the_gateway_cancels_parked_calls,
 }
 
@@ -128,6 +133,35 @@ async fn the_number_of_parked_calls_is_bounded() {
     bench.counted("ended asks", 2).await;
     assert!(ada.call("up__ask", answer(&key, &state, "red")).await.is_ok());
     bob.question("up__ask", json!({})).await.unwrap();
+    bench.close().await;
+}
+
+async fn an_anonymous_caller_leaves_room_for_the_others() {
+    let cell = Cell { client: Side::Modern, upstream: Side::Legacy, reach: Reach::Http };
+    let limits = ParkedLimits::default().with_per_server(4);
+    let bench = cell.open_with(GatewayOptions::default().with_parked(limits)).await;
+    let listener = HttpListener::bind("127.0.0.1:0".parse().unwrap()).await.unwrap();
+    let url = format!("http://{}/mcp", listener.address().unwrap());
+    let options = HttpServerOptions::default()
+        .with_trusted_proxies(["127.0.0.1".parse().unwrap()], ForwardedHeader::XForwardedFor);
+    let mut serving = JoinSet::new();
+    serving.spawn(listener.serve(HttpService::new(bench.gateway.server(), options)));
+    let asked = async |address: &str| {
+        let dial = Http::new(url.as_str()).header("x-forwarded-for", address);
+        let client = AttackClient::connect(dial, Side::Modern).await;
+        match client.request("tools/call", r#""name":"up__ask""#).await {
+            Answer::Result(_) => "asked".to_owned(),
+            Answer::Error(error) => reason(&error),
+            other => panic!("{other}"),
+        }
+    };
+    assert_eq!(asked("192.0.2.1").await, "asked");
+    assert_eq!(asked("192.0.2.1").await, "asked");
+    for _ in 0..5 {
+        assert_eq!(asked("192.0.2.1").await, "too_many_questions", "half is enough for one");
+    }
+    assert_eq!(asked("192.0.2.2").await, "asked", "there is room for another");
+    assert_eq!(bench.gateway.status().parked_calls, 3);
     bench.close().await;
 }
 
