@@ -17,9 +17,11 @@
 //!
 //! `>?` and `<?` mark neighbors that may come in any order. Knows nothing of what header lines mean.
 
+use std::cell::Cell;
+
 use serde_json::{Map, Value};
 
-use crate::error::SyntaxError;
+use crate::error::{MAX_RECORDING_BYTES, SyntaxError};
 
 /// Files that include each other deeper than this are rejected.
 const MAX_INCLUDE_DEPTH: usize = 16;
@@ -163,9 +165,19 @@ fn first_word(line: &str) -> &str {
     line.split_whitespace().next().unwrap_or_default()
 }
 
+/// What `let` lines may add to a document, in all its lines together. Each may name the one before it twice, so that few
+/// lines would otherwise grow beyond all memory.
+const MAX_EXPANSION: usize = MAX_RECORDING_BYTES;
+/// What a value counts for besides its text.
+const VALUE_COST: usize = 64;
+
 /// The values of `let` lines.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Variables(Vec<(String, Value)>);
+pub(crate) struct Variables {
+    values: Vec<(String, Value)>,
+    /// What they have added so far.
+    expanded: Cell<usize>,
+}
 
 /// What to do about a variable that has no value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -176,7 +188,7 @@ pub(crate) enum UnknownVariable {
 
 impl Variables {
     pub(crate) fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.values.is_empty()
     }
 
     /// Reads a `let` line: a name and JSON.
@@ -190,25 +202,38 @@ impl Variables {
     }
 
     pub(crate) fn set(&mut self, name: &str, value: Value) {
-        self.0.retain(|(known, _)| known != name);
-        self.0.push((name.to_owned(), value));
+        self.values.retain(|(known, _)| known != name);
+        self.values.push((name.to_owned(), value));
     }
 
     fn get(&self, name: &str) -> Option<&Value> {
-        self.0.iter().find(|(known, _)| known == name).map(|(_, value)| value)
+        self.values.iter().find(|(known, _)| known == name).map(|(_, value)| value)
     }
 
     /// Replaces `"$name"` in text that need not be JSON.
     pub(crate) fn fill_text(&self, text: &str) -> String {
-        self.0.iter().fold(text.to_owned(), |text, (name, value)| {
+        self.values.iter().fold(text.to_owned(), |text, (name, value)| {
             text.replace(&format!("\"${name}\""), &value.to_string())
         })
     }
 
     /// Replaces `"$name"`, and merges `"$": "name"` into its object.
     pub(crate) fn fill(&self, at: &str, json: Value, unknown: UnknownVariable) -> Result<Value, SyntaxError> {
-        // A variable may use others; one that uses itself would never end.
-        self.fill_within(at, json, unknown, 0)
+        self.fill_within(at, json, unknown, Position { depth: 0, is_expansion: false })
+    }
+
+    /// Counts a value that a variable has added.
+    fn count(&self, at: &str, value: &Value) -> Result<(), SyntaxError> {
+        let text = match value {
+            Value::String(text) => text.len(),
+            Value::Object(members) => members.keys().map(String::len).sum(),
+            _ => 0,
+        };
+        self.expanded.set(self.expanded.get() + VALUE_COST + text);
+        if self.expanded.get() > MAX_EXPANSION {
+            return Err(SyntaxError::new(at, format!("the `let` lines add more than {MAX_EXPANSION} bytes")));
+        }
+        Ok(())
     }
 
     fn fill_within(
@@ -216,10 +241,14 @@ impl Variables {
         at: &str,
         json: Value,
         unknown: UnknownVariable,
-        depth: usize,
+        position: Position,
     ) -> Result<Value, SyntaxError> {
-        if depth > 128 {
+        // A variable may use others; one that uses itself would never end.
+        if position.depth > 128 {
             return Err(SyntaxError::new(at, "a `let` uses itself"));
+        }
+        if position.is_expansion {
+            self.count(at, &json)?;
         }
         let find = |name: &str| match (self.get(name), unknown) {
             (Some(value), _) => Ok(Some(value.clone())),
@@ -228,10 +257,12 @@ impl Variables {
                 Err(SyntaxError::new(at, format!("no `let` defines {name:?}")))
             }
         };
-        let fill = |value| self.fill_within(at, value, unknown, depth + 1);
+        let inside = Position { depth: position.depth + 1, ..position };
+        let fill = |value| self.fill_within(at, value, unknown, inside);
+        let expand = |value| self.fill_within(at, value, unknown, Position { is_expansion: true, ..inside });
         Ok(match json {
             Value::String(text) => match text.strip_prefix('$').map(find).transpose()?.flatten() {
-                Some(value) => fill(value)?,
+                Some(value) => expand(value)?,
                 None => Value::String(text),
             },
             Value::Array(items) => items.into_iter().map(fill).collect::<Result<Vec<_>, _>>()?.into(),
@@ -239,7 +270,7 @@ impl Variables {
                 let mut filled = Map::new();
                 for (key, value) in members {
                     let merged = match (key.as_str(), &value) {
-                        ("$", Value::String(name)) => find(name)?.map(fill).transpose()?,
+                        ("$", Value::String(name)) => find(name)?.map(expand).transpose()?,
                         _ => None,
                     };
                     match merged {
@@ -255,6 +286,14 @@ impl Variables {
             other => other,
         })
     }
+}
+
+/// Where a value is that is filled.
+#[derive(Debug, Clone, Copy)]
+struct Position {
+    depth: usize,
+    /// Whether a variable has put it there.
+    is_expansion: bool,
 }
 
 pub(crate) fn parse_json(at: &str, json: &str) -> Result<Value, SyntaxError> {

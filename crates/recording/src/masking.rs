@@ -13,6 +13,8 @@ const NOT_SECRET: [&str; 3] = ["progressToken", "maxTokens", "io.modelcontextpro
 const SCHEMA_NAMES: [&str; 5] = ["inputSchema", "outputSchema", "requestedSchema", "schema", "parameters"];
 /// Members of a schema whose members are schemas, named by what they describe.
 const DEFINITION_NAMES: [&str; 4] = ["properties", "patternProperties", "$defs", "definitions"];
+/// How often a value may be written as JSON inside of a JSON string: JSON in the text of a result has two levels.
+const MAX_NESTING: usize = 4;
 /// Shorter values are not masked: they would match everywhere.
 const MIN_SECRET: usize = 6;
 
@@ -30,7 +32,7 @@ pub const MASK: &str = "•••";
 /// ```
 #[derive(Clone, Default)]
 pub struct SecretMask {
-    /// Known values, and how JSON writes them if that differs. Longest first: one may be part of another.
+    /// Known values, and how JSON writes them, and JSON in JSON, if that differs. Longest first: one may be part of another.
     values: Vec<String>,
 }
 
@@ -45,12 +47,16 @@ impl SecretMask {
     /// Adds known values.
     pub fn extend(&mut self, values: impl IntoIterator<Item = impl Into<String>>) {
         for value in values.into_iter().map(Into::into).filter(|value: &String| value.len() >= MIN_SECRET) {
-            let quoted = serde_json::Value::from(value.as_str()).to_string();
-            let escaped = quoted[1..quoted.len() - 1].to_owned();
-            if escaped != value {
-                self.values.push(escaped);
+            let mut written = value;
+            for _ in 0..MAX_NESTING {
+                let quoted = serde_json::Value::from(written.as_str()).to_string();
+                let escaped = quoted[1..quoted.len() - 1].to_owned();
+                let is_last = escaped == written;
+                self.values.push(std::mem::replace(&mut written, escaped));
+                if is_last {
+                    break;
+                }
             }
-            self.values.push(value);
         }
         self.values.sort_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
         self.values.dedup();
@@ -58,13 +64,63 @@ impl SecretMask {
 
     /// Returns the text with secrets replaced by `•••`. JSON stays JSON.
     pub fn mask<'a>(&self, text: &'a str) -> Cow<'a, str> {
-        let mut masked = mask_members(text);
-        for value in &self.values {
-            if masked.contains(value.as_str()) {
-                masked = Cow::Owned(masked.replace(value.as_str(), MASK));
+        self.replace_values(mask_members(text))
+    }
+
+    /// Returns the text with known values replaced by `•••`, whatever the names of its members.
+    pub fn mask_values<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        self.replace_values(Cow::Borrowed(text))
+    }
+
+    fn replace_values<'a>(&self, text: Cow<'a, str>) -> Cow<'a, str> {
+        if !self.has_value(&text) {
+            return text;
+        }
+        let masked = self.replace_in(&text);
+        // A value of digits is a part of numbers, and one with quotes a part of objects.
+        let is_broken = !is_json(&masked) && is_json(&text);
+        Cow::Owned(if is_broken { self.replace_in_tokens(&text) } else { masked })
+    }
+
+    fn has_value(&self, text: &str) -> bool {
+        self.values.iter().any(|value| text.contains(value.as_str()))
+    }
+
+    fn replace_in(&self, text: &str) -> String {
+        self.values.iter().fold(text.to_owned(), |text, value| match text.contains(value.as_str()) {
+            true => text.replace(value.as_str(), MASK),
+            false => text,
+        })
+    }
+
+    /// Masks inside of the strings of JSON, and numbers that have a value in them as a whole.
+    fn replace_in_tokens(&self, json: &str) -> String {
+        let mut out = String::with_capacity(json.len());
+        let mut rest = json;
+        while let Some(first) = rest.chars().next() {
+            let end = match first {
+                '"' => string_end(rest.as_bytes(), 0),
+                '{' | '}' | '[' | ']' | ':' | ',' => 1,
+                _ => rest.find(['"', '{', '}', '[', ']', ':', ',']).unwrap_or(rest.len()),
+            };
+            let (token, more) = rest.split_at(end);
+            rest = more;
+            if !self.has_value(token) {
+                out.push_str(token);
+                continue;
+            }
+            // An escape sequence may be cut in two.
+            let masked = self.replace_in(token);
+            match is_json(&masked) {
+                true => out.push_str(&masked),
+                false => {
+                    out.push('"');
+                    out.push_str(MASK);
+                    out.push('"');
+                }
             }
         }
-        masked
+        out
     }
 }
 
@@ -166,6 +222,10 @@ fn unquote(quoted: &str) -> Cow<'_, str> {
     serde_json::from_str(quoted).map_or(Cow::Borrowed(inner), Cow::Owned)
 }
 
+fn is_json(text: &str) -> bool {
+    serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok()
+}
+
 fn is_secret_name(name: &str) -> bool {
     if NOT_SECRET.contains(&name) {
         return false;
@@ -260,11 +320,33 @@ mod tests {
         let mask = SecretMask::new(["pa\"ss\\word", "tiny", "abcdef", "abcdefgh"]);
         assert_eq!(mask.mask(r#"{"a":"pa\"ss\\word","b":"tiny"}"#), r#"{"a":"•••","b":"tiny"}"#);
         assert_eq!(mask.mask("raw pa\"ss\\word, abcdefgh"), "raw •••, •••");
-        assert_eq!(format!("{mask:?}"), "SecretMask { values: 4 }");
+        assert_eq!(mask.mask_values(r#"{"token":"pa\\\"ss\\\\word"}"#), r#"{"token":"•••"}"#, "JSON in JSON");
+        assert_eq!(format!("{mask:?}"), "SecretMask { values: 6 }");
         assert!(matches!(mask.mask(r#"{"a":1}"#), Cow::Borrowed(_)));
     }
 
+    #[test]
+    fn json_stays_json_whatever_the_values_are() {
+        let mask = SecretMask::new(["123456", r#"{"a":1}"#, "nAdaLovelace"]);
+        for (given, expected) in [
+            (r#"{"port":1234567,"text":"at 123456"}"#, r#"{"port":"•••","text":"at •••"}"#),
+            (r#"{"list":[{"a":1},"{\"a\":1}"]}"#, r#"{"list":[{"a":1},"•••"]}"#),
+            (r#"["\nAdaLovelace", 7]"#, r#"["•••", 7]"#),
+            ("port 123456", "port •••"),
+        ] {
+            assert_eq!(mask.mask(given), expected);
+        }
+    }
+
     proptest! {
+        #[test]
+        fn masked_json_is_json(value in "[0-9a-n\"\\\\{}:,]{6,8}", parts in proptest::collection::vec("[0-9a-n\"\\\\{}:,]{0,9}", 0..4), number: u64) {
+            let json = serde_json::json!({ "parts": parts, "value": value, "number": number, "list": [{"a": 1}] });
+            let masked = SecretMask::new([value.as_str(), &number.to_string()]).mask(&json.to_string()).into_owned();
+            let read: serde_json::Value = serde_json::from_str(&masked).expect("JSON");
+            prop_assert_ne!(&read["value"], &json["value"]);
+        }
+
         #[test]
         fn any_text_is_handled(text in "\\PC{0,60}|[\"{}:,\\\\token ]{0,60}") {
             mask(&text);

@@ -78,6 +78,21 @@ fn what_cannot_be_read_is_explained() {
 }
 
 #[test]
+fn let_lines_that_multiply_each_other_are_rejected() {
+    let doublings: String =
+        (1..40).map(|number| format!("let: v{number} [\"$v{0}\",\"$v{0}\"]\n", number - 1)).collect();
+    let frames = ["> {\"x\":\"$v39\"}\n", "> {\"x\":{\"$\":\"v39\"}}\n"];
+    for frame in frames {
+        let text = format!("let: v0 \"x\"\n{doublings}\n{frame}");
+        let error = Recording::parse(text.as_bytes()).expect_err("it would not fit into memory").to_string();
+        assert!(error.contains("the `let` lines add more than"), "{error}");
+    }
+    // Many lines that are long together.
+    let long = format!("let: v \"{}\"\n{}", "x".repeat(1 << 20), "> {\"x\":\"$v\"}\n".repeat(80));
+    assert!(Recording::parse(long.as_bytes()).is_err());
+}
+
+#[test]
 fn a_huge_frame_is_kept() {
     let text = format!("{{\"text\":\"{}\"}}", "x".repeat(20_000_000));
     let recording = Recording::new(vec![frame(FrameDirection::ToClient, 0, &text)]);
