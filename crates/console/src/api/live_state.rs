@@ -8,6 +8,7 @@ use super::servers::ServerRecords;
 use super::subscriptions::SubscriptionTable;
 use super::tasks::TaskTable;
 use crate::events::EventLog;
+use crate::traffic::TrafficLog;
 
 /// The state of servers, calls, questions, tasks and subscriptions.
 #[derive(Debug)]
@@ -21,8 +22,12 @@ pub(crate) struct LiveState {
 
 impl LiveState {
     /// Creates the state. `questions` is what the host was built with.
-    pub(crate) fn new(events: &EventLog, questions: Arc<PendingQuestions>) -> Self {
-        questions.connect(events.clone());
+    pub(crate) fn new(
+        events: &EventLog,
+        traffic: &Arc<TrafficLog>,
+        questions: Arc<PendingQuestions>,
+    ) -> Self {
+        questions.connect(events.clone(), Arc::clone(traffic));
         Self {
             servers: ServerRecords::default(),
             calls: CallTable::new(events.clone()),

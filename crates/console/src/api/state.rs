@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use switchboard_host::Host;
+use switchboard_json::Raw;
 
 use crate::api::ConsoleSettings;
 use crate::api::doctor::DoctorRuns;
@@ -43,7 +44,7 @@ impl ConsoleState {
         Self {
             host,
             settings,
-            live: LiveState::new(&events, Arc::clone(questions.questions())),
+            live: LiveState::new(&events, &traffic, Arc::clone(questions.questions())),
             events,
             traffic,
             providers,
@@ -52,6 +53,26 @@ impl ConsoleState {
             doctor: DoctorRuns::default(),
             denials: DenialLog::default(),
         }
+    }
+}
+
+impl ConsoleState {
+    /// Adds the variables and headers of all servers to what is masked: a server may have been added since.
+    pub(crate) fn update_secrets(&self) {
+        let secrets = self.host.secret_values();
+        self.traffic.add_secrets(secrets.iter().map(|secret| secret.expose().to_owned()));
+    }
+
+    /// Returns JSON of a server without these values; it stays JSON.
+    pub(crate) fn mask_json(&self, json: Raw) -> Raw {
+        let masked = self.mask(json.as_str().to_owned());
+        if masked == json.as_str() { json } else { Raw::parse(masked).unwrap_or_else(|_| Raw::null()) }
+    }
+
+    /// Returns a text of a server without the values of variables and headers, which servers print in their errors.
+    pub(crate) fn mask(&self, text: String) -> String {
+        self.update_secrets();
+        self.traffic.mask_values(text)
     }
 }
 

@@ -190,7 +190,10 @@ impl Shared {
         let response = tokio::time::timeout(HANDLER, handler).await.unwrap_or_else(|_| {
             let message = format!("the request was not answered within {} s", HANDLER.as_secs());
             Err(ApiError::new(StatusCode::GATEWAY_TIMEOUT, "timeout", message))
-        })?;
+        });
+        // It may have the words of a server.
+        let response =
+            response.map_err(|error| ApiError { message: self.state.mask(error.message), ..error })?;
         api_reply(response, &head.headers).await
     }
 }

@@ -1,5 +1,7 @@
 //! Masks payloads before they are shown, and cuts them to a preview.
 
+use std::borrow::Cow;
+
 use parking_lot::RwLock;
 use switchboard_recording::SecretMask;
 
@@ -24,6 +26,16 @@ impl PayloadMask {
     /// Returns the whole payload, masked.
     pub(super) fn full(&self, payload: &str) -> String {
         self.mask.read().mask(payload).into_owned()
+    }
+
+    /// Returns a text with known values masked, whatever the names of its members.
+    pub(super) fn values(&self, text: String) -> String {
+        // A borrowed text is the text itself, unchanged.
+        let masked = match self.mask.read().mask_values(&text) {
+            Cow::Borrowed(_) => None,
+            Cow::Owned(masked) => Some(masked),
+        };
+        masked.unwrap_or(text)
     }
 
     /// Returns the beginning of a payload, masked, and whether more follows.

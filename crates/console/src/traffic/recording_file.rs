@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use switchboard_protocol::Revision;
 use switchboard_recording::{FrameDirection as RecordedDirection, RecordedFrame, Recording, RecordingError};
 
 use super::TrafficLog;
@@ -10,8 +11,13 @@ use super::kept_frames::KeptFrame;
 use super::payload_mask::PayloadMask;
 use crate::contract::{self, Frame, FrameDirection, FrameKind};
 
-/// Returns the text of a recording of these frames, masked.
-pub(super) fn write_recording(frames: Vec<KeptFrame>, mask: &PayloadMask) -> String {
+/// Returns the text of a recording of these frames, masked. `revisions` are those of the servers now, for servers whose frames
+/// do not tell.
+pub(super) fn write_recording(
+    frames: Vec<KeptFrame>,
+    revisions: &[(String, Revision)],
+    mask: &PayloadMask,
+) -> String {
     let began = frames.iter().map(|kept| kept.frame.at_ms).min().unwrap_or_default();
     let recorded = frames.into_iter().filter(|kept| kept.is_on_wire).map(|kept| {
         let direction = match kept.frame.direction {
@@ -21,7 +27,13 @@ pub(super) fn write_recording(frames: Vec<KeptFrame>, mask: &PayloadMask) -> Str
         let at_ms = kept.frame.at_ms.saturating_sub(began);
         RecordedFrame::new(kept.frame.server, direction, at_ms, mask.full(&kept.payload))
     });
-    Recording::new(recorded.collect()).write()
+    let mut recording = Recording::new(recorded.collect());
+    recording.detect_revisions();
+    for server in recording.servers.iter_mut().filter(|server| server.revision.is_none()) {
+        let known = revisions.iter().find(|(name, _)| **name == *server.name);
+        server.revision = known.map(|(_, revision)| *revision);
+    }
+    recording.write()
 }
 
 /// Reads the file of a recording. Secrets in it are masked with those that the log knows.

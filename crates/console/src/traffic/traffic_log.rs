@@ -6,6 +6,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use parking_lot::Mutex;
 use switchboard_host::{ObservedFrame, TrafficObserver, TrafficSource};
+use switchboard_protocol::Revision;
 use switchboard_session::link::Direction;
 use tokio::sync::watch;
 
@@ -125,8 +126,9 @@ impl TrafficLog {
         kept.totals(self.is_recording.load(Ordering::Relaxed))
     }
 
-    /// Returns these frames, or all, as the file of a recording, masked. Frames that were not on the wire are left out.
-    pub(crate) fn export(&self, numbers: Option<&[u64]>) -> String {
+    /// Returns these frames, or all, as the file of a recording, masked. Frames that were not on the wire are left out;
+    /// `revisions` are those of the servers now.
+    pub(crate) fn export(&self, numbers: Option<&[u64]>, revisions: &[(String, Revision)]) -> String {
         let kept: Vec<_> = {
             let kept = self.frames.lock();
             match numbers {
@@ -134,12 +136,18 @@ impl TrafficLog {
                 None => kept.after(0).cloned().collect(),
             }
         };
-        recording_file::write_recording(kept, &self.mask)
+        recording_file::write_recording(kept, revisions, &self.mask)
     }
 
     /// Returns the text, masked.
     pub(crate) fn mask(&self, text: &str) -> String {
         self.mask.full(text)
+    }
+
+    /// Returns a text of a server with the [secrets](Self::add_secrets) masked, whatever the names of its members: a result
+    /// keeps its member `token` unless its value is one of them.
+    pub(crate) fn mask_values(&self, text: String) -> String {
+        self.mask.values(text)
     }
 
     /// Returns a receiver of the number of the last frame.

@@ -58,11 +58,11 @@ async fn a_flood_of_changes_is_few_events() {
             tokio::task::yield_now().await;
         }
     }
-    wait_until("all tools", || page.host.server_tools().len() == 2_013).await;
+    wait_until("all tools", || page.host.server_tools().len() == 2_015).await;
     let revision = page.host.catalog().revision();
     let current = |event: &Value| event["type"] == "catalog" && event["revision"] == revision;
     events.wait_for("the catalog", current).await;
-    let counted = |event: &Value| event["type"] == "server" && event["server"]["counts"]["tools"] == 2_013;
+    let counted = |event: &Value| event["type"] == "server" && event["server"]["counts"]["tools"] == 2_015;
     events.wait_for("the server", counted).await;
     let published = events.of_type("server").len() + events.of_type("catalog").len();
     assert!(published < 200, "{published} events for 4,000 changes");

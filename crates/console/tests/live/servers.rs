@@ -14,6 +14,7 @@ trials! {
         a_server_is_disabled_enabled_reconnected_and_stopped,
         stderr_is_kept_and_followed,
         a_failed_server_says_why,
+        values_of_variables_are_masked_in_what_servers_say,
 }
 
 fn find<'a>(servers: &'a Value, name: &str) -> &'a Value {
@@ -58,7 +59,7 @@ async fn servers_of_both_eras_and_transports_are_described() {
     assert_eq!(modern["session"]["instructions"], "Use with care.");
     assert!(modern["session"]["connectedAtMs"].as_u64().unwrap() > 1_700_000_000_000);
     assert_eq!(legacy["session"]["era"], "legacy");
-    assert_eq!((&legacy["counts"]["tools"], &legacy["counts"]["hiddenTools"]), (&json!(12), &json!(1)));
+    assert_eq!((&legacy["counts"]["tools"], &legacy["counts"]["hiddenTools"]), (&json!(14), &json!(1)));
     assert_eq!((&legacy["counts"]["resources"], &legacy["counts"]["prompts"]), (&json!(1), &json!(1)));
     assert_eq!(legacy["unmatchedRules"], json!(["nothing_*"]));
     assert!(modern["tokens"].as_u64() > legacy["tokens"].as_u64(), "hidden tools cost no tokens");
@@ -113,6 +114,47 @@ async fn stderr_is_kept_and_followed() {
     assert_eq!(tail["dropped"], 100);
     assert_eq!(page.get("/api/servers/nowhere/stderr").await.0, 404);
     page.close().await;
+}
+
+async fn values_of_variables_are_masked_in_what_servers_say() {
+    let secret = "pa\"ss-5ecret";
+    for part in ["modern", "legacy"] {
+        let page = Page::open(|host| host, [("shop", child(part).env("API_KEY", secret))]).await;
+        let events = page.events(None).await;
+        let arguments = json!({ "text": secret, "token": "kept" }).to_string();
+        let call = page.call("shop", "tell", &arguments).await;
+        let question = events.question(0).await;
+        assert_eq!(question["body"]["message"], "Is it •••?", "{question}");
+        let number = question["question"].as_u64().unwrap();
+        assert_eq!(
+            page.post(&format!("/api/questions/{number}"), &json!({ "type": "decline" })).await.0,
+            200
+        );
+        assert_eq!(page.outcome(&events, call).await["type"], "ok");
+        let result = page.fetch(&format!("/api/calls/{call}/result?full=1")).await;
+        let text: Value = serde_json::from_str(result["resultJson"].as_str().unwrap()).unwrap();
+        // Only the value is a secret, not every member that is named like one.
+        assert_eq!(text["content"][0]["text"], r#"{"text":"•••","token":"kept"}"#, "{result}");
+        let failing = page.call("shop", "refuse", &arguments).await;
+        let outcome = page.outcome(&events, failing).await;
+        assert!(outcome["message"].as_str().unwrap().contains("not with •••"), "{outcome}");
+        events.wait_for("stderr", |event| event["type"] == "stderr").await;
+        let stderr = page.fetch("/api/servers/shop/stderr").await;
+        assert_eq!(stderr["lines"][0]["text"], "told •••", "{stderr}");
+        let written = |value: &Value| value.to_string().contains("5ecret");
+        // The request is the user's own.
+        let of_server = events.all().into_iter().map(|(_, mut event)| {
+            if event["type"] == "call" {
+                event["call"]["request"] = Value::Null;
+            }
+            event
+        });
+        assert!(!of_server.into_iter().any(|event| written(&event)));
+        for path in ["/api/catalog", "/api/traffic", "/api/why?kind=server&name=shop"] {
+            assert!(!written(&page.fetch(path).await), "{path}");
+        }
+        page.close().await;
+    }
 }
 
 async fn a_failed_server_says_why() {

@@ -13,7 +13,7 @@ use switchboard_protocol::{
     CallToolParams, CallToolResult, CompleteResult, Completion, Content, CreateMessageParams, ElicitParams,
     FormField, FormSchema, GetPromptResult, Implementation, Level, ListCapability, ListPromptsResult,
     ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, Prompt, PromptMessage,
-    ReadResourceResult, Resource, ResourceContents, ResourceTemplate, ResourcesCapability, Role,
+    ReadResourceResult, Resource, ResourceContents, ResourceTemplate, ResourcesCapability, Role, RpcError,
     SamplingMessage, ServerCapabilities, ServerResult, Settings, TextField, Tool, ToolAnnotations,
 };
 use switchboard_service::task::{TaskDecision, TaskLimits, Tasks};
@@ -109,6 +109,8 @@ fn tools() -> Vec<Tool> {
         tool("large"),
         tool("forever"),
         tool("steps"),
+        tool("tell"),
+        tool("refuse"),
         tool("ask"),
         tool("visit"),
         tool("sample"),
@@ -207,6 +209,18 @@ async fn work(name: String, arguments: String, cx: RequestContext, seen: Arc<See
             }
             "three steps".to_owned()
         }
+        // Says its arguments in every way that a server has.
+        "tell" => {
+            eprintln!("told {}", text_of(&arguments));
+            cx.progress(1.0, None, Some(&text_of(&arguments)));
+            cx.log(Level::Warning, None, arguments.clone());
+            let question = ElicitParams::form(format!("Is it {}?", text_of(&arguments)), FormSchema::new());
+            cx.elicit("it", question).await?;
+            arguments
+        }
+        "refuse" => {
+            return Err(RpcError::internal(format!("not with {}", text_of(&arguments))));
+        }
         "ask" => {
             let form = FormSchema::new()
                 .with_required("name", FormField::Text(TextField::new().with_max_length(10u64)));
@@ -236,6 +250,12 @@ async fn work(name: String, arguments: String, cx: RequestContext, seen: Arc<See
         _ => arguments,
     };
     Ok(ServerResult::from(CallToolResult::new([Content::text(text)])))
+}
+
+/// Returns the text in the arguments.
+fn text_of(arguments: &str) -> String {
+    let arguments: serde_json::Value = serde_json::from_str(arguments).unwrap();
+    arguments["text"].as_str().unwrap().to_owned()
 }
 
 /// Plays a server on our own stdin and stdout.

@@ -6,7 +6,7 @@ use std::sync::{Arc, Weak};
 use parking_lot::Mutex;
 use switchboard_host::Run;
 use switchboard_json::Raw;
-use switchboard_protocol::{LogMessage, ProgressParams, Root, Task};
+use switchboard_protocol::{LogMessage, Root, Task};
 use tokio::sync::Notify;
 
 use crate::api::clock::unix_ms_now;
@@ -127,17 +127,17 @@ impl CallRecord {
         state.questions.clear();
     }
 
-    pub(super) fn note_progress(&self, report: ProgressParams) {
-        let progress = Progress { progress: report.progress, total: report.total, message: report.message };
+    pub(super) fn note_progress(&self, progress: Progress) {
         self.change(|state| state.progress = Some(progress));
     }
 
-    pub(super) fn note_log(&self, log: &LogMessage) {
+    /// Keeps a log message, the text of which goes through `mask`.
+    pub(super) fn note_log(&self, log: &LogMessage, mask: impl Fn(String) -> String) {
         let text = log.data.decode::<String>().unwrap_or_else(|_| log.data.as_str().to_owned());
-        let text = match &log.logger {
+        let text = mask(match &log.logger {
             Some(logger) => format!("{logger}: {text}"),
             None => text,
-        };
+        });
         let message = match text.char_indices().nth(MAX_LOG) {
             Some((end, _)) => format!("{}…", &text[..end]),
             None => text,

@@ -13,7 +13,7 @@ use tokio::time::sleep;
 use super::call_record::CallRecord;
 use super::prepared_call::{PreparedCall, PreparedTool};
 use crate::api::ConsoleState;
-use crate::contract::{CallOutcome, CallRequest, TaskStatus};
+use crate::contract::{CallOutcome, CallRequest, Progress, TaskStatus};
 
 /// The least time between two events of one call; longer if each event repeats a large request.
 const EVENT_INTERVAL: Duration = Duration::from_millis(100);
@@ -27,6 +27,8 @@ pub(super) async fn run_call(
     number: CallNumber,
     call: PreparedCall,
 ) {
+    // Progress and log messages, of which there may be many, are masked with these.
+    state.update_secrets();
     let interval = event_interval(&record.request);
     let outcome = {
         let mut sending = std::pin::pin!(send(&state, &record, number, call));
@@ -44,8 +46,8 @@ pub(super) async fn run_call(
         }
     };
     let (outcome, result) = match outcome {
-        Ok(result) => (result_outcome(&record.request, &result), Some(result)),
-        Err(error) => (error_outcome(&error), None),
+        Ok(result) => (result_outcome(&record.request, &result), Some(state.mask_json(result))),
+        Err(error) => (error_outcome(&state, &error), None),
     };
     if let Some(task_id) = record.task_id() {
         state.live.tasks.end(record.server(), &task_id, ended_status(&outcome));
@@ -98,14 +100,24 @@ async fn send(
 fn options(state: &Arc<ConsoleState>, record: &Arc<CallRecord>) -> CallOptions {
     let (progress, log, shared_log, task) =
         (Arc::clone(record), Arc::clone(record), Arc::clone(record), Arc::clone(record));
+    let mask = {
+        let traffic = Arc::clone(&state.traffic);
+        move |text| traffic.mask_values(text)
+    };
+    let (mask_progress, mask_log, mask_shared_log) = (mask.clone(), mask.clone(), mask.clone());
     let state = Arc::clone(state);
     CallOptions::new()
-        .on_progress(move |report| progress.note_progress(report))
-        .on_log(move |message| log.note_log(&message))
-        .on_shared_log(move |message| shared_log.note_log(&message))
+        .on_progress(move |report| {
+            let message = report.message.map(&mask_progress);
+            progress.note_progress(Progress { progress: report.progress, total: report.total, message });
+        })
+        .on_log(move |message| log.note_log(&message, &mask_log))
+        .on_shared_log(move |message| shared_log.note_log(&message, &mask_shared_log))
         .on_task(move |reported| {
-            state.live.tasks.update(task.server(), reported, Some(task.number));
-            task.note_task(reported);
+            let mut reported = reported.clone();
+            reported.status_message = reported.status_message.map(&mask);
+            state.live.tasks.update(task.server(), &reported, Some(task.number));
+            task.note_task(&reported);
         })
 }
 
@@ -127,7 +139,7 @@ fn result_outcome(request: &CallRequest, result: &Raw) -> CallOutcome {
     }
 }
 
-fn error_outcome(error: &HostError) -> CallOutcome {
+fn error_outcome(state: &ConsoleState, error: &HostError) -> CallOutcome {
     let cause = match error {
         HostError::Cancelled { .. } => return CallOutcome::Cancelled,
         HostError::Call { error, .. } | HostError::Session { error, .. } => Some(&**error),
@@ -137,7 +149,7 @@ fn error_outcome(error: &HostError) -> CallOutcome {
         return CallOutcome::Cancelled;
     }
     let code = cause.and_then(CallError::remote).map(|remote| i64::from(remote.code.0));
-    CallOutcome::Error { code, message: error.to_string(), next_step: Some(error.next_step()) }
+    CallOutcome::Error { code, message: state.mask(error.to_string()), next_step: Some(error.next_step()) }
 }
 
 /// Returns how a task has ended whose call has ended so.

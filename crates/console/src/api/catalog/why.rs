@@ -52,11 +52,17 @@ pub(super) fn explain(
         server: server.map(str::to_owned),
         name: name.to_owned(),
         verdict,
-        sentence,
-        checks: explanation.checks,
+        sentence: state.mask(sentence),
+        checks: explanation.checks.into_iter().map(|check| masked(state, check)).collect(),
         next_step: explanation.next_step,
         similar,
     }
+}
+
+/// The reason why a server is not connected is often what it has written itself.
+fn masked(state: &ConsoleState, mut check: WhyCheck) -> WhyCheck {
+    check.message = state.mask(check.message);
+    check
 }
 
 /// The checks that were made.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use crate::api::{ApiRequest, ApiResponse, ApiRoute, ConsoleState};
-use crate::contract::{ApiError, ConsoleEvent};
+use crate::contract::{ApiError, ConsoleEvent, DoctorStep};
 use crate::providers::StepSink;
 
 /// Returns the routes of this area.
@@ -43,9 +43,14 @@ async fn examine(state: Arc<ConsoleState>, request: ApiRequest) -> Result<ApiRes
     let run = state.doctor.begin(&server)?;
     let guard = RunGuard { state: Arc::clone(&state), server };
     state.tasks.spawn(async move {
-        let (events, name) = (guard.state.events.clone(), guard.server.clone());
-        let steps = StepSink::new(move |step| {
-            events.publish(ConsoleEvent::DoctorStep { run, server: name.clone(), step: Box::new(step) });
+        let (shared, name) = (Arc::downgrade(&guard.state), guard.server.clone());
+        let steps = StepSink::new(move |mut step: DoctorStep| {
+            // Weak: the task belongs to the state.
+            let Some(state) = shared.upgrade() else { return };
+            step.message = state.mask(step.message);
+            step.stderr = step.stderr.map(|text| state.mask(text));
+            let (server, step) = (name.clone(), Box::new(step));
+            state.events.publish(ConsoleEvent::DoctorStep { run, server, step });
         });
         let outcome = provider.examine(&guard.server, steps).await;
         let (events, server) = (guard.state.events.clone(), guard.server.clone());

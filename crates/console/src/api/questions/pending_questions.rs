@@ -15,6 +15,7 @@ use super::answer::{CheckedAnswer, QuestionKind};
 use crate::api::clock::unix_ms_now;
 use crate::contract::{Answer, ApiError, ConsoleEvent, Question, QuestionBody, QuestionEnd};
 use crate::events::EventLog;
+use crate::traffic::TrafficLog;
 
 /// How long a question waits for an answer.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(10 * 60);
@@ -37,10 +38,17 @@ pub(crate) trait AskingCall: Send + Sync {
 
 /// The questions that wait for an answer.
 pub(crate) struct PendingQuestions {
-    events: OnceLock<EventLog>,
+    page: OnceLock<PageLink>,
     timeouts: QuestionTimeouts,
     // Held while an event is published, so that the events of a question are in order.
     pending: Mutex<PendingTable>,
+}
+
+/// Where questions are shown.
+struct PageLink {
+    events: EventLog,
+    /// Masks what servers ask.
+    traffic: Arc<TrafficLog>,
 }
 
 /// How long questions wait.
@@ -70,13 +78,17 @@ impl Default for PendingQuestions {
 
 impl PendingQuestions {
     fn with_timeouts(timeouts: QuestionTimeouts) -> Self {
-        Self { events: OnceLock::new(), timeouts, pending: Mutex::default() }
+        Self { page: OnceLock::new(), timeouts, pending: Mutex::default() }
     }
 
     /// Connects the questions to the page. Until then they are declined.
-    pub(crate) fn connect(&self, events: EventLog) {
+    pub(crate) fn connect(&self, events: EventLog, traffic: Arc<TrafficLog>) {
         // A second console of the same host shares the questions of the first.
-        let _ = self.events.set(events);
+        let _ = self.page.set(PageLink { events, traffic });
+    }
+
+    fn events(&self) -> Option<&EventLog> {
+        self.page.get().map(|page| &page.events)
     }
 
     /// Returns the questions that wait, oldest first.
@@ -94,7 +106,8 @@ impl PendingQuestions {
         call: Option<Arc<dyn AskingCall>>,
         (kind, body): (QuestionKind, QuestionBody),
     ) -> Option<CheckedAnswer> {
-        let events = self.events.get()?;
+        let PageLink { events, traffic } = self.page.get()?;
+        let body = masked_body(body, traffic);
         let (answered, mut answer) = oneshot::channel();
         let number = self.open(events, server, call.as_deref(), (kind, body), answered)?;
         if let Some(call) = &call {
@@ -156,7 +169,7 @@ impl PendingQuestions {
         // Their senders are dropped, which ends the waiting.
         let closed: Vec<u64> = of_call.map(|(number, _)| number).collect();
         for question in closed {
-            if let Some(events) = self.events.get() {
+            if let Some(events) = self.events() {
                 events.publish(ConsoleEvent::QuestionClosed { question, reason: QuestionEnd::Cancelled });
             }
         }
@@ -178,11 +191,24 @@ impl PendingQuestions {
                 .with_next_step("correct the answer and send it again")
         })?;
         let open = pending.questions.remove(&number).ok_or_else(closed)?;
-        if let Some(events) = self.events.get() {
+        if let Some(events) = self.events() {
             events.publish(ConsoleEvent::QuestionClosed { question: number, reason: QuestionEnd::Answered });
         }
         // The call may have ended just now.
         open.answered.send(checked).map_err(|_| closed())
+    }
+}
+
+/// Masks what is read only. A form and an address are sent back or opened: they stay as they are.
+fn masked_body(body: QuestionBody, traffic: &TrafficLog) -> QuestionBody {
+    let mask = |text| traffic.mask_values(text);
+    match body {
+        QuestionBody::Form { message, schema_json } => {
+            QuestionBody::Form { message: mask(message), schema_json }
+        }
+        QuestionBody::Url { message, url } => QuestionBody::Url { message: mask(message), url },
+        QuestionBody::Sampling { params_json } => QuestionBody::Sampling { params_json: mask(params_json) },
+        roots @ QuestionBody::Roots { .. } => roots,
     }
 }
 
@@ -223,7 +249,7 @@ mod tests {
     fn questions(answer: Duration, unattended: Duration) -> (PendingQuestions, EventLog) {
         let (questions, events) =
             (PendingQuestions::with_timeouts(QuestionTimeouts { answer, unattended }), EventLog::default());
-        questions.connect(events.clone());
+        questions.connect(events.clone(), Arc::default());
         (questions, events)
     }
 

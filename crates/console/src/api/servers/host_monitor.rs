@@ -93,6 +93,7 @@ impl HostMonitor {
                 self.mark_catalog();
             }
             HostEvent::ServerChange { server, change: Change::Task(state), .. } => {
+                let state = self.state.mask_json(state);
                 self.state.live.tasks.note_change(&server, &state);
             }
             HostEvent::Missed(missed) => {
@@ -204,8 +205,10 @@ fn publish_samples(state: &ConsoleState, server: &str) {
 
 /// Publishes the new lines of stderr, the last ones if there are many: the page fetches the rest.
 pub(super) fn publish_stderr(state: &ConsoleState, server: &str) {
+    state.update_secrets();
     state.events.update(|| {
-        let mut lines = state.live.servers.read_stderr(&state.host, server);
+        let mask = |text| state.traffic.mask_values(text);
+        let mut lines = state.live.servers.read_stderr(&state.host, server, mask);
         lines.drain(..lines.len().saturating_sub(STDERR_BATCH));
         let server = server.to_owned();
         (!lines.is_empty()).then_some(ConsoleEvent::Stderr { server, lines })

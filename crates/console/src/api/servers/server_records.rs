@@ -93,12 +93,17 @@ impl ServerRecords {
         }
     }
 
-    /// Reads new lines of stderr, keeps them and returns them.
-    pub(super) fn read_stderr(&self, host: &Host, server: &str) -> Vec<StderrLine> {
+    /// Reads new lines of stderr, masks them, keeps them and returns them.
+    pub(super) fn read_stderr(
+        &self,
+        host: &Host,
+        server: &str,
+        mask: impl Fn(String) -> String,
+    ) -> Vec<StderrLine> {
         let current = host.child(server).ok().flatten();
         let mut records = self.records.lock();
         let record = records.entry(server.to_owned()).or_default();
-        record.stderr.read(current)
+        record.stderr.read(current, &mask)
     }
 
     /// Returns the kept lines of stderr.
@@ -119,10 +124,10 @@ impl ServerRecords {
 }
 
 impl StderrRecord {
-    fn read(&mut self, current: Option<ChildHandle>) -> Vec<StderrLine> {
+    fn read(&mut self, current: Option<ChildHandle>, mask: &impl Fn(String) -> String) -> Vec<StderrLine> {
         let mut new = Vec::new();
         if let Some(known) = self.child.take() {
-            self.follow(&known, &mut new);
+            self.follow(&known, mask, &mut new);
             let is_same = current.as_ref().is_none_or(|current| current.root_pid() == known.root_pid());
             if is_same {
                 self.child = Some(known);
@@ -131,19 +136,19 @@ impl StderrRecord {
         }
         if let Some(child) = current {
             self.position = 0;
-            self.follow(&child, &mut new);
+            self.follow(&child, mask, &mut new);
             self.child = Some(child);
         }
         new
     }
 
-    fn follow(&mut self, child: &ChildHandle, new: &mut Vec<StderrLine>) {
+    fn follow(&mut self, child: &ChildHandle, mask: &impl Fn(String) -> String, new: &mut Vec<StderrLine>) {
         let read = child.stderr_lines(self.position);
         self.position = read.position;
         // How many lines are missing is not known: at least one.
         self.dropped += u64::from(read.is_cut);
         let at_ms = unix_ms_now();
-        for text in read.lines {
+        for text in read.lines.into_iter().map(mask) {
             self.bytes += text.len();
             let line = StderrLine { at_ms, text };
             self.lines.push_back(line.clone());

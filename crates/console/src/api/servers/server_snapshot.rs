@@ -52,10 +52,10 @@ pub(super) fn server_snapshot(
     let pid = host.child(name).ok().flatten().and_then(|child| child.pid());
     let session = status
         .session_info()
-        .map(|session| session_summary(session, state.live.servers.connected_at(name, session)));
+        .map(|session| session_summary(state, session, state.live.servers.connected_at(name, session)));
     Some(ServerSnapshot {
         name: name.to_owned(),
-        state: server_state(&status, report.login.as_ref(), approve_command),
+        state: server_state(&status, report.login.as_ref(), approve_command, |text| state.mask(text)),
         enabled: listing.is_some_and(|listing| listing.is_enabled()),
         scope: report.scope.clone(),
         transport: server_transport(&spec, masked, pid),
@@ -75,7 +75,7 @@ pub(super) fn server_snapshot(
     })
 }
 
-fn session_summary(session: &SessionInfo, connected_at_ms: UnixMs) -> SessionSummary {
+fn session_summary(state: &ConsoleState, session: &SessionInfo, connected_at_ms: UnixMs) -> SessionSummary {
     let server = session.server.as_ref();
     let text = |text: fn(&Implementation) -> &String| server.map(text).cloned();
     SessionSummary {
@@ -84,7 +84,7 @@ fn session_summary(session: &SessionInfo, connected_at_ms: UnixMs) -> SessionSum
         server_name: text(|server| &server.name),
         server_version: text(|server| &server.version),
         capabilities: capability_names(&session.capabilities),
-        instructions: session.instructions.clone(),
+        instructions: session.instructions.clone().map(|text| state.mask(text)),
         connected_at_ms,
     }
 }

@@ -6,12 +6,14 @@ use crate::api::clock::unix_ms_of;
 use crate::contract::{LoginRequirement, RequirementKind, ServerState};
 
 /// Converts a status. `login` is the report of a login that is needed, `approve_command` the command that approves the server.
+/// What the server has written goes through `mask`.
 pub(super) fn server_state(
     status: &Status,
     login: Option<&LoginReport>,
     approve_command: String,
+    mask: impl Fn(String) -> String,
 ) -> ServerState {
-    let error = |failure: &ConnectionError| failure.to_string();
+    let error = |failure: &ConnectionError| mask(failure.to_string());
     match status {
         Status::Disabled => ServerState::Disabled,
         Status::AwaitingApproval => ServerState::AwaitingApproval { command: approve_command },
@@ -33,7 +35,7 @@ pub(super) fn server_state(
         Status::Failed(failure) => ServerState::Failed {
             error: error(failure),
             next_step: status.next_step(),
-            stderr_tail: failure.stderr_tail().map(str::to_owned),
+            stderr_tail: failure.stderr_tail().map(|tail| mask(tail.to_owned())),
         },
         _ => ServerState::Stopped,
     }

@@ -37,6 +37,6 @@ async fn cancel(state: Arc<ConsoleState>, request: ApiRequest) -> Result<ApiResp
     let answer = state.host.request(&server, "tasks/cancel", params).await;
     let answer = answer.map_err(|error| api_error(&error))?;
     // 2025-11-25 answers with the state of the task, the extension with nothing.
-    state.live.tasks.note_change(&server, &answer);
+    state.live.tasks.note_change(&server, &state.mask_json(answer));
     Ok(ApiResponse::accepted())
 }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use http::StatusCode;
 use serde::Deserialize;
+use switchboard_protocol::Revision;
 
 use crate::api::{ApiRequest, ApiResponse, ConsoleState};
 use crate::contract::{ApiError, ConsoleEvent};
@@ -18,7 +19,7 @@ type Response = Result<ApiResponse, ApiError>;
 pub(super) async fn list_frames(state: Arc<ConsoleState>, request: ApiRequest) -> Response {
     // Somebody looks.
     state.traffic.start_recording();
-    update_mask(&state);
+    state.update_secrets();
     let after = request.parsed_query("after")?.unwrap_or(0);
     let limit = request.parsed_query("limit")?.unwrap_or(MAX_PAGE).min(MAX_PAGE);
     ApiResponse::ok(&state.traffic.page(after, limit))
@@ -27,7 +28,7 @@ pub(super) async fn list_frames(state: Arc<ConsoleState>, request: ApiRequest) -
 /// `GET /api/traffic/{frame}?full=1`
 pub(super) async fn payload(state: Arc<ConsoleState>, request: ApiRequest) -> Response {
     let number = request.number("frame")?;
-    update_mask(&state);
+    state.update_secrets();
     match state.traffic.payload(number, request.flag("full")) {
         Ok(payload) => ApiResponse::ok(&payload),
         Err(PayloadError::Dropped) => {
@@ -58,15 +59,22 @@ struct ExportRequest {
 /// `POST /api/traffic/export`
 pub(super) async fn export(state: Arc<ConsoleState>, request: ApiRequest) -> Response {
     let ExportRequest { frames } = request.json()?;
-    update_mask(&state);
-    let file = run_blocking(move || state.traffic.export(frames.as_deref())).await?;
+    state.update_secrets();
+    let revisions: Vec<_> =
+        state.host.servers().into_iter().filter_map(|name| revision_of(&state, name)).collect();
+    let file = run_blocking(move || state.traffic.export(frames.as_deref(), &revisions)).await?;
     Ok(ApiResponse::bytes(file))
+}
+
+fn revision_of(state: &ConsoleState, name: String) -> Option<(String, Revision)> {
+    let status = state.host.state(&name).ok()?;
+    Some((name, status.session_info()?.revision))
 }
 
 /// `POST /api/recordings?name=…`
 pub(super) async fn open_recording(state: Arc<ConsoleState>, request: ApiRequest) -> Response {
     let name = request.query("name").unwrap_or("recording").to_owned();
-    update_mask(&state);
+    state.update_secrets();
     let opened = run_blocking(move || traffic::open_recording(&state.traffic, &name, request.body())).await?;
     match opened {
         Ok(recording) => run_blocking(move || ApiResponse::ok(&recording)).await?,
@@ -78,11 +86,6 @@ pub(super) async fn open_recording(state: Arc<ConsoleState>, request: ApiRequest
             Err(ApiError::bad_request("invalid_recording", message).with_next_step(next_step))
         }
     }
-}
-
-/// Adds the secrets of all servers to the mask: a server may have been added since.
-pub(super) fn update_mask(state: &ConsoleState) {
-    state.traffic.add_secrets(state.host.secret_values().iter().map(|secret| secret.expose().to_owned()));
 }
 
 /// Runs work on up to 64 MB of text without holding up other tasks.

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use super::handlers::update_mask;
 use crate::api::ConsoleState;
 use crate::contract::ConsoleEvent;
 use crate::traffic::FrameBatches;
@@ -12,7 +11,7 @@ pub(in crate::api) async fn publish_frames(state: Arc<ConsoleState>) {
     let mut batches = FrameBatches::new(&state.traffic);
     loop {
         batches.wait().await;
-        update_mask(&state);
+        state.update_secrets();
         let Some(batch) = batches.take() else { continue };
         state.events.publish(ConsoleEvent::Frames { frames: batch.frames, totals: batch.totals });
     }

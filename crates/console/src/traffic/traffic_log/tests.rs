@@ -131,7 +131,7 @@ fn payloads_and_exports_are_masked() {
     let shown = log.payload(1, true).unwrap();
     assert!(shown.payload.contains(r#""apiKey":"•••","n":1.50"#), "{}", shown.payload);
     assert_eq!(log.page(0, 9).frames[0].target.as_deref(), Some("login •••"));
-    let file = log.export(None);
+    let file = log.export(None, &[]);
     for text in [&shown.payload, &log.payload(2, false).unwrap().payload, &file] {
         assert!(!text.contains("hunter2") && !text.contains("s3cret"), "{text}");
     }
@@ -144,7 +144,7 @@ fn an_export_can_be_opened_again() {
     respond(&log, 1, r#"{"resultType":"input_required"}"#);
     observe(&log, Direction::In, FrameBody::Invalid { text: b"listening\xff" });
     observe(&log, Direction::Out, FrameBody::Cancelled { id: &RequestId::Number(9), method: "x" });
-    let opened = open_recording(&TrafficLog::new(), "mine", log.export(None).as_bytes()).unwrap();
+    let opened = open_recording(&TrafficLog::new(), "mine", log.export(None, &[]).as_bytes()).unwrap();
     let frames: Vec<_> = opened.frames.iter().map(|recorded| &recorded.frame).collect();
     // What was not on the wire is not recorded.
     assert_eq!(frames.len(), 3);
@@ -153,8 +153,12 @@ fn an_export_can_be_opened_again() {
     assert_eq!((&*frames[0].server, frames[0].direction), ("demo", FrameDirection::Out));
     assert_eq!((frames[2].kind, &*opened.frames[2].payload), (FrameKind::Invalid, "listening\u{fffd}"));
     assert_eq!(opened.frames[0].payload, log.payload(1, true).unwrap().payload);
+    // The handshake is not among the frames, and another server is not recorded.
+    let revisions = [("other", Revision::V2025_06_18), ("demo", Revision::V2025_11_25)];
+    let file = log.export(None, &revisions.map(|(name, revision)| (name.to_owned(), revision)));
+    assert!(file.starts_with("recording: 1\nserver: demo\nrevision: 2025-11-25\n\n"), "{file}");
     // Some frames only.
-    let some = open_recording(&log, "some", log.export(Some(&[2, 999])).as_bytes()).unwrap();
+    let some = open_recording(&log, "some", log.export(Some(&[2, 999]), &[]).as_bytes()).unwrap();
     assert_eq!(some.frames.len(), 1);
     assert!(open_recording(&log, "none", b"\xff").is_err());
 }
