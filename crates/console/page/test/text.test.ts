@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { asCommand, asJson, asRust, shellQuote } from "../src/text/copy_as";
 import { diffLines } from "../src/text/diff";
 import * as format from "../src/text/format";
+import { shellWords } from "../src/text/shell_words";
 import { hasHidden, visibleLine, visiblePieces } from "../src/text/visible";
 import type { CallRequest } from "../src/api/types";
 
@@ -20,12 +22,41 @@ test("characters that hide or reorder text are shown by their code", () => {
 
 test("a call is copied as a command, as Rust and as JSON, with every digit", () => {
   assert.equal(asCommand(CALL), `switchboard call files/read --args '{"path":"it'\\''s","n":9007199254740993}'`);
-  assert.match(asRust(CALL), /host\n {4}\.call\("mcp__files__read", serde_json::json!\(\{\n/);
   assert.match(asJson(CALL), /"n": 9007199254740993/);
   assert.match(asJson(CALL), /"_meta": \{\n\s+"a"/);
   assert.equal(asCommand({ type: "prompt", server: "s", name: "p", arguments: { text: "a b" } }), "switchboard prompt p 'text=a b' --server s");
   assert.equal(asCommand({ type: "resource", server: "s", uri: "x://a?b" }), "switchboard read 'x://a?b' --server s");
   assert.equal(shellQuote("$(rm -rf ~)"), "'$(rm -rf ~)'");
+  assert.equal(shellQuote("a\u001b[201~\nrm 'b'"), "$'a\\u001b[201~\\u000arm \\'b\\''");
+  for (const call of [{ type: "resource", server: "s", uri: "--record=x\ny" }, { type: "prompt", server: "s", name: "-x", arguments: {} }] as CallRequest[]) assert.match(asCommand(call), /^# There is no command line: [^\n]*$/);
+});
+
+test("what is copied as Rust is what the crate compiles", () => {
+  // Without the indentation of the function around it.
+  const compiled = readFileSync("../tests/it/copied_calls.rs", "utf8").replace(/^ {4}/gm, "");
+  const empty = { server: "s", name: "p", arguments: {} };
+  const calls: CallRequest[] = [
+    CALL,
+    { ...CALL, name: "odd.name", argumentsJson: '{"deep": [1, -2.5, null, "a\\nb\\u202e"], "on": true}' },
+    { ...CALL, argumentsJson: "{}" },
+    { type: "resource", server: "s", uri: 'x://"a"' },
+    { type: "prompt", ...empty },
+    { type: "prompt", ...empty, arguments: { text: "a b", more: "{}" } },
+  ];
+  for (const call of calls) assert.ok(compiled.includes(asRust(call)), `copied_calls.rs has not:\n${asRust(call)}`);
+});
+
+test("a command line is taken apart as a shell does it", () => {
+  const cases: [string, string[] | null][] = [
+    ["node server.js --flag 'a b'", ["node", "server.js", "--flag", "a b"]],
+    [` a  "b 'c' \\" \\\\ \\x $d" `, ["a", "b 'c' \" \\ \\x $d"]],
+    ["a\\ b '' \"\" c'd'\"e\"", ["a b", "", "", "cde"]],
+    ["it's", null],
+    ['"open', null],
+    ["", []],
+    ["trailing\\", ["trailing\\"]],
+  ];
+  for (const [line, expected] of cases) assert.deepEqual(shellWords(line), expected, line);
 });
 
 test("a diff has the lines of both sides in order", () => {

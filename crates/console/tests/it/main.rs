@@ -5,6 +5,7 @@
 mod admission;
 mod assets;
 mod client;
+mod copied_calls;
 mod events;
 mod keys;
 mod limits;

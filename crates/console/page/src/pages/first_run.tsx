@@ -3,12 +3,15 @@
 import { useState } from "preact/hooks";
 import { post } from "../api/client";
 import type { FirstRun } from "../api/types";
+import { consoleState } from "../state/session";
+import { useStore } from "../state/store";
 import { Badge, Command } from "../ui/parts";
 import { Text } from "../ui/text";
 import { attempt } from "../ui/toasts";
 import { AddServer } from "./servers/add_server";
 
 export function FirstRunPage({ firstRun }: { firstRun: FirstRun }) {
+  const allowConfigEdit = useStore(consoleState, (state) => state?.console.allowConfigEdit ?? false);
   const [started, setStarted] = useState<string | null>(null);
   const start = async (name: string) => {
     setStarted(name);
@@ -46,7 +49,7 @@ export function FirstRunPage({ firstRun }: { firstRun: FirstRun }) {
             <Command text={firstRun.importCommand} />
           </div>
         </section>
-        <AddServer onDone={() => {}} allowConfigEdit={false} />
+        <AddServer onDone={() => {}} allowConfigEdit={allowConfigEdit} />
       </div>
     </div>
   );

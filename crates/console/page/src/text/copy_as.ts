@@ -1,16 +1,27 @@
 // A call as a command line, as Rust and as JSON.
 
 import type { CallRequest } from "../api/types";
+import { type Json, JsonNumber, isObject } from "../json/json";
 import { tryParse } from "../json/parse";
 import { printJson, printPretty } from "../json/print";
 
-/** Quotes a word for a POSIX shell. */
+/** Quotes a word for a POSIX shell. Control characters, which a terminal would obey when they are pasted, are escaped. */
 export function shellQuote(word: string): string {
+  if (/[\u0000-\u001f\u007f-\u009f]/.test(word)) {
+    const escaped = [...word].map((char) => {
+      if (char === "'" || char === "\\") return `\\${char}`;
+      const code = char.codePointAt(0)!;
+      return code < 0x20 || (code >= 0x7f && code < 0xa0) ? `\\u${code.toString(16).padStart(4, "0")}` : char;
+    });
+    return `$'${escaped.join("")}'`;
+  }
   return /^[A-Za-z0-9_@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }
 
 export function asCommand(request: CallRequest): string {
   const words = ["switchboard"];
+  const first = request.type === "tool" ? request.server : request.type === "resource" ? request.uri : request.name;
+  if (first.startsWith("-")) return "# There is no command line: the name begins with a dash, and would be an option.";
   switch (request.type) {
     case "tool":
       words.push("call", `${request.server}/${request.name}`);
@@ -29,14 +40,16 @@ export function asCommand(request: CallRequest): string {
 export function asRust(request: CallRequest): string {
   switch (request.type) {
     case "tool": {
-      const name = rustString(`mcp__${request.server}__${request.name}`);
-      return `let result = host\n    .call(${name}, serde_json::json!(${pretty(request.argumentsJson, "    ")}))\n    .await?;`;
+      const target = `${rustString(request.server)}, ${rustString(request.name)}`;
+      return `let result = host\n    .call_tool(${target}, ${rustJson(request.argumentsJson)})\n    .await?;`;
     }
     case "resource":
       return `let result = host.read_resource(${rustString(request.server)}, ${rustString(request.uri)}).await?;`;
     case "prompt": {
       const pairs = Object.entries(request.arguments).map(([name, value]) => `(${rustString(name)}, ${rustString(value)})`);
-      return `let prompt = host\n    .get_prompt(${rustString(request.server)}, ${rustString(request.name)}, [${pairs.join(", ")}])\n    .await?;`;
+      // The type of an empty list is not known.
+      const list = pairs.length === 0 ? "[(\"\", \"\"); 0]" : `[${pairs.join(", ")}]`;
+      return `let prompt = host\n    .get_prompt(${rustString(request.server)}, ${rustString(request.name)}, ${list})\n    .await?;`;
     }
   }
 }
@@ -65,9 +78,30 @@ function compact(json: string): string {
   return value === undefined ? json : printJson(value);
 }
 
-function pretty(json: string, indent: string): string {
+/** Longer JSON would reach the recursion limit of the macro. */
+const MAX_MACRO_LENGTH = 2000;
+
+/** JSON as an expression: the macro where Rust reads every number in it as it is, and otherwise its text. */
+function rustJson(json: string): string {
   const value = tryParse(json);
-  return value === undefined ? json : printPretty(value, indent);
+  if (value !== undefined && json.length <= MAX_MACRO_LENGTH && hasRustNumbers(value)) return `serde_json::json!(${rustTree(value, "    ")})`;
+  return `switchboard::protocol::Raw::parse(${rustString(compact(json))})?`;
+}
+
+/** Whole numbers in the macro are those of 32 bits. */
+function hasRustNumbers(value: Json): boolean {
+  if (value instanceof JsonNumber) return String(Number(value.text)) === value.text && (value.text.includes(".") || Math.abs(Number(value.text)) < 2 ** 31);
+  if (Array.isArray(value)) return value.every(hasRustNumbers);
+  return !isObject(value) || [...value.values()].every(hasRustNumbers);
+}
+
+function rustTree(value: Json, indent: string): string {
+  if (typeof value === "string") return rustString(value);
+  const inner = `${indent}    `;
+  const block = (open: string, lines: string[], close: string) => (lines.length === 0 ? open + close : `${open}\n${lines.map((line) => inner + line).join(",\n")}\n${indent}${close}`);
+  if (Array.isArray(value)) return block("[", value.map((item) => rustTree(item, inner)), "]");
+  if (isObject(value)) return block("{", [...value].map(([name, member]) => `${rustString(name)}: ${rustTree(member, inner)}`), "}");
+  return printJson(value);
 }
 
 function rustString(text: string): string {

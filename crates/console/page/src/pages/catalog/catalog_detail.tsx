@@ -80,8 +80,8 @@ function About({ detail }: { detail: ToolDetail }) {
       <Prose value={detail.description === "" ? "No description." : detail.description} />
       <dl class="facts">
         <dt>Models call it</dt><dd class="mono"><Text value={row.qualifiedName} max={300} /></dd>
-        <dt>A call is</dt><dd><Badge tone={permission.type === "allow" ? "ok" : permission.type === "ask" ? "warn" : "bad"}>{permission.type === "allow" ? "allowed" : permission.type === "ask" ? "asked about" : "denied"}</Badge> <Text value={permission.sentence} /></dd>
-        <dt>Cost</dt><dd>about {tokens(row.tokens)} tokens in every request of a model</dd>
+        <dt>A call is</dt><dd>{row.hidden !== null ? <><Badge tone="bad">refused</Badge> hidden tools are not called</> : <><Badge tone={permission.type === "allow" ? "ok" : permission.type === "ask" ? "warn" : "bad"}>{permission.type === "allow" ? "allowed" : permission.type === "ask" ? "asked about" : "denied"}</Badge> <Text value={permission.sentence} /></>}</dd>
+        <dt>Cost</dt><dd>{row.hidden !== null && "none while it is hidden, otherwise "}about {tokens(row.tokens)} tokens in every request of a model</dd>
         <dt>Server claims</dt><dd>{hints.length === 0 ? <span class="muted">nothing</span> : hints.join(", ")}</dd>
         <dt>As a task</dt><dd>{row.taskSupport}</dd>
       </dl>

@@ -44,7 +44,7 @@ export function CatalogPage({ state }: { state: ConsoleState }) {
           <Segments<Kind> label="What to list" value={kind} options={KINDS.map((name) => [name, <>{name[0]!.toUpperCase() + name.slice(1)} <span class="muted small wide-only">{count(counts.get(name) ?? 0)}</span></>] as const)} onChange={(next) => navigate(["catalog", next], { q: text })} />
         </div>
         <div class="bar">
-          <Search label={`Search ${kind}`} placeholder={`Search, or server:files is:hidden tokens:>500`} value={text} onInput={setText} />
+          <Search label={`Search ${kind}`} placeholder="Search, or server:files tokens:>500" value={text} onInput={setText} />
           {hidden > 0 && <button type="button" class="button" aria-pressed={text.split(" ").includes("is:hidden")} onClick={() => toggle("is:hidden")}>Hidden {hidden}</button>}
           {kind === "tools" && <button type="button" class="button wide-only" aria-pressed={text.split(" ").includes("is:drifted")} onClick={() => toggle("is:drifted")}>Drifted</button>}
           <span class="muted small nowrap" role="status">{count(shown.length)} of {count(ofKind.length)} · {tokens(sum)} tokens</span>

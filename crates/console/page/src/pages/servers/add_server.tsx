@@ -4,7 +4,7 @@
 import { useState } from "preact/hooks";
 import { post } from "../../api/client";
 import type { AddPlan, AddRequest } from "../../api/types";
-import { words } from "../../filter/filter";
+import { shellWords } from "../../text/shell_words";
 import { JsonText } from "../../ui/json_tree";
 import { Command, ErrorNote, Note, Segments } from "../../ui/parts";
 import { Text } from "../../ui/text";
@@ -18,10 +18,11 @@ export function AddServer({ onDone, allowConfigEdit }: { onDone: () => void; all
   const [target, setTarget] = useState("");
   const [plan, setPlan] = useState<{ request: AddRequest; plan: AddPlan } | null>(null);
   const [error, setError] = useState<unknown>(null);
+  const command = kind === "url" ? [] : shellWords(target);
   const request: AddRequest = kind === "url"
     ? { type: "url", name: name.trim(), url: target.trim(), scope: "user" }
-    : { type: "program", name: name.trim(), command: words(target).map((word) => word.replaceAll('"', "")), scope: "user" };
-  const isReady = name.trim() !== "" && target.trim() !== "";
+    : { type: "program", name: name.trim(), command: command ?? [], scope: "user" };
+  const isReady = name.trim() !== "" && target.trim() !== "" && command !== null;
   const run = async (action: () => Promise<void>) => {
     setError(null);
     try {
@@ -53,6 +54,7 @@ export function AddServer({ onDone, allowConfigEdit }: { onDone: () => void; all
         <label class="form-field"><span class="form-name">{kind === "url" ? "URL" : "Command"}</span>
           <input class="field mono" value={target} spellcheck={false} autocomplete="off" placeholder={kind === "url" ? "https://example.com/mcp" : "npx -y @modelcontextprotocol/server-everything"} onInput={(event) => change(() => setTarget(event.currentTarget.value))} />
         </label>
+        {kind === "program" && command === null && <p class="form-problems">A quote is not closed.</p>}
         {kind === "program" && !allowConfigEdit && <p class="muted small">This console does not write programs to the configuration. It shows the command that does.</p>}
         {error !== null && <ErrorNote error={error} />}
         {plan !== null && <Plan plan={plan.plan} />}

@@ -11,7 +11,7 @@ import { Sparkline } from "../../ui/sparkline";
 import { Text } from "../../ui/text";
 import { AddServer } from "./add_server";
 import { ServerDetail } from "./server_detail";
-import { dotOf, identityText, stateName, transportName } from "./server_state";
+import { dotOf, identityText, stateDetail, stateName, transportName } from "./server_state";
 
 export function ServersPage({ state }: { state: ConsoleState }) {
   const { path } = useRoute();
@@ -56,6 +56,7 @@ function summary(servers: ServerSnapshot[]): string {
 
 function ServerRow({ server, isSelected }: { server: ServerSnapshot; isSelected: boolean }) {
   const { name, state, session, transport, counts, identity } = server;
+  const problem = stateDetail(state, Date.now());
   return (
     <li>
       <a class="server-row" href={href(["servers", name])} {...(isSelected ? { "aria-current": "true" as const } : {})}>
@@ -63,6 +64,7 @@ function ServerRow({ server, isSelected }: { server: ServerSnapshot; isSelected:
         <span class="server-main">
           <span class="server-name"><Text value={name} max={120} /></span>
           <span class="muted small">{stateName(state)}</span>
+          {problem !== null && <span class="server-problem small"><Text value={problem.error} max={160} /></span>}
         </span>
         <span class="server-facts">
           {session !== null && <Badge tone={session.era === "modern" ? "violet" : "plain"} title="Protocol era and revision">{session.era} · {session.revision}</Badge>}

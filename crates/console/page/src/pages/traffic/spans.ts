@@ -20,8 +20,8 @@ export interface Lane {
   rows: number;
 }
 
-/** Lanes in the order of their first frame. */
-export function lanesOf(frames: readonly Frame[], nowMs: number): Lane[] {
+/** Lanes in the order of their first frame. `shortest` is the share of the time for which the shortest span is drawn. */
+export function lanesOf(frames: readonly Frame[], nowMs: number, shortest = 1 / 200): Lane[] {
   const responses = new Map<number, Frame>();
   for (const frame of frames) if (frame.requestFrame !== null) responses.set(frame.requestFrame, frame);
   const known = new Set(frames.map((frame) => frame.frame));
@@ -32,7 +32,8 @@ export function lanesOf(frames: readonly Frame[], nowMs: number): Lane[] {
     lanes.set(frame.server, spans);
     spans.push(spanOf(frame, responses.get(frame.frame) ?? null, nowMs));
   }
-  return [...lanes].map(([server, spans]) => ({ server, spans, rows: assignRows(spans) }));
+  const drawnMs = Math.max(1, (nowMs - (frames[0]?.atMs ?? nowMs)) * shortest);
+  return [...lanes].map(([server, spans]) => ({ server, spans, rows: assignRows(spans, drawnMs) }));
 }
 
 function spanOf(frame: Frame, response: Frame | null, nowMs: number): Span {
@@ -44,13 +45,13 @@ function spanOf(frame: Frame, response: Frame | null, nowMs: number): Span {
 
 const MAX_ROWS = 6;
 
-/** Puts each span into the first row that is free; spans of one call stay together where they can. */
-function assignRows(spans: Span[]): number {
+/** Puts each span into the first row that is free for as long as it is drawn. */
+function assignRows(spans: Span[], drawnMs: number): number {
   const ends: number[] = [];
   for (const span of spans) {
     const free = ends.findIndex((end) => end <= span.startMs);
     span.row = free >= 0 ? free : ends.length < MAX_ROWS ? ends.length : ends.indexOf(Math.min(...ends));
-    ends[span.row] = Math.max(span.endMs, span.startMs + 1);
+    ends[span.row] = Math.max(span.endMs, span.startMs + drawnMs);
   }
   return Math.max(1, ends.length);
 }

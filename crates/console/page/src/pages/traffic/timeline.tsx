@@ -9,6 +9,9 @@ import { Text } from "../../ui/text";
 import { lanesOf, type Span } from "./spans";
 
 const ROW = 18;
+/** A span is drawn at least as wide, to be seen and hit, and a pixel beside it is free. */
+const SHORTEST_PX = 6;
+const NAVIGATION_PX = 220;
 /** The newest spans that are drawn in a lane. */
 const MAX_SPANS = 600;
 
@@ -22,7 +25,7 @@ export function Timeline({ frames, selected, onSelect }: TimelineProps) {
   const [zoom, setZoom] = useState(1);
   const box = useRef<HTMLDivElement>(null);
   const nowMs = frames.at(-1)?.atMs ?? 0;
-  const lanes = useMemo(() => lanesOf(frames, nowMs), [frames]);
+  const lanes = useMemo(() => lanesOf(frames, nowMs, SHORTEST_PX / (Math.max(300, innerWidth - NAVIGATION_PX) * zoom)), [frames, zoom]);
   if (frames.length === 0) return <Empty>No frames.</Empty>;
   const drawn = lanes.map((lane) => ({ ...lane, spans: lane.spans.slice(-MAX_SPANS) }));
   const startMs = Math.min(...drawn.map((lane) => lane.spans[0]!.startMs));

@@ -125,13 +125,20 @@ function FrameTable({ frames, selected, onSelect, follow }: FrameTableProps) {
   );
 }
 
+/** On narrow screens without the word that all notifications begin with. */
+function Method({ name }: { name: string }) {
+  const prefix = "notifications";
+  if (!name.startsWith(`${prefix}/`)) return <Text value={name} max={60} />;
+  return <><span class="wide-only">{prefix}</span><Text value={name.slice(prefix.length)} max={60} /></>;
+}
+
 function FrameRow({ frame }: { frame: Frame }) {
   return (
     <div class={`frame-row ${frame.kind} ${frame.status ?? ""}`}>
       <span class="muted">{clock(frame.atMs)}<span class="wide-only">{clock(frame.atMs, true).slice(8)}</span></span>
       <span class={`direction ${frame.direction}`}>{frame.direction === "out" ? <OutIcon /> : <InIcon />}<span class="visually-hidden">{frame.direction === "out" ? "to" : "from"}</span></span>
       <span class="ellipsis"><Text value={frame.server} max={40} /></span>
-      <span class="mono ellipsis"><Text value={frame.method ?? frame.kind} max={60} /></span>
+      <span class="mono ellipsis"><Method name={frame.method ?? frame.kind} /></span>
       <span class="mono ellipsis muted wide-only"><Text value={frame.target ?? ""} max={80} /></span>
       <span class="number muted wide-only">{frame.call ?? ""}</span>
       <span class="number muted wide-only">{bytes(frame.bytes)}</span>
