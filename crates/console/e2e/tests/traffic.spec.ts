@@ -6,7 +6,7 @@ import { join } from "node:path";
 import type { Page } from "@playwright/test";
 import { programs } from "../harness/environment.ts";
 import { Program } from "../harness/program.ts";
-import { expect, SECRET, test } from "../harness/test.ts";
+import { expect, openPage, SECRET, test, watch } from "../harness/test.ts";
 import { until } from "../harness/wait.ts";
 
 const frames = (page: Page) => page.getByRole("listbox", { name: "Frames" }).getByRole("option");
@@ -80,6 +80,26 @@ test("the timeline shows the same frames as spans in lanes", async ({ page, go, 
   await expect(frame(page)).toContainText("after its request");
 });
 
+test("a page that is opened during a call has the frames before it, too", async ({ shared, browser, violations }) => {
+  await call(shared, "inspector", { a: 1 });
+  const { call: slow } = (await shared.post("/api/calls", { type: "tool", server: "probe", name: "slow", argumentsJson: '{"steps":150,"ms":8}', metaJson: null, asTask: false, confirmed: false, timeoutMs: null })) as { call: number };
+  const page = await browser.newPage();
+  try {
+    await watch(page, violations);
+    // The page fetches earlier frames when it was drawn; frames of the stream arrive before that here.
+    await page.addInitScript(() => {
+      const later = window.setTimeout;
+      window.setTimeout = ((run: () => void, ms?: number) => later(run, ms === 50 ? 600 : ms)) as typeof window.setTimeout;
+    });
+    await openPage(page, shared, "#/traffic");
+    await until("the end of the call", async () => (await shared.snapshot()).calls.find((one) => one.call === slow)?.state.type === "finished");
+    const { totals } = (await (await shared.request("GET", "/api/traffic?after=0&limit=1")).json()) as { totals: { frames: number } };
+    await expect(page.getByText(`${totals.frames.toLocaleString("en-US")} of ${totals.frames.toLocaleString("en-US")} frames`)).toBeVisible();
+  } finally {
+    await page.close();
+  }
+});
+
 test("pause stops the view, not the recording", async ({ page, go, shared }) => {
   const id = await call(shared, "content");
   await go(`#/traffic?q=call%3A%3E%3D${id}`);
@@ -124,6 +144,44 @@ test("a recording of one server is a mock server for the command line", async ({
   const replay = Program.start(programs.switchboard, ["tools", "--", programs.switchboard, "replay", file], { HOME: shared.home });
   expect(await replay.exited(), replay.output).toBe(0);
   expect(replay.output).toContain("inspector(");
+});
+
+test("an export is a test of its server, in both eras", async ({ page, go, shared }) => {
+  await call(shared, "inspector", { a: 31 });
+  const { call: added } = (await shared.post("/api/calls", { type: "tool", server: "demo", name: "add", argumentsJson: '{"a":1,"b":2}', metaJson: null, asTask: false, confirmed: false, timeoutMs: null })) as { call: number };
+  await until("the end of the call", async () => (await shared.snapshot()).calls.find((one) => one.call === added)?.state.type === "finished");
+  for (const [server, command, revision] of [["demo", [programs.switchboard, "demo-server"], "2026-07-28"], ["probe", [process.execPath, programs.probe], "2025-11-25"]] as const) {
+    // Without the handshake: the revision is that of the session.
+    await go(`#/traffic?q=server%3A${server}%20method%3Atools%2Fcall%20target%3A${server === "demo" ? "add" : "inspector"}`);
+    await expect(frames(page).first()).toContainText("tools/call");
+    const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: "Export filtered" }).click()]);
+    const file = join(shared.home, `${server}.talk`);
+    await download.saveAs(file);
+    expect(readFileSync(file, "utf8")).toContain(`server: ${server}\nrevision: ${revision}\n`);
+    const tested = Program.start(programs.switchboard, ["test", file, "--", ...command], { HOME: shared.home });
+    expect(await tested.exited(), tested.output).toBe(0);
+    expect(tested.output).toContain("ok   tools/call");
+  }
+});
+
+test("a long payload is cut, and loaded whole on request", async ({ page, go, shared }) => {
+  const id = await call(shared, "big", { bytes: 150_000 });
+  await go(`#/traffic?q=call%3A${id}%20dir%3Ain`);
+  await frames(page).first().click();
+  await expect(frame(page)).toContainText("this is its beginning");
+  await frame(page).getByRole("button", { name: "Load all of it" }).click();
+  await expect(frame(page).getByRole("region", { name: "Payload" })).toContainText("Show all 150,000 characters");
+});
+
+test("a recording that would grow beyond all memory is refused", async ({ page, go, shared, violations }) => {
+  violations.allow.push(/status of 400/);
+  await go("#/traffic");
+  const file = join(shared.home, "bomb.talk");
+  const doublings = Array.from({ length: 40 }, (_, at) => `let: v${at + 1} ["$v${at}","$v${at}"]`).join("\n");
+  writeFileSync(file, `recording: 1\nlet: v0 "x"\n${doublings}\n\n> {"x":"$v40"}\n`);
+  await page.locator('input[type="file"]').setInputFiles(file);
+  await expect(page.locator(".toast.bad")).toContainText("the `let` lines add more than");
+  expect((await shared.server("demo")).state.type).toBe("ready");
 });
 
 test("a file that is no recording is refused", async ({ page, go, shared, violations }) => {

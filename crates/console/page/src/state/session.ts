@@ -75,8 +75,10 @@ async function takeSnapshot(): Promise<void> {
   traffic.setLimit(snapshot.console.limits.maxFrames);
   consoleState.update((before) => fromSnapshot(snapshot, before));
   firstLiveFrame = null;
+  // As it is now: frames of the stream may arrive before those that it follows are fetched.
+  const lastFrame = traffic.lastFrame;
   // After the page was drawn. A request that fails is made again with the next snapshot.
-  setTimeout(() => fetchFrames(traffic.lastFrame).catch((error: unknown) => {
+  setTimeout(() => fetchFrames(lastFrame).catch((error: unknown) => {
     if (!(error instanceof RequestError)) console.error(error);
   }), 50);
 }
