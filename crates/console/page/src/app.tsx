@@ -125,8 +125,13 @@ function Nav({ state, page }: { state: ConsoleState; page: string }) {
   if (state.console.mode === "gateway") items.push(["gateway", "Gateway", GatewayIcon, 0]);
   const current = page === "questions" ? "call" : page;
   const list = useRef<HTMLUListElement>(null);
-  // On narrow screens the navigation scrolls sideways.
-  useEffect(() => list.current?.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" }), [current]);
+  // On narrow screens the navigation scrolls sideways. `scrollIntoView` would also move where the Tab key begins.
+  useEffect(() => {
+    const nav = list.current!.parentElement!;
+    const own = list.current!.querySelector("[aria-current]")?.getBoundingClientRect();
+    const { left, right } = nav.getBoundingClientRect();
+    if (own !== undefined) nav.scrollLeft += Math.max(0, own.right - right) - Math.max(0, left - own.left);
+  }, [current]);
   return (
     <nav class="nav" aria-label="Pages">
       <ul ref={list}>
