@@ -4,6 +4,7 @@
 //   probe.mjs                 tools, resources and prompts of every kind
 //   probe.mjs --hostile       names and descriptions that attack the reader
 //   probe.mjs --tools N       N tools
+//   probe.mjs --refuses-version   an error instead of another version, against the specification (inspector#962)
 
 import { appendFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
@@ -15,6 +16,7 @@ import { contentBlocks, prompts, resources, templates, tools } from './probe_cat
 const flags = process.argv.slice(2);
 const many = flags[0] === '--tools' ? Number(flags[1]) : 0;
 const isHostile = flags[0] === '--hostile';
+const refusesVersion = flags[0] === '--refuses-version';
 
 let descriptionVersion = 1;
 let lastRequest = 0;
@@ -108,6 +110,15 @@ async function callTool(name, args, context) {
             return text(`counter ${counter}`);
         case 'flood': return flood(args);
         case 'crash': return process.exit(3);
+        // What its environment has, in every way in which a server can say it.
+        case 'leak': {
+            const secret = process.env.PROBE_SECRET;
+            process.stderr.write(`the key is ${secret}\n`);
+            notify('notifications/message', { level: 'warning', logger: 'probe', data: `the key is ${secret}` });
+            if (context.meta?.progressToken !== undefined) notify('notifications/progress', { progressToken: context.meta.progressToken, progress: 1, message: secret });
+            if (args?.fail) throw { code: -32000, message: `wrong key: ${secret}` };
+            return text({ key: secret });
+        }
         // What the arguments were is in the log, digit by digit.
         default: return text(args ?? {});
     }
@@ -131,6 +142,10 @@ function startTask(name, args, ttl) {
             await sleep(args?.ms ?? 100);
             if (task.status === 'working') set('working', `step ${step} of ${steps}`);
         }
+        if (args?.fail) {
+            entry.result = { ...text(`task ${name} failed`), isError: true };
+            return set('failed', 'the disk is full');
+        }
         entry.result = text(`task ${name} done`);
         set('completed');
     })();
@@ -138,8 +153,12 @@ function startTask(name, args, ttl) {
     return { task };
 }
 
+function refuseVersion(version) {
+    throw { code: -32602, message: `Unsupported protocol version: ${version} - supported versions: 2024-10-07` };
+}
+
 const handlers = {
-    initialize: ({ protocolVersion }) => ({
+    initialize: ({ protocolVersion }) => refusesVersion ? refuseVersion(protocolVersion) : ({
         protocolVersion: ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25'].includes(protocolVersion) ? protocolVersion : '2025-11-25',
         serverInfo: { name: 'probe', version: '1.0.0' },
         instructions: 'Probe everything.\nTwice.',

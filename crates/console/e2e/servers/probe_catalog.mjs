@@ -18,7 +18,7 @@ const inspector = object(
 /** One member for each editor. */
 const editors = object(
     {
-        text: { type: 'string', minLength: 2, description: 'At least two characters' },
+        text: { type: 'string', minLength: 2, description: 'The text to return' },
         whole: { type: 'integer', minimum: 0 },
         ratio: { type: 'number' },
         flag: { type: 'boolean' },
@@ -71,9 +71,10 @@ export const tools = [
     tool('bump', 'Increases the counter and notifies subscribers.'),
     tool('flood', 'Sends many notifications.', object({ count: { type: 'integer' } })),
     tool('crash', 'Ends the process.'),
+    tool('leak', 'Says what its environment has.', object({ fail: { type: 'boolean' } })),
     tool('forbidden', 'Denied by a rule.'),
     tool('careful', 'Asked about by a rule.', object({ what: { type: 'string' } }), { annotations: { destructiveHint: true } }),
-    tool('work', 'Runs as a task.', object({ steps: { type: 'integer' }, ms: { type: 'integer' } }), { execution: { taskSupport: 'optional' } }),
+    tool('work', 'Runs as a task.', object({ steps: { type: 'integer' }, ms: { type: 'integer' }, fail: { type: 'boolean' } }), { execution: { taskSupport: 'optional' } }),
 ];
 
 const IMAGE = 'iVBORw0KGgoAAAANSUhEUgAAABAAAAAQCAIAAACQkWg2AAAAFklEQVR42mNk+M9AEmAiTfmohlENQ0gDAG0HAR8g8bUYAAAAAElFTkSuQmCC';

@@ -85,6 +85,40 @@ test("every editor fills in its member, and the wire has exactly that", async ({
   await expect(result(page)).toContainText("quotes");
 });
 
+test("members and items are added, named, moved and removed, and a tuple has its places", async ({ page, go, shared }) => {
+  const log = shared.probeLog();
+  const mark = log.mark();
+  await go("#/call/tool/probe/editors");
+  await field(page, "text").fill("ok");
+  const group = (name: string) => form(page).getByRole("group", { name, exact: true });
+  const map = group("map");
+  await map.getByRole("button", { name: "Fill in" }).click();
+  for (const [name, value] of [["first", "1"], ["second", "two"], ["third", ""]] as const) {
+    await map.getByRole("button", { name: "Add a member" }).click();
+    await map.getByRole("textbox", { name: "Name of the member" }).last().fill(name);
+    if (value !== "") await map.locator("textarea").last().fill(value);
+  }
+  await map.getByRole("button", { name: "Remove first" }).click();
+  const pair = group("pair");
+  await pair.getByRole("button", { name: "Fill in" }).click();
+  for (const value of ["left", "7"]) {
+    if (await pair.getByRole("button", { name: "Add an item" }).isVisible()) await pair.getByRole("button", { name: "Add an item" }).click();
+    await pair.getByRole("textbox").last().fill(value);
+  }
+  await expect(pair.getByRole("button", { name: "Add an item" })).toHaveCount(0);
+  const list = group("list");
+  await list.getByRole("button", { name: "Fill in" }).click();
+  for (const value of ["1", "2", "3"]) {
+    await list.getByRole("button", { name: "Add an item" }).click();
+    await list.getByRole("textbox").last().fill(value);
+  }
+  await list.getByRole("button", { name: "Remove item 1" }).click();
+  await callIt(page);
+  const { message } = await log.call("editors", mark);
+  expect(message!.params!["arguments"]).toMatchObject({ text: "ok", pair: ["left", 7], list: [1, 3], map: { second: "two" } });
+  expect(Object.keys(message!.params!["arguments"].map)).not.toContain("first");
+});
+
 test("form and JSON round-trip, and a draft that is not JSON is kept", async ({ page, go }) => {
   await go("#/call/tool/probe/editors");
   await field(page, "text").fill("kept");
@@ -309,7 +343,7 @@ test("the copied command line makes the same call", async ({ page, go, shared, c
   expect(await program.exited(), program.output).toBe(0);
   expect((await log.call("editors", mark)).message!.params!["arguments"]).toEqual({ text: "it's \"quoted\" $HOME `x`", whole: 3 });
   await copies.getByRole("button", { name: "Rust" }).click();
-  expect(await page.evaluate(() => navigator.clipboard.readText())).toContain("mcp__probe__editors");
+  expect(await page.evaluate(() => navigator.clipboard.readText())).toContain('.call_tool("probe", "editors", serde_json::json!(');
   await copies.getByRole("button", { name: "JSON" }).click();
   expect(JSON.parse(await page.evaluate(() => navigator.clipboard.readText()))).toMatchObject({ method: "tools/call", params: { name: "editors", arguments: { whole: 3 } } });
 });
@@ -421,6 +455,21 @@ test("a task shows its states and its result", async ({ page, go, shared }) => {
   await expect(result(page)).toContainText(taskId!);
   await expect(result(page)).toContainText("task work done");
   await log.find("the end of the task", (entry) => entry.event === "task" && entry["status"] === "completed", mark);
+});
+
+test("a task that fails says so, with its last words", async ({ page, go, shared }) => {
+  const log = shared.probeLog();
+  const mark = log.mark();
+  await go("#/call/tool/probe/work");
+  await field(page, "steps").fill("1");
+  await field(page, "fail").selectOption("true");
+  await form(page).getByText("Metadata and options").click();
+  await form(page).getByRole("checkbox", { name: "Run as a task" }).check();
+  await callIt(page);
+  await expect(result(page)).toContainText("task work failed");
+  await expect(result(page).getByText("tool error", { exact: true })).toBeVisible();
+  await log.find("the end of the task", (entry) => entry.event === "task" && entry["status"] === "failed", mark);
+  expect((await shared.snapshot()).tasks.at(-1)).toMatchObject({ status: "failed", statusMessage: "the disk is full" });
 });
 
 test("a task is cancelled on the server", async ({ page, go, shared }) => {

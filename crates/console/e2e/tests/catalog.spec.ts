@@ -41,6 +41,7 @@ test("hidden tools are listed with the rule that hides them", async ({ page, go,
   await expect(list(page).getByRole("option").filter({ hasText: "read_file" })).toHaveCount(0);
   await option.click();
   await expect(page.getByText("Models do not see it")).toContainText("edit_*");
+  await expect(page.getByRole("region", { name: "Item" })).toContainText("hidden tools are not called");
 });
 
 test("why names the rule that hides a tool, check by check", async ({ page, go }) => {
@@ -94,6 +95,10 @@ test("a changed definition is marked, shown as a difference, and can be accepted
   await call("mutate");
   await go("#/catalog/tools/probe/mutable?q=name%3Amutable");
   await expect(list(page).getByRole("option").first()).toContainText("drifted");
+  await page.getByRole("button", { name: "Drifted" }).click();
+  await expect(page.getByRole("searchbox", { name: "Search tools" })).toHaveValue(/is:drifted/);
+  await expect(list(page).getByRole("option")).toHaveCount(1);
+  await page.getByRole("button", { name: "Drifted" }).click();
   await page.getByRole("tab", { name: "Drift" }).click();
   const diff = page.getByRole("group", { name: "Difference" });
   await expect(diff.locator(".removed")).toContainText(before.description);

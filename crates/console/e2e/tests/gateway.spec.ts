@@ -1,6 +1,6 @@
 // Gateway: its state, limits, parked questions, denials and audit log, read-only. Callers are the command line with API keys.
 
-import { readFileSync, writeFileSync } from "node:fs";
+import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Page } from "@playwright/test";
 import AxeBuilder from "@axe-core/playwright";
@@ -78,6 +78,7 @@ test.describe("the console of a gateway", () => {
     await open(page, violations, "#/gateway");
     const limits = page.getByRole("region", { name: "Limits" });
     await expect(limits).toContainText("per person");
+    await expect(page.getByRole("region", { name: "Views" }).getByRole("row").filter({ hasText: "small" })).toContainText("/small");
     for (let at = 0; at < 8; at++) {
       const { output } = await call("demo__echo", "text=hi");
       if (/429|limit/i.test(output)) break;
@@ -101,6 +102,14 @@ test.describe("the console of a gateway", () => {
     await expect(audit.getByRole("row").nth(1)).toContainText(`api-key:${key.split("_")[1]}`);
     const file = readFileSync(join(own.home, "audit.jsonl"), "utf8").trim().split("\n").map((line) => JSON.parse(line) as { name?: string });
     expect(file.some((record) => JSON.stringify(record).includes("add"))).toBe(true);
+    // More than a page.
+    const add = file.find((record) => JSON.stringify(record).includes("add"))!;
+    appendFileSync(join(own.home, "audit.jsonl"), `${JSON.stringify({ ...add, identifier: "copied" })}\n`.repeat(130));
+    await audit.getByRole("searchbox").fill("name:copied");
+    await audit.getByRole("button", { name: "Search" }).click();
+    await expect(audit.getByRole("status")).toContainText("100 records");
+    await audit.getByRole("button", { name: "Older records" }).click();
+    await expect(audit.getByRole("status")).toContainText("130 records");
     await audit.getByRole("searchbox").fill("principal:nobody");
     await audit.getByRole("button", { name: "Search" }).click();
     await expect(audit).toContainText("No record matches.");

@@ -74,7 +74,7 @@ for (const scheme of ["light", "dark"] as const) {
     const found: string[] = [];
     const check = async (name: string) => {
       // What does not depend on colors was checked in the other theme.
-      const builder = new AxeBuilder({ page });
+      const builder = new AxeBuilder({ page }).options({ resultTypes: ["violations"] });
       const { violations, passes } = await (scheme === "light" ? builder : builder.withRules(["color-contrast"])).analyze();
       expect(passes.length).toBeGreaterThan(0);
       for (const { id, impact, nodes } of violations) {
@@ -130,6 +130,10 @@ for (const [name, viewport, deviceScaleFactor] of NARROW) {
       if (found !== null) problems.push(`${route}: ${found}`);
     }
     expect(problems).toEqual([]);
+    for (const link of await page.getByRole("navigation").getByRole("link").all()) {
+      const { x, width } = (await link.boundingBox())!;
+      expect(x >= 0 && x + width <= viewport.width, `${await link.innerText()} at ${x}`).toBe(true);
+    }
     await context.close();
   });
 }

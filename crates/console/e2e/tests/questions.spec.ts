@@ -92,6 +92,21 @@ test("a roots question: the roots are edited", async ({ page, go, shared }) => {
   expect(message!.result.roots.map((root: { uri: string }) => root.uri)).toEqual(["file:///one", "file:///two"]);
 });
 
+test("a URL question can be cancelled, a message of a model declined, and no roots sent", async ({ page, go, shared }) => {
+  const log = shared.probeLog();
+  const reply = async (tool: string, button: string) => {
+    const mark = log.mark();
+    await go(`#/call/tool/probe/${tool}`);
+    await start(page);
+    await question(page).getByRole("button", { name: button, exact: true }).click();
+    const { message } = await log.find("the answer", (entry) => entry.message !== undefined && entry.message.method === undefined, mark);
+    return message!;
+  };
+  expect((await reply("ask_url", "Cancel")).result).toEqual({ action: "cancel" });
+  expect((await reply("ask_sampling", "Decline")).error.message).toContain("declined");
+  expect((await reply("ask_roots", "Send none")).result).toEqual({ roots: [] });
+});
+
 test("a question in the modern era is answered, and the call goes on", async ({ page, go }) => {
   await go("#/call/tool/demo/order_pizza");
   await start(page);

@@ -1,6 +1,7 @@
 // Servers: the list, every action on a server, and adding one. Effects are read from the process list and from files.
 
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { ConsoleProcess, newHome, writeConfig } from "../harness/console_process.ts";
 import { programs } from "../harness/environment.ts";
 import { Program } from "../harness/program.ts";
@@ -26,6 +27,7 @@ test("the list shows state, era, revision, transport and tools of each server", 
   await expect(row("everything")).toContainText("legacy · 2025-11-25");
   await expect(row("files")).toContainText("program");
   await expect(row("broken")).toContainText("failed");
+  await expect(row("broken")).toContainText("no database at db.local");
   await expect(row("off")).toContainText("disabled");
   const tools = (await shared.server("probe")).counts.tools;
   expect(tools).toBeGreaterThan(15);
@@ -52,6 +54,37 @@ test("the configuration shows no secret, anywhere", async ({ page, go, shared })
   for (const path of ["/api/snapshot", "/api/catalog", "/api/policy", "/api/logins", "/api/traffic?after=0&limit=2000"]) {
     expect(await (await shared.request("GET", path)).text(), path).not.toContain(SECRET);
   }
+});
+
+test("what a server says of its own environment is masked: results, errors, messages, stderr", async ({ page, go, shared }) => {
+  const result = page.getByRole("region", { name: "Result" });
+  await go("#/call/tool/probe/leak");
+  await page.getByRole("button", { name: "Call", exact: true }).click();
+  await expect(result).toContainText("•••");
+  await expect(result.getByRole("log")).toContainText("the key is •••");
+  await page.getByLabel("fail", { exact: true }).selectOption("true");
+  await page.getByRole("button", { name: "Call", exact: true }).click();
+  await expect(result).toContainText("wrong key: •••");
+  expect(await page.locator("body").innerText()).not.toContain(SECRET);
+  await go("#/servers/probe");
+  await page.getByRole("tab", { name: "Stderr" }).click();
+  await expect(page.getByRole("log", { name: "Stderr" })).toContainText("the key is •••");
+  const calls = (await shared.snapshot()).calls.filter(({ request }) => request.type === "tool" && request.name === "leak");
+  const paths = calls.map(({ call }) => `/api/calls/${call}/result?full=1`);
+  for (const path of ["/api/snapshot", "/api/servers/probe/stderr", ...paths]) expect(await (await shared.request("GET", path)).text(), path).not.toContain(SECRET);
+  // The server did say it: the values come from its log, not from the page.
+  expect(readFileSync(shared.configFile, "utf8")).toContain(SECRET);
+});
+
+test("the parts of a server lead to what it offers", async ({ page, go }) => {
+  await go("#/servers/files");
+  await page.getByRole("button", { name: /\d+ tools/ }).click();
+  await expect(page.getByRole("searchbox", { name: "Search tools" })).toHaveValue("server:files");
+  await go("#/servers/files");
+  await page.getByRole("link", { name: "Catalog", exact: true }).last().click();
+  await page.getByRole("listbox", { name: "tools" }).getByRole("option").filter({ hasText: "read_multiple_files" }).click();
+  await page.getByRole("region", { name: "Item" }).getByRole("link", { name: "Call", exact: true }).click();
+  await expect(page.getByRole("heading", { name: "read_multiple_files" })).toBeVisible();
 });
 
 test("reconnect starts a new process and ends the old one", async ({ page, go, shared }) => {
@@ -159,6 +192,49 @@ test("the doctor reports its steps live: a server that fails", async ({ page, go
   await expect(page.getByRole("tabpanel")).toContainText("no database at db.local");
 });
 
+test("inspector#962: a server that refuses the version says which ones it has", async ({ browser, violations }) => {
+  const home = newHome();
+  writeConfig(home, { mcpServers: { old: { ...probe(home, "old", {}, ["--refuses-version"]), restart: "never" } } });
+  const own = await ConsoleProcess.start({ home });
+  const page = await browser.newPage();
+  try {
+    await watch(page, violations);
+    await openPage(page, own, "#/servers/old");
+    await expect(page.locator(".detail-head")).toContainText("supported versions: 2024-10-07");
+    await page.getByRole("tab", { name: "Doctor" }).click();
+    await page.getByRole("button", { name: "Examine" }).click();
+    await expect(page.getByText("It does not connect.")).toBeVisible({ timeout: 15_000 });
+    await expect(page.locator(".check-line.bad")).toContainText("supported versions: 2024-10-07");
+    await expect(page.getByRole("tabpanel")).toContainText("Next:");
+    expect(own.probeLog("old").entries().some(({ message }) => message?.method === "initialize")).toBe(true);
+  } finally {
+    await page.close();
+    await own.stop();
+  }
+});
+
+test("a server of a project starts after it was approved in the terminal", async ({ browser, violations }) => {
+  const home = newHome();
+  writeFileSync(join(home, "project/.mcp.json"), JSON.stringify({ mcpServers: { theirs: probe(home, "theirs") } }));
+  const own = await ConsoleProcess.start({ home });
+  const page = await browser.newPage();
+  try {
+    await watch(page, violations);
+    await openPage(page, own, "#/servers/theirs");
+    await expect(page.locator(".detail-head")).toContainText("waits for approval");
+    const command = await page.locator(".detail-head pre").innerText();
+    expect(command).toBe("switchboard approve theirs");
+    expect(own.probeLog("theirs").entries()).toEqual([]);
+    const approve = Program.start(programs.switchboard, [...command.split(" ").slice(1), "--yes"], { HOME: home, XDG_CONFIG_HOME: "", XDG_STATE_HOME: "" }, join(home, "project"));
+    expect(await approve.exited(), approve.output).toBe(0);
+    await expect(page.locator(".detail-head")).toContainText("connected", { timeout: 15_000 });
+    await own.probeLog("theirs").find("its start", ({ message }) => message?.method === "initialize");
+  } finally {
+    await page.close();
+    await own.stop();
+  }
+});
+
 test("why explains a server that cannot be used", async ({ page, go }) => {
   await go("#/servers/broken");
   await page.getByRole("button", { name: "Why?" }).click();
@@ -218,7 +294,7 @@ test.describe("with a console of its own", () => {
     await dialog.getByLabel("Name").fill("local");
     await dialog.getByLabel("Command").fill("node server.js --flag 'a b'");
     await dialog.getByRole("button", { name: "Show what happens" }).click();
-    await expect(dialog.locator("pre")).toContainText("switchboard add");
+    await expect(dialog.locator("pre")).toHaveText("switchboard add local -s user -- node server.js --flag 'a b'");
     await expect(dialog.getByRole("button", { name: "Write it" })).toBeHidden();
     expect(readFileSync(own.configFile, "utf8")).toBe(before);
     // The API does not do it either.
@@ -274,7 +350,11 @@ test.describe("with --allow-config-edit", () => {
       const form = page.getByRole("region", { name: "Add a server" });
       await form.getByRole("radio", { name: "Program" }).click();
       await form.getByLabel("Name").fill("mine");
-      await form.getByLabel("Command").fill(`${programs.switchboard} demo-server`);
+      await expect(form).not.toContainText("does not write programs");
+      await form.getByLabel("Command").fill(`${programs.switchboard} demo-server "open`);
+      await expect(form.getByRole("button", { name: "Show what happens" })).toBeDisabled();
+      await expect(form).toContainText("A quote is not closed.");
+      await form.getByLabel("Command").fill(`'${programs.switchboard}' "demo-server"`);
       await form.getByRole("button", { name: "Show what happens" }).click();
       await form.getByRole("button", { name: "Write it" }).click();
       await own.untilState("mine", "ready");
