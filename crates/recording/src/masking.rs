@@ -46,7 +46,12 @@ impl SecretMask {
 
     /// Adds known values.
     pub fn extend(&mut self, values: impl IntoIterator<Item = impl Into<String>>) {
+        let known = self.values.len();
         for value in values.into_iter().map(Into::into).filter(|value: &String| value.len() >= MIN_SECRET) {
+            // The console adds the same values again and again.
+            if self.values[..known].binary_search_by(|known| longest_first(known, &value)).is_ok() {
+                continue;
+            }
             let mut written = value;
             for _ in 0..MAX_NESTING {
                 let quoted = serde_json::Value::from(written.as_str()).to_string();
@@ -58,8 +63,10 @@ impl SecretMask {
                 }
             }
         }
-        self.values.sort_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
-        self.values.dedup();
+        if self.values.len() > known {
+            self.values.sort_by(|a, b| longest_first(a, b));
+            self.values.dedup();
+        }
     }
 
     /// Returns the text with secrets replaced by `•••`. JSON stays JSON.
@@ -222,6 +229,10 @@ fn unquote(quoted: &str) -> Cow<'_, str> {
     serde_json::from_str(quoted).map_or(Cow::Borrowed(inner), Cow::Owned)
 }
 
+fn longest_first(one: &str, other: &str) -> std::cmp::Ordering {
+    other.len().cmp(&one.len()).then_with(|| one.cmp(other))
+}
+
 fn is_json(text: &str) -> bool {
     serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok()
 }
@@ -320,6 +331,9 @@ mod tests {
         let mask = SecretMask::new(["pa\"ss\\word", "tiny", "abcdef", "abcdefgh"]);
         assert_eq!(mask.mask(r#"{"a":"pa\"ss\\word","b":"tiny"}"#), r#"{"a":"•••","b":"tiny"}"#);
         assert_eq!(mask.mask("raw pa\"ss\\word, abcdefgh"), "raw •••, •••");
+        let mut again = mask.clone();
+        again.extend(["abcdef", "pa\"ss\\word"]);
+        assert_eq!(again.values, mask.values);
         assert_eq!(mask.mask_values(r#"{"token":"pa\\\"ss\\\\word"}"#), r#"{"token":"•••"}"#, "JSON in JSON");
         assert_eq!(format!("{mask:?}"), "SecretMask { values: 6 }");
         assert!(matches!(mask.mask(r#"{"a":1}"#), Cow::Borrowed(_)));

@@ -11,6 +11,8 @@ use crate::environment::variable;
 pub(crate) struct ImportSourceFile {
     /// The name of the program.
     pub(crate) program: &'static str,
+    /// The program as the argument of `switchboard import`.
+    pub(crate) id: &'static str,
     pub(crate) path: PathBuf,
     pub(crate) servers: usize,
 }
@@ -21,7 +23,7 @@ pub(crate) fn find_sources(files: &ConfigFiles) -> Vec<ImportSourceFile> {
     let source = |(dialect, path): (Dialect, PathBuf)| {
         let imported = ImportedFile::open(&path, Some(&home)).ok()?;
         let servers = imported.servers.len();
-        (servers > 0).then(|| ImportSourceFile { program: dialect.name(), path, servers })
+        (servers > 0).then(|| ImportSourceFile { program: dialect.name(), id: dialect.id(), path, servers })
     };
     standard_paths(&Dialect::ALL, &home, files).into_iter().filter_map(source).collect()
 }

@@ -16,7 +16,7 @@ use crate::error::CommandError;
 use crate::sanitize::one_line;
 use crate::shell_quote::shell_quote;
 
-/// The command that imports servers.
+/// The command that lists what can be imported, and imports with the name of a program.
 const IMPORT_COMMAND: &str = "switchboard import";
 
 /// Edits configuration files.
@@ -108,6 +108,7 @@ impl ConfigEditor for FileEditor {
             client: source.program.to_owned(),
             path: one_line(&source.path.display().to_string()),
             servers: source.servers as u64,
+            command: format!("{IMPORT_COMMAND} {}", source.id),
         });
         Some(FirstRun {
             demo_servers: demo_servers(),

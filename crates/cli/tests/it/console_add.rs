@@ -63,7 +63,8 @@ fn the_first_run_offers_demo_servers_and_the_import() {
     let console = Console::start(&home, &[]);
     let first = console.get("/api/snapshot").json()["firstRun"].clone();
     assert_eq!(first["importCommand"], "switchboard import");
-    assert_eq!(first["importSources"][0]["servers"], 2, "{first}");
+    let source = &first["importSources"][0];
+    assert_eq!((&source["servers"], &source["command"]), (&json!(2), &json!("switchboard import cursor")));
     let names: Vec<&str> =
         first["demoServers"].as_array().unwrap().iter().map(|demo| demo["name"].as_str().unwrap()).collect();
     assert_eq!(names, ["demo", "demo-http", "demo-inside"]);

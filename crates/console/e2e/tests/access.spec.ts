@@ -262,7 +262,7 @@ test("a lost stream is said, and what happened meanwhile arrives", async ({ brow
 
 interface StreamEvent { id: number; data: { type: string; call?: { call: number; state: { type: string } } } }
 
-test("the stream resumes after a number without loss", async ({ shared }) => {
+test("inspector#920: the stream resumes after a number without loss", async ({ shared }) => {
   const key = await shared.apiKey();
   const { sequence } = await shared.snapshot();
   const read = async (after: number, enough: (events: StreamEvent[]) => boolean) => {

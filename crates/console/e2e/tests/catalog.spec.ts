@@ -86,7 +86,7 @@ test("tokens are summed by server and by filter", async ({ page, go, shared }) =
   await expect(page.locator(".bar [role=status]")).toContainText(`${shown} tokens`);
 });
 
-test("a changed definition is marked, shown as a difference, and can be accepted", async ({ page, go, shared }) => {
+test("inspector#1034: a changed definition is marked, shown as a difference, and can be accepted", async ({ page, go, shared }) => {
   const call = (name: string) => shared.post("/api/calls", { type: "tool", server: "probe", name, argumentsJson: "{}", metaJson: null, asTask: false, confirmed: true, timeoutMs: null });
   // A call pins the definition; then the server changes it.
   await call("mutable");

@@ -42,11 +42,13 @@ test.describe("with nothing configured", () => {
     const section = page.getByRole("region", { name: "Import from another client" });
     await expect(section).toContainText("Cursor");
     await expect(section).toContainText(".cursor/mcp.json");
-    const command = (await own.snapshot()).firstRun!.importCommand;
-    await expect(section.locator("pre")).toHaveText(command);
-    expect(command).toContain("switchboard import");
-    const program = Program.start("/bin/sh", ["-c", `${command.replace(/^switchboard/, programs.switchboard)} --help`]);
+    const command = await section.locator("pre").innerText();
+    expect(command).toBe("switchboard import cursor");
+    const program = Program.start("/bin/sh", ["-c", command.replace(/^switchboard/, programs.switchboard)], { HOME: own.home, XDG_CONFIG_HOME: "", XDG_STATE_HOME: "" }, join(own.home, "project"));
     expect(await program.exited(), program.output).toBe(0);
+    await expect(page.getByRole("list", { name: "Servers" })).toContainText("theirs", { timeout: 15_000 });
+    await own.untilState("theirs", "ready");
+    expect(own.config().mcpServers["theirs"]).toMatchObject({ command: programs.switchboard });
     await page.close();
   });
 

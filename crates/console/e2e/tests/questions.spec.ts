@@ -122,6 +122,13 @@ test("a question in the modern era is answered, and the call goes on", async ({ 
   const frames = page.getByRole("listbox", { name: "Frames" }).getByRole("option");
   await expect(frames).toHaveCount(4);
   await expect(frames.filter({ hasText: "asks" })).toHaveCount(1);
+  // In the timeline they are in one row, and marked together.
+  await page.getByRole("radio", { name: "Timeline" }).click();
+  const spans = page.getByRole("group", { name: "Timeline" }).getByRole("button", { name: /to demo: tools\/call order_pizza/ });
+  await expect(spans).toHaveCount(2);
+  await spans.first().click();
+  await expect(spans.last()).toHaveAccessibleName(/ok.*of the same call/);
+  expect((await spans.first().boundingBox())!.y).toBe((await spans.last().boundingBox())!.y);
 });
 
 test("another's server asks, and shows the answer", async ({ page, go }) => {

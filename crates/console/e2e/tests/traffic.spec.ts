@@ -146,7 +146,7 @@ test("a recording of one server is a mock server for the command line", async ({
   expect(replay.output).toContain("inspector(");
 });
 
-test("an export is a test of its server, in both eras", async ({ page, go, shared }) => {
+test("inspector#2441: an export is a test of its server, in both eras", async ({ page, go, shared }) => {
   await call(shared, "inspector", { a: 31 });
   const { call: added } = (await shared.post("/api/calls", { type: "tool", server: "demo", name: "add", argumentsJson: '{"a":1,"b":2}', metaJson: null, asTask: false, confirmed: false, timeoutMs: null })) as { call: number };
   await until("the end of the call", async () => (await shared.snapshot()).calls.find((one) => one.call === added)?.state.type === "finished");
@@ -194,12 +194,18 @@ test("a file that is no recording is refused", async ({ page, go, shared, violat
   await expect(page.getByText("not live traffic")).toBeHidden();
 });
 
-test("clear empties the table here and in another tab", async ({ page, go, shared }) => {
+test("clear empties the table here and in another tab", async ({ page, go, shared, browser, violations }) => {
   await call(shared, "content");
   await go("#/traffic");
   await expect(frames(page).first()).toBeVisible();
+  const other = await browser.newPage();
+  await watch(other, violations);
+  await openPage(other, shared, "#/traffic");
+  await expect(frames(other).first()).toBeVisible();
   await page.getByRole("button", { name: "Clear" }).click();
   await expect(page.getByText("No frames.")).toBeVisible();
+  await expect(other.getByText("No frames.")).toBeVisible();
+  await other.close();
   const { frames: kept } = (await (await shared.request("GET", "/api/traffic?after=0&limit=2000")).json()) as { frames: unknown[] };
   expect(kept.length).toBeLessThan(5);
   await call(shared, "content");

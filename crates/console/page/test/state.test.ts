@@ -104,6 +104,12 @@ test("a timeline pairs requests and responses, and spans at one time do not over
     ["a", [["error", 10, 30, 0], ["open", 12, 50, 1], ["note", 15, 15, 2]], 3],
     ["b", [["open", 40, 50, 0]], 1],
   ]);
+  // A retry is in the row of its call, although another row is free earlier.
+  const asked = [
+    frame(1, { atMs: 0 }), frame(2, { atMs: 5, kind: "response", requestFrame: 1 }), frame(3, { atMs: 1, call: 7 }), frame(4, { atMs: 10, kind: "response", requestFrame: 3, status: "inputRequired" }),
+    frame(5, { atMs: 20, call: 7 }), frame(6, { atMs: 22, call: 8 }),
+  ];
+  assert.deepEqual(lanesOf(asked, 30)[0]!.spans.map((span) => [span.frame.frame, span.row]), [[1, 0], [3, 1], [5, 1], [6, 0]]);
 });
 
 test("a list renders the visible rows and keys move in it", () => {

@@ -72,7 +72,7 @@ pub struct Snapshot {
 #[serde(rename_all = "camelCase")]
 pub struct FirstRun {
     pub demo_servers: Vec<DemoServer>,
-    /// The command that imports servers from other clients.
+    /// The command that looks for servers of other clients.
     pub import_command: String,
     pub import_sources: Vec<ImportSource>,
 }
@@ -93,4 +93,6 @@ pub struct ImportSource {
     pub client: String,
     pub path: String,
     pub servers: u64,
+    /// The command that imports them.
+    pub command: String,
 }

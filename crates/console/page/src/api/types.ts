@@ -65,7 +65,7 @@ export interface Snapshot {
 /** What is offered while no server is configured. */
 export interface FirstRun {
   demoServers: DemoServer[];
-  /** The command that imports servers from other clients. */
+  /** The command that looks for servers of other clients. */
   importCommand: string;
   importSources: ImportSource[];
 }
@@ -82,6 +82,8 @@ export interface ImportSource {
   client: string;
   path: string;
   servers: number;
+  /** The command that imports them. */
+  command: string;
 }
 
 // Servers: state, identity, metrics, stderr, diagnosis.

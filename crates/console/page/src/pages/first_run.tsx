@@ -5,6 +5,7 @@ import { post } from "../api/client";
 import type { FirstRun } from "../api/types";
 import { consoleState } from "../state/session";
 import { useStore } from "../state/store";
+import { plural } from "../text/format";
 import { Badge, Command } from "../ui/parts";
 import { Text } from "../ui/text";
 import { attempt } from "../ui/toasts";
@@ -42,11 +43,13 @@ export function FirstRunPage({ firstRun }: { firstRun: FirstRun }) {
             {firstRun.importSources.length > 0 ? (
               <ul class="rows flat">
                 {firstRun.importSources.map((source) => (
-                  <li key={source.path} class="row-line"><div><strong><Text value={source.client} /></strong><div class="muted small mono"><Text value={source.path} /></div></div><Badge>{source.servers} servers</Badge></li>
+                  <li key={source.path} class="import-source">
+                    <div class="row-line"><div><strong><Text value={source.client} /></strong><div class="muted small mono breaks"><Text value={source.path} /></div></div><Badge>{plural(source.servers, "server")}</Badge></div>
+                    <Command text={source.command} />
+                  </li>
                 ))}
               </ul>
-            ) : <p class="muted">No configuration of another client was found.</p>}
-            <Command text={firstRun.importCommand} />
+            ) : <><p class="muted">No configuration of another client was found. This command looks again:</p><Command text={firstRun.importCommand} /></>}
           </div>
         </section>
         <AddServer onDone={() => {}} allowConfigEdit={allowConfigEdit} />

@@ -45,12 +45,16 @@ function spanOf(frame: Frame, response: Frame | null, nowMs: number): Span {
 
 const MAX_ROWS = 6;
 
-/** Puts each span into the first row that is free for as long as it is drawn. */
+/** Puts each span into the row of its call, such as a retry after a question, or else into the first free row. */
 function assignRows(spans: Span[], drawnMs: number): number {
   const ends: number[] = [];
+  const rows = new Map<number, number>();
   for (const span of spans) {
-    const free = ends.findIndex((end) => end <= span.startMs);
+    const { call } = span.frame;
+    const own = call === null ? undefined : rows.get(call);
+    const free = own !== undefined && ends[own]! <= span.startMs ? own : ends.findIndex((end) => end <= span.startMs);
     span.row = free >= 0 ? free : ends.length < MAX_ROWS ? ends.length : ends.indexOf(Math.min(...ends));
+    if (call !== null) rows.set(call, span.row);
     ends[span.row] = Math.max(span.endMs, span.startMs + drawnMs);
   }
   return Math.max(1, ends.length);

@@ -26,6 +26,7 @@ export function Timeline({ frames, selected, onSelect }: TimelineProps) {
   const box = useRef<HTMLDivElement>(null);
   const nowMs = frames.at(-1)?.atMs ?? 0;
   const lanes = useMemo(() => lanesOf(frames, nowMs, SHORTEST_PX / (Math.max(300, innerWidth - NAVIGATION_PX) * zoom)), [frames, zoom]);
+  const selectedCall = useMemo(() => frames.find((frame) => frame.frame === selected)?.call ?? null, [frames, selected]);
   if (frames.length === 0) return <Empty>No frames.</Empty>;
   const drawn = lanes.map((lane) => ({ ...lane, spans: lane.spans.slice(-MAX_SPANS) }));
   const startMs = Math.min(...drawn.map((lane) => lane.spans[0]!.startMs));
@@ -53,7 +54,7 @@ export function Timeline({ frames, selected, onSelect }: TimelineProps) {
             <div key={lane.server} class="lane">
               <div class="lane-name"><Text value={lane.server} max={60} /></div>
               <div class="lane-body" style={{ height: `${lane.rows * ROW + 6}px` }}>
-                {lane.spans.map((span) => <SpanBar key={span.frame.frame} span={span} left={scale(span.startMs)} width={scale(span.endMs) - scale(span.startMs)} isSelected={selected === span.frame.frame || (span.response !== null && selected === span.response.frame)} onSelect={onSelect} />)}
+                {lane.spans.map((span) => <SpanBar key={span.frame.frame} span={span} left={scale(span.startMs)} width={scale(span.endMs) - scale(span.startMs)} isSelected={selected === span.frame.frame || (span.response !== null && selected === span.response.frame)} isOfCall={selectedCall !== null && span.frame.call === selectedCall} onSelect={onSelect} />)}
               </div>
             </div>
           ))}
@@ -68,16 +69,18 @@ interface SpanBarProps {
   left: number;
   width: number;
   isSelected: boolean;
+  /** Whether it belongs to the call of the selected span. */
+  isOfCall: boolean;
   onSelect: (frame: Frame) => void;
 }
 
-function SpanBar({ span, left, width, isSelected, onSelect }: SpanBarProps) {
+function SpanBar({ span, left, width, isSelected, isOfCall, onSelect }: SpanBarProps) {
   const { frame, response, status } = span;
   const tone = { ok: "ok", error: "bad", toolError: "bad", inputRequired: "warn", cancelled: "note", open: "open", note: "note" }[status];
   const took = response?.ms ?? null;
-  const label = visibleLine(`${frame.direction === "in" ? "from" : "to"} ${frame.server}: ${frame.method ?? frame.kind}${frame.target === null ? "" : ` ${frame.target}`}, ${status}${took === null ? "" : `, ${milliseconds(took)}`}`);
+  const label = visibleLine(`${frame.direction === "in" ? "from" : "to"} ${frame.server}: ${frame.method ?? frame.kind}${frame.target === null ? "" : ` ${frame.target}`}, ${status}${took === null ? "" : `, ${milliseconds(took)}`}${isOfCall && !isSelected ? ", of the same call" : ""}`);
   return (
-    <button type="button" class={`span ${tone} ${isSelected ? "selected" : ""} ${frame.direction}`} style={{ left: `${left}%`, width: `max(${width}%, 5px)`, top: `${span.row * ROW + 3}px` }} title={label} aria-label={label} aria-pressed={isSelected} onClick={() => onSelect(response ?? frame)}>
+    <button type="button" class={`span ${tone} ${isSelected ? "selected" : isOfCall ? "of-call" : ""} ${frame.direction}`} style={{ left: `${left}%`, width: `max(${width}%, 5px)`, top: `${span.row * ROW + 3}px` }} title={label} aria-label={label} aria-pressed={isSelected} onClick={() => onSelect(response ?? frame)}>
       {width > 6 && <span aria-hidden="true">{visibleLine(frame.target ?? frame.method ?? "", 40)}</span>}
     </button>
   );
