@@ -7,7 +7,7 @@ import { consoleState } from "../state/session";
 import { useStore } from "../state/store";
 import { plural } from "../text/format";
 import { Badge, Command } from "../ui/parts";
-import { Text } from "../ui/text";
+import { Sentence, Text } from "../ui/text";
 import { attempt } from "../ui/toasts";
 import { AddServer } from "./servers/add_server";
 
@@ -31,7 +31,7 @@ export function FirstRunPage({ firstRun }: { firstRun: FirstRun }) {
           <ul class="rows">
             {firstRun.demoServers.map(({ name, title, description }) => (
               <li key={name} class="row-line">
-                <div><strong><Text value={title} /></strong><div class="muted small"><Text value={description} /></div></div>
+                <div><strong><Text value={title} /></strong><div class="muted small"><Sentence value={description} /></div></div>
                 <button type="button" class="button primary" disabled={started !== null} onClick={() => void start(name)}>{started === name ? "Starting" : "Start"}<span class="visually-hidden"> {name}</span></button>
               </li>
             ))}

@@ -4,7 +4,7 @@ import type { ComponentChildren } from "preact";
 import { useRef, useState } from "preact/hooks";
 import { RequestError } from "../api/client";
 import { BackIcon, SearchIcon } from "./icons";
-import { Text } from "./text";
+import { Sentence, Text } from "./text";
 
 export type Tone = "ok" | "warn" | "bad" | "info" | "violet" | "plain";
 
@@ -22,8 +22,8 @@ export function ErrorNote({ error }: { error: unknown }) {
   const nextStep = error instanceof RequestError ? error.nextStep : null;
   return (
     <div class="note bad" role="alert">
-      <Text value={message} />
-      {nextStep !== null && <div class="muted"><Text value={nextStep} /></div>}
+      <Sentence value={message} />
+      {nextStep !== null && <div class="muted"><Sentence value={nextStep} /></div>}
     </div>
   );
 }

@@ -30,6 +30,13 @@ function piece({ text, code }: { text: string; code: string | null }) {
   return code === null ? text : <span class="hidden-char" title={`hidden character ${code}`}>{code}</span>;
 }
 
+/** A sentence of the console: a name in backticks is set as code. What it quotes of a server stays text. */
+export function Sentence({ value, max = 600 }: { value: string; max?: number }) {
+  const shown = value.length > max ? `${value.slice(0, max)}…` : value;
+  const parts = shown.split(/`([^`\n]+)`/);
+  return <>{parts.map((part, at) => (at % 2 === 0 ? part !== "" && <Text key={at} value={part} max={max + 1} /> : <code key={at}><Text value={part} max={max} /></code>))}</>;
+}
+
 /** A description: keeps its lines. */
 export function Prose({ value }: { value: string }) {
   return (

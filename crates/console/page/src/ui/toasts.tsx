@@ -3,7 +3,7 @@
 import { Store, useStore } from "../state/store";
 import { RequestError } from "../api/client";
 import { CloseIcon } from "./icons";
-import { Text } from "./text";
+import { Sentence } from "./text";
 
 interface Toast {
   id: number;
@@ -45,8 +45,8 @@ export function Toasts() {
       {list.map(({ id, tone, text, detail }) => (
         <div key={id} class={`toast ${tone}`}>
           <div>
-            <Text value={text} />
-            {detail !== null && <div class="muted small"><Text value={detail} /></div>}
+            <Sentence value={text} />
+            {detail !== null && <div class="muted small"><Sentence value={detail} /></div>}
           </div>
           <button type="button" class="button quiet icon tiny" aria-label="Dismiss" onClick={() => dismiss(id)}><CloseIcon /></button>
         </div>

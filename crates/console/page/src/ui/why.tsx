@@ -5,7 +5,7 @@ import type { CatalogItemKind, WhyAnswer, WhyCheck } from "../api/types";
 import { Store, useStore } from "../state/store";
 import { Dialog } from "./dialog";
 import { Badge, type Tone, ErrorNote, Note } from "./parts";
-import { Text } from "./text";
+import { Sentence, Text } from "./text";
 import { useFetch } from "./use_fetch";
 
 interface WhyQuestion {
@@ -57,8 +57,8 @@ function Answer({ asked }: { asked: WhyQuestion }) {
 function AnswerBody({ answer }: { answer: WhyAnswer }) {
   return (
     <>
-      <Note tone={VERDICTS[answer.verdict][0]}><Text value={answer.sentence} max={1000} /></Note>
-      {answer.nextStep !== null && <p><strong>Next:</strong> <Text value={answer.nextStep} /></p>}
+      <Note tone={VERDICTS[answer.verdict][0]}><Sentence value={answer.sentence} max={1000} /></Note>
+      {answer.nextStep !== null && <p><strong>Next:</strong> <Sentence value={answer.nextStep} /></p>}
       <ol class="checks">
         {answer.checks.map((check) => <Check key={check.check} check={check} />)}
       </ol>
@@ -74,7 +74,7 @@ function Check({ check }: { check: WhyCheck }) {
       <span class="check-mark" aria-hidden="true">{mark}</span>
       <div>
         <strong><Text value={check.check} /></strong> <span class="visually-hidden">{check.outcome}</span>
-        <div class={check.outcome === "skipped" ? "muted" : ""}><Text value={check.message} max={600} /></div>
+        <div class={check.outcome === "skipped" ? "muted" : ""}><Sentence value={check.message} /></div>
         {check.rule !== null && <code class="rule"><Text value={check.rule} max={300} /></code>}
       </div>
     </li>

@@ -4,7 +4,7 @@ import { useState } from "preact/hooks";
 import type { CallRequest } from "../../api/types";
 import { asCommand, asJson, asRust } from "../../text/copy_as";
 import { CopyButton, ErrorNote, Note } from "../../ui/parts";
-import { Text } from "../../ui/text";
+import { Sentence } from "../../ui/text";
 import { startCall } from "./start_call";
 
 interface RunBarProps {
@@ -36,7 +36,7 @@ export function RunBar({ label, request, hint, onStarted, readOnly }: RunBarProp
     <div class="run-bar">
       {confirming !== null && (
         <Note tone="warn">
-          <p><Text value={confirming.sentence} /></p>
+          <p><Sentence value={confirming.sentence} /></p>
           <div class="buttons"><button type="button" class="button primary" onClick={confirm}>Call it</button><button type="button" class="button" onClick={() => setConfirming(null)}>Do not</button></div>
         </Note>
       )}
