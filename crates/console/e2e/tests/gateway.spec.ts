@@ -30,6 +30,7 @@ tool = "echo"
 
 test.describe("the console of a gateway", () => {
   let own: ConsoleProcess;
+  let guarded: Program;
   let url = "";
   let key = "";
 
@@ -40,8 +41,11 @@ test.describe("the console of a gateway", () => {
 
   test.beforeAll(async () => {
     const home = newHome();
+    // Its authorization server is not there: nobody can log in.
+    guarded = Program.start(process.execPath, [programs.guarded, "http://127.0.0.1:9"]);
+    const [, port] = await guarded.match("the guarded server", /listening on port (\d+)/);
     writeFileSync(join(home, "policy.toml"), POLICY);
-    writeFileSync(join(home, "servers.json"), JSON.stringify({ mcpServers: { demo: { command: programs.switchboard, args: ["demo-server"] }, probe: probe(home, "probe") } }));
+    writeFileSync(join(home, "servers.json"), JSON.stringify({ mcpServers: { demo: { command: programs.switchboard, args: ["demo-server"] }, probe: probe(home, "probe"), notes: { type: "http", url: `http://127.0.0.1:${port}/mcp` } } }));
     writeFileSync(join(home, "gateway.toml"), 'policy = "policy.toml"\naudit = "audit.jsonl"\ninclude = ["servers.json"]\n\n[listen]\nhttp = "127.0.0.1:0"\n\n[callers]\napi_keys = "keys.json"\n\n[views.small]\nservers = ["demo"]\n');
     const made = Program.start(programs.switchboard, ["key", "create", "ada", "--file", join(home, "keys.json")], { HOME: home, XDG_CONFIG_HOME: "", XDG_STATE_HOME: "" });
     expect(await made.exited(), made.output).toBe(0);
@@ -50,7 +54,10 @@ test.describe("the console of a gateway", () => {
     url = (await until("the address of the gateway", () => /http:\/\/127\.0\.0\.1:\d+\/mcp/.exec(own.stderr)))[0];
     for (const name of ["demo", "probe"]) await own.untilState(name, "ready");
   });
-  test.afterAll(() => own?.stop());
+  test.afterAll(async () => {
+    await own?.stop();
+    await guarded?.end();
+  });
 
   async function open(page: Page, violations: import("../harness/test.ts").Violations, route: string): Promise<void> {
     await watch(page, violations);
@@ -70,6 +77,21 @@ test.describe("the console of a gateway", () => {
     }
     await page.evaluate(() => { location.hash = "#/call/tool/demo/echo"; });
     await expect(page.getByRole("button", { name: "Call", exact: true })).toBeDisabled();
+    await page.close();
+  });
+
+  test("a server that waits for a login is named, with who waits for it", async ({ browser, violations }) => {
+    const page = await browser.newPage();
+    await open(page, violations, "#/gateway");
+    await own.untilState("notes", "needsAuth");
+    const waiting = page.getByRole("region", { name: "Waiting for a login" });
+    await expect(waiting).toContainText("at notes");
+    await expect(page.locator(".tile").filter({ hasText: "wait for a login" })).toContainText("1");
+    await page.evaluate(() => { location.hash = "#/servers/notes"; });
+    await expect(page.locator(".detail-head")).toContainText("needs a login");
+    await expect(page.getByRole("button", { name: "Log in" })).toHaveCount(0);
+    await page.getByRole("button", { name: "Why?" }).click();
+    await expect(page.getByRole("dialog", { name: "Why" }).locator(".check-line.bad")).toContainText("login");
     await page.close();
   });
 

@@ -1,5 +1,7 @@
 // Hostile servers: definitions that attack the reader, and floods. No script runs, and the page stays usable.
 
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import type { Page } from "@playwright/test";
 import { ConsoleProcess, newHome, writeConfig } from "../harness/console_process.ts";
 import { residentMegabytes } from "../harness/processes.ts";
@@ -74,6 +76,32 @@ test.describe("names and descriptions", () => {
     await item.getByRole("button", { name: /Show all 65,536 characters/ }).first().click();
     await expect.poll(async () => (await item.innerText()).length).toBeGreaterThan(60_000);
     await expectNoSidewaysScroll(page);
+    await page.close();
+  });
+
+  test("a recording of others is text as well: its servers, methods, targets and payloads", async ({ browser, violations }) => {
+    const page = await browser.newPage();
+    await watch(page, violations);
+    await openPage(page, own, "#/traffic");
+    const attack = '<img src=x onerror="window.hacked=1"><script>window.hacked=1</script>';
+    const request = (id: number, method: string, name: string) => `> ${JSON.stringify({ jsonrpc: "2.0", id, method, params: { name, text: attack } })}`;
+    const lines = [request(1, attack, attack), request(2, "\u202edaer", `${attack}${"n".repeat(65_536)}`), `<| ${JSON.stringify(`${attack}\n`)}`];
+    const file = join(own.home, "theirs.talk");
+    writeFileSync(file, `# ${attack}\nrecording: 1\nserver: ${attack}\n\n${lines.join("\n")}\n`);
+    await page.locator('input[type="file"]').setInputFiles(file);
+    await expect(page.getByText("not live traffic")).toBeVisible();
+    const frames = page.getByRole("listbox", { name: "Frames" }).getByRole("option");
+    await expect(frames).toHaveCount(3);
+    for (let at = 0; at < 3; at++) {
+      await frames.nth(at).click();
+      await expect(page.getByRole("region", { name: "Payload" })).toContainText("<img src=x");
+      await expectUnharmed(page);
+      await expectNoSidewaysScroll(page);
+    }
+    await page.getByRole("radio", { name: "Timeline" }).click();
+    await expect(page.getByRole("group", { name: "Timeline" }).getByRole("button").first()).toBeVisible();
+    await expectUnharmed(page);
+    expect(await page.locator("body").innerText()).not.toMatch(/[\u202a-\u202e\u2066-\u2069\u200b]/);
     await page.close();
   });
 
