@@ -18,7 +18,9 @@ export class ProbeLog {
 
   entries(): ProbeEntry[] {
     if (!existsSync(this.path)) return [];
-    return readFileSync(this.path, "utf8").split("\n").filter((line) => line !== "").map((line) => JSON.parse(line) as ProbeEntry);
+    // What follows the last line break is being written.
+    const lines = readFileSync(this.path, "utf8").split("\n").slice(0, -1);
+    return lines.map((line) => JSON.parse(line) as ProbeEntry);
   }
 
   /** The number of entries, for `after`. */

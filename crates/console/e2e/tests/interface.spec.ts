@@ -18,8 +18,10 @@ test("the palette opens by keyboard, finds and goes", async ({ page }) => {
   await page.keyboard.type("traff");
   await page.keyboard.press("Enter");
   await expect(page.getByRole("heading", { name: "Traffic" })).toBeVisible();
+  // No key is lost on the way, however soon it is pressed.
   await page.keyboard.press("Meta+k");
   await page.keyboard.type("get-sum");
+  await expect(input).toHaveValue("get-sum");
   await expect(page.getByRole("listbox", { name: "Commands" }).getByRole("option").first()).toContainText("get-sum");
   await page.keyboard.press("ArrowDown");
   await page.keyboard.press("ArrowUp");

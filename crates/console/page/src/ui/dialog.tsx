@@ -1,7 +1,7 @@
 // Modal dialogs by the browser: focus stays inside, Escape closes, focus returns.
 
 import type { ComponentChildren } from "preact";
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { CloseIcon } from "./icons";
 
 interface DialogProps {
@@ -14,7 +14,8 @@ interface DialogProps {
 
 export function Dialog({ title, onClose, children, drawer = false }: DialogProps) {
   const element = useRef<HTMLDialogElement>(null);
-  useEffect(() => {
+  // Before the next paint: keys that are pressed right after ⌘K belong to the dialog.
+  useLayoutEffect(() => {
     const dialog = element.current!;
     const before = document.activeElement;
     dialog.showModal();

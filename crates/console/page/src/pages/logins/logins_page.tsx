@@ -28,6 +28,7 @@ export function LoginsPage({ state }: { state: ConsoleState }) {
           <div class="card-head"><h2 id="logins-stored">Stored logins</h2></div>
           {error !== null && <ErrorNote error={error} />}
           {data?.storeError != null && <Note tone="bad"><Text value={data.storeError} /></Note>}
+          {data === null && error === null && <Empty>Loading</Empty>}
           {data !== null && data.logins.length === 0 && <Empty>No login is stored. Log in to a server that asks for it.</Empty>}
           {data !== null && data.logins.length > 0 && <LoginTable logins={data.logins} state={state} />}
         </section>
