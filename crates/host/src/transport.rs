@@ -76,15 +76,9 @@ impl Transport {
                 let value = |value: &std::ffi::OsStr| Secret::new(value.to_string_lossy());
                 stdio.variables().iter().map(|(_, variable)| value(variable)).collect()
             }
-            Self::Http(http) => http
-                .headers()
-                .iter()
-                .flat_map(|(_, header)| {
-                    let header = header.expose();
-                    // A token is secret without its `Bearer`, too.
-                    std::iter::once(header).chain(header.split_whitespace().skip(1)).map(Secret::new)
-                })
-                .collect(),
+            Self::Http(http) => {
+                http.headers().iter().flat_map(|(_, header)| header_secrets(header.expose())).collect()
+            }
             _ => Vec::new(),
         }
     }
@@ -139,6 +133,11 @@ fn http(url: String, headers: &BTreeMap<String, Secret>, binding: Binding, allow
         http = http.sse();
     }
     if allow_http { http.allow_plain_http() } else { http }
+}
+
+/// Returns what is secret in the value of a header: all of it, and a token without its `Bearer`.
+pub(crate) fn header_secrets(value: &str) -> impl Iterator<Item = Secret> {
+    std::iter::once(value).chain(value.split_whitespace().skip(1)).map(Secret::new)
 }
 
 fn stdio_config(stdio: &Stdio) -> TransportConfig {

@@ -15,6 +15,7 @@ use switchboard_session::server::{InProcess, Server};
 use switchboard_transport::http::client::Http;
 use switchboard_transport::stdio::ChildSlot;
 
+use crate::connection::SentCredentials;
 use crate::server_spec::ServerSpec;
 use crate::status::ConnectionError;
 use crate::traffic::{Traffic, observe_dial, observe_invalid_lines};
@@ -50,6 +51,8 @@ pub(crate) struct Connectors {
     pub(crate) in_process: RwLock<BTreeMap<String, Arc<Server>>>,
     pub(crate) tokens: Option<Arc<dyn TokenSource>>,
     pub(crate) credentials: Option<Arc<dyn CredentialProvider>>,
+    /// The credentials that servers were given.
+    pub(crate) sent: Arc<SentCredentials>,
     /// Observes the messages of all sessions.
     pub(crate) traffic: Traffic,
 }
@@ -117,6 +120,7 @@ impl Connectors {
         spec: &ServerSpec,
         &DialOptions { child, authorizer: own, tap }: &DialOptions<'_>,
     ) -> Result<Arc<dyn Dial>, ConnectionError> {
+        let authorized = |http: Http, authorizer| http.authorizer(self.sent.observe(authorizer));
         match &spec.transport {
             Transport::Stdio(stdio) => {
                 let stdio = stdio.as_ref().clone().child_slot(child.clone());
@@ -126,11 +130,11 @@ impl Connectors {
                 let mut http = http.as_ref().clone();
                 http.check().map_err(ConnectionError::Endpoint)?;
                 if let Some(own) = own {
-                    http = http.authorizer(Arc::clone(own));
+                    http = authorized(http, Arc::clone(own));
                 } else if !http.has_authorizer()
                     && let Some(authorizer) = self.authorizer(server, spec, http.url())
                 {
-                    http = http.authorizer(authorizer);
+                    http = authorized(http, authorizer);
                 }
                 Ok(Arc::new(http))
             }
@@ -147,17 +151,17 @@ impl Connectors {
                 let http = Http::new(url);
                 http.check().map_err(ConnectionError::Endpoint)?;
                 if let Some(own) = own {
-                    return Ok(Arc::new(http.authorizer(Arc::clone(own))));
+                    return Ok(Arc::new(authorized(http, Arc::clone(own))));
                 }
                 let Some(tokens) = &self.tokens else {
                     let authorizer = self.authorizer(server, spec, url);
                     let missing = || ConnectionError::NoTokenSource { id: id.clone() };
-                    return Ok(Arc::new(http.authorizer(authorizer.ok_or_else(missing)?)));
+                    return Ok(Arc::new(authorized(http, authorizer.ok_or_else(missing)?)));
                 };
                 // Without a token connecting is pointless.
                 tokens.token(id).await.map_err(ConnectionError::Token)?;
                 let authorizer = Arc::new(ConnectorAuthorizer { id: id.clone(), tokens: Arc::clone(tokens) });
-                Ok(Arc::new(http.authorizer(authorizer)))
+                Ok(Arc::new(authorized(http, authorizer)))
             }
             Transport::Custom(dial) => Ok(Arc::clone(dial)),
             Transport::Invalid(error) => Err(ConnectionError::Config(error.clone())),

@@ -11,6 +11,7 @@ mod kept_lists;
 mod open;
 mod refresh;
 mod retry;
+mod sent_credentials;
 mod session_clock;
 mod shared_state;
 mod sleep_watcher;
@@ -18,6 +19,7 @@ mod task;
 
 pub(crate) use connectors::{Connectors, DialOptions};
 pub use connectors::{CredentialProvider, TokenSource};
+pub(crate) use sent_credentials::SentCredentials;
 pub(crate) use shared_state::SharedState;
 pub(crate) use sleep_watcher::SleepWatcher;
 pub(crate) use task::spawn;

@@ -26,6 +26,7 @@ switchboard_testkit::trials![trial_leaving_tasks:
     a_list_that_is_refused_needs_a_login,
     the_status_says_what_is_needed_next,
     other_login_settings_are_another_server,
+    credentials_that_were_sent_are_secret_values,
 ];
 
 /// Accepts one token, which can be changed.
@@ -242,5 +243,24 @@ async fn the_status_says_what_is_needed_next() {
         "access is blocked by an administrator: access_denied (not in the group)"
     );
     assert_eq!(json("own")["login"]["requirement"], "other-credentials");
+    host.close().await;
+}
+
+async fn credentials_that_were_sent_are_secret_values() {
+    let server = GuardedServer::open("first-token").await;
+    let wallet = Wallet::with("first-token");
+    let host = wallet.host();
+    let secrets = || host.secret_values().iter().map(|secret| secret.expose().to_owned()).collect::<Vec<_>>();
+    assert!(secrets().is_empty());
+    host.connect("guarded", http(&server.url)).await.unwrap();
+    assert_eq!(secrets(), ["Bearer first-token", "first-token"]);
+
+    server.accept("second-token");
+    host.call("echo", json!({})).await.unwrap_err();
+    until(&host, "guarded", |status| matches!(status, Status::NeedsAuth(_))).await;
+    wallet.log_in("second-token");
+    until(&host, "guarded", |status| matches!(status, Status::Ready(_))).await;
+    // A server may still quote the former one.
+    assert_eq!(secrets(), ["Bearer first-token", "first-token", "Bearer second-token", "second-token"]);
     host.close().await;
 }

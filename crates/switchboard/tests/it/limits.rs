@@ -620,6 +620,12 @@ fn many_servers() -> Vec<Row> {
             fixed("256 MiB, settable", &[(&host("policy/spill"), "max_total_bytes: 256 * 1024 * 1024")]),
         ),
         one("events that wait for a listener", "1,024", &host("event"), "BUFFERED_EVENTS: usize = 1024;"),
+        one(
+            "credentials sent to servers that are masked where messages are shown",
+            "1,024 (*fixed*)",
+            &host("connection/sent_credentials"),
+            "MAX_CREDENTIALS: usize = 1024;",
+        ),
     ]
 }
 
@@ -633,8 +639,15 @@ fn gateway() -> Vec<Row> {
         row("the first lists wait for servers that are starting", seconds(options.startup_wait)),
         row("silence of a call whose client asked for progress", seconds(options.keep_alive)),
         row(
-            "parked calls, of one principal, on one server",
+            "parked calls, of one caller, on one server",
             format!("{}, {}, {}", count(parked.total), count(parked.per_principal), count(parked.per_server)),
+        ),
+        row(
+            "parked calls of one caller on one server",
+            fixed(
+                "as many as are left for the others (*fixed*)",
+                &[(&source("parked"), "limits.per_server.saturating_sub(on_server), ParkedBound::Share")],
+            ),
         ),
         row("a parked call", minutes(parked.lifetime)),
         row(
@@ -706,7 +719,7 @@ fn gateway() -> Vec<Row> {
         ),
         row(
             "clients whose roots are remembered",
-            fixed("10,000 (*fixed*)", &[(&source("sharing"), "MAX_KNOWN_ROOTS: usize = 10_000;")]),
+            fixed("10,000 (*fixed*)", &[(&source("roots_cache"), "CAPACITY: usize = 10_000;")]),
         ),
         row(
             "a cursor, a URI that is matched with templates",
@@ -870,9 +883,9 @@ fn gateway_policy() -> Vec<Row> {
             &[("limits/memory_limit_store", "DEFAULT_CAPACITY: usize = 100_000;")],
         ),
         row(
-            "records that wait to be written (`AuditOptions::queue`)",
+            "records that wait to be written (`AuditOptions::queue`, `audit.queue` to 1,000,000)",
             "1,024, settable",
-            &[("audit/options", "queue: 1_024,")],
+            &[("audit/options", "queue: 1_024,"), ("config/audit_config", "MAX_QUEUE: u64 = 1_000_000;")],
         ),
         row(
             "recorded arguments, a recorded result (`max_payload`)",
@@ -895,9 +908,12 @@ fn gateway_policy() -> Vec<Row> {
             ],
         ),
         row(
-            "an audit file; files in all (`AuditFileOptions`)",
+            "an audit file; files in all (`AuditFileOptions`; `audit.max_bytes`, `audit.files` to 1,000)",
             "64 MiB; 5, settable",
-            &[("audit/file", "max_bytes: 64 * 1024 * 1024, files: 5")],
+            &[
+                ("audit/file", "max_bytes: 64 * 1024 * 1024, files: 5"),
+                ("config/audit_config", "MAX_FILES: u64 = 1_000;"),
+            ],
         ),
     ]
 }
