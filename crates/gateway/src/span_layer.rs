@@ -135,7 +135,11 @@ fn record_reply(span: &Span, reply: Result<&ServerResult, &RpcError>) {
             span.record("error.type", code);
         }
         Ok(_) if reply_outcome(reply) == AuditOutcome::Error => _ = span.record("error.type", "tool_error"),
-        Ok(_) => return,
+        // The conventions leave the status of a success unset; a request without one was cancelled.
+        Ok(_) => {
+            span.record("otel.status_code", "UNSET");
+            return;
+        }
     }
     span.record("otel.status_code", "ERROR");
 }

@@ -96,8 +96,9 @@ impl DurationLayer {
         let mut attributes = Vec::with_capacity(12);
         let is_known = surface::find(&method).next().is_some();
         attributes.push(KeyValue::new("mcp.method.name", if is_known { method } else { OTHER.to_owned() }));
-        // A request that an error answers may name what no server has.
-        let is_answered = fields.status_code.is_none();
+        // A request that an error answers, or that is cancelled, may name what no server has; a client sends only known names.
+        let is_answered = fields.status.is_some() || fields.side == Some(SpanSide::Client);
+        let is_answered = is_answered && fields.status_code.is_none();
         let name = |known: &KnownValues, name: String| known.label(name, is_answered);
         let named = [
             ("gen_ai.operation.name", fields.operation),
@@ -116,10 +117,16 @@ impl DurationLayer {
         attributes
     }
 
+    /// Returns an error code, or a word, of which there are few.
+    fn error_type(&self, error: String) -> String {
+        let is_code = error.parse::<i64>().is_ok();
+        if is_code { self.codes.label(error, true) } else { error }
+    }
+
     /// Returns the attributes that requests and sessions have.
     fn connection_attributes(&self, fields: MeasuredFields) -> impl Iterator<Item = KeyValue> {
         let texts = [
-            ("error.type", fields.error_type.map(|error| self.codes.label(error, true))),
+            ("error.type", fields.error_type.map(|error| self.error_type(error))),
             ("mcp.protocol.version", fields.revision),
             ("network.transport", fields.transport),
             ("network.protocol.name", fields.protocol),
@@ -213,9 +220,11 @@ mod tests {
     #[test]
     fn names_that_no_answer_has_confirmed_are_one_value() {
         let layer = DurationLayer::new(&SdkMeterProvider::default().meter("test"));
-        let tool_of = |tool: &str, status_code: Option<&str>| {
+        let tool_of = |tool: &str, status: Option<&str>, status_code: Option<&str>| {
             let fields = MeasuredFields {
+                side: Some(SpanSide::Server),
                 tool: Some(tool.to_owned()),
+                status: status.map(str::to_owned),
                 status_code: status_code.map(str::to_owned),
                 ..MeasuredFields::default()
             };
@@ -223,9 +232,10 @@ mod tests {
             let tool = attributes.iter().find(|attribute| attribute.key.as_str() == "gen_ai.tool.name");
             tool.unwrap().value.to_string()
         };
-        assert_eq!(tool_of("made-up", Some("-32602")), OTHER);
-        assert_eq!(tool_of("echo", None), "echo");
-        assert_eq!(tool_of("echo", Some("-32603")), "echo");
+        assert_eq!(tool_of("made-up", Some("ERROR"), Some("-32602")), OTHER);
+        assert_eq!(tool_of("cancelled", None, None), OTHER);
+        assert_eq!(tool_of("echo", Some("UNSET"), None), "echo");
+        assert_eq!(tool_of("echo", Some("ERROR"), Some("-32603")), "echo");
     }
 
     #[test]
@@ -244,5 +254,7 @@ mod tests {
         }
         assert_eq!(seen.iter().filter(|(key, _)| key == "mcp.method.name").count(), 1, "{seen:?}");
         assert_eq!(seen.iter().filter(|(key, _)| key == "rpc.response.status_code").count(), MAX_CODES + 1);
+        assert_eq!(layer.error_type("timeout".to_owned()), "timeout");
+        assert_eq!(layer.error_type("-1".to_owned()), OTHER);
     }
 }

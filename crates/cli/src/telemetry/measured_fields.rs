@@ -21,6 +21,8 @@ pub(super) struct MeasuredFields {
     pub(super) prompt: Option<String>,
     pub(super) status_code: Option<String>,
     pub(super) error_type: Option<String>,
+    /// The status of the span; a request that was cancelled has none.
+    pub(super) status: Option<String>,
     pub(super) revision: Option<String>,
     pub(super) transport: Option<String>,
     pub(super) protocol: Option<String>,
@@ -41,6 +43,7 @@ impl MeasuredFields {
             "gen_ai.prompt.name" => &mut self.prompt,
             "rpc.response.status_code" => &mut self.status_code,
             "error.type" => &mut self.error_type,
+            "otel.status_code" => &mut self.status,
             "mcp.protocol.version" => &mut self.revision,
             "network.transport" => &mut self.transport,
             "network.protocol.name" => &mut self.protocol,
