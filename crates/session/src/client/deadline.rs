@@ -1,7 +1,7 @@
 //! The idle and the total timeout of a call. Both pause while the user is asked for input.
 //!
-//! A question that is known to belong to a call pauses the timeouts of that call only. Over a pipe a legacy server does not say
-//! which call it asks for: such a question pauses all calls of the session, each of them for a bounded time in all.
+//! A question that is known to belong to a call pauses the timeouts of that call only. A legacy server says which
+//! call it asks for only by asking on the stream of that call: another question pauses all calls of the session, each of them for a bounded time in all.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -28,7 +28,7 @@ impl Instructions {
     }
 }
 
-/// Computes the capabilities that a caller is told of; `None` for all of them.
+/// Computes the capabilities that are advertised to a caller; `None` for all of them.
 pub(crate) type ComputeCapabilities = dyn Fn(Option<&Caller>) -> Option<ServerCapabilities> + Send + Sync;
 
 /// A server as data, without its handler and connections.
@@ -39,8 +39,8 @@ pub(crate) struct ServerProfile {
     /// The encoded `_meta` member with the server info, appended to results.
     pub(crate) signature: String,
     pub(crate) capabilities: ServerCapabilities,
-    /// Which of them a caller is told of, if not all.
-    pub(crate) shown_capabilities: Option<Arc<ComputeCapabilities>>,
+    /// Which of them are advertised to a caller, if not all.
+    pub(crate) advertised_capabilities: Option<Arc<ComputeCapabilities>>,
     pub(crate) instructions: Instructions,
     pub(crate) revisions: RevisionPolicy,
     pub(crate) opening: OpeningPolicy,
@@ -51,9 +51,9 @@ pub(crate) struct ServerProfile {
 }
 
 impl ServerProfile {
-    /// Returns the capabilities that a caller is told of.
+    /// Returns the capabilities that are advertised to a caller.
     pub(crate) fn capabilities_for(&self, caller: Option<&Caller>) -> ServerCapabilities {
-        let shown = self.shown_capabilities.as_ref().and_then(|compute| compute(caller));
-        shown.unwrap_or_else(|| self.capabilities.clone())
+        let advertised = self.advertised_capabilities.as_ref().and_then(|compute| compute(caller));
+        advertised.unwrap_or_else(|| self.capabilities.clone())
     }
 }

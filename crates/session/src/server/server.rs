@@ -79,7 +79,7 @@ impl Server {
         ServerBuilder {
             info,
             capabilities,
-            shown_capabilities: None,
+            advertised_capabilities: None,
             instructions: Instructions::Fixed(None),
             revisions: RevisionPolicy::Any,
             opening: OpeningPolicy::default(),
@@ -179,7 +179,7 @@ impl std::fmt::Debug for Server {
 pub struct ServerBuilder {
     info: Implementation,
     capabilities: ServerCapabilities,
-    shown_capabilities: Option<Arc<ComputeCapabilities>>,
+    advertised_capabilities: Option<Arc<ComputeCapabilities>>,
     instructions: Instructions,
     revisions: RevisionPolicy,
     opening: OpeningPolicy,
@@ -215,15 +215,15 @@ impl ServerBuilder {
         self
     }
 
-    /// Computes which of the capabilities a client is told of, by the caller of its request; `None` for all of them. For servers
-    /// that offer less to some callers: what the client is not told of is served all the same, so the handler has to refuse
+    /// Computes the capabilities that are advertised to a client, by the caller of its request; `None` for all of them. For
+    /// servers that offer less to some callers: what is not advertised is served all the same, so the handler has to refuse
     /// it. Must not block.
     #[must_use]
     pub fn capabilities_for(
         mut self,
         compute: impl Fn(Option<&Caller>) -> Option<ServerCapabilities> + Send + Sync + 'static,
     ) -> Self {
-        self.shown_capabilities = Some(Arc::new(compute));
+        self.advertised_capabilities = Some(Arc::new(compute));
         self
     }
 
@@ -300,7 +300,7 @@ impl ServerBuilder {
             info_text,
             signature,
             capabilities: self.capabilities,
-            shown_capabilities: self.shown_capabilities,
+            advertised_capabilities: self.advertised_capabilities,
             instructions: self.instructions,
             revisions: self.revisions,
             opening: self.opening,
