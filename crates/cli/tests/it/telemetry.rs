@@ -113,7 +113,9 @@ fn requests_and_sessions_are_measured_by_the_conventions() {
     let mut command = home.command(&["gateway", "--http", "127.0.0.1:0"]);
     command
         .env("OTEL_EXPORTER_OTLP_ENDPOINT", collector.url(""))
-        .env("OTEL_EXPORTER_OTLP_PROTOCOL", "http/json");
+        .env("OTEL_EXPORTER_OTLP_PROTOCOL", "http/json")
+        // Once, at the end: each export has the counts from the start.
+        .env("OTEL_METRIC_EXPORT_INTERVAL", "600000");
     let mut gateway = RunningCommand::start(command);
     let url = gateway.err.line_after("listening at ");
     let call = |tool: &str, revision: &str| {

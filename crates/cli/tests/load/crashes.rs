@@ -107,7 +107,7 @@ async fn crashing_upstreams_lose_and_double_no_call_silently() {
     load.reconcile();
     load.use_all_upstreams("end").await;
     // The connections of the workers end when the gateway has noticed that they are closed.
-    wait_until(format!("{descriptors} descriptors, not {}", load.gateway.descriptor_count()), || {
+    wait_until(format!("at most {descriptors} descriptors"), || {
         load.gateway.descriptor_count() <= descriptors
     })
     .await;
@@ -132,7 +132,7 @@ impl Load {
         let keyed = (0..UPSTREAMS).filter(|upstream| !is_shared(*upstream)).count() * CALLERS.len();
         let wanted = 2 * (UPSTREAMS + keyed);
         let running = || self.gateway.upstream_processes().len();
-        wait_until(format!("{wanted} processes, not {}", running()), || running() == wanted).await;
+        wait_until(format!("{wanted} processes"), || running() == wanted).await;
     }
 
     /// Makes calls until all are made; the era of a worker is that of its number.

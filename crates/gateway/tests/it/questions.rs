@@ -164,13 +164,17 @@ impl ClientHandler for Absent {
 async fn a_question_that_waits_delays_no_timeout_of_another_call() {
     for client in [Side::Legacy, Side::Modern] {
         let cell = Cell { client, upstream: Side::Legacy, reach: Reach::Http };
-        let timeout = Duration::from_secs(1);
+        // Enough for a question to arrive on a machine that is busy.
+        let timeout = Duration::from_secs(3);
         let bench = cell.open_with_spec(|spec| spec.call_timeout(timeout)).await;
         let (sender, mut asked) = tokio::sync::mpsc::unbounded_channel();
         let ada = bench.client_with(Absent(sender), "ada").await;
         let bob = bench.client(&Person::new("bob")).await;
         let mut asking = tokio::spawn(ada.call_tool("up__ask", json!({})).into_future());
-        asked.recv().await.unwrap();
+        tokio::select! {
+            question = asked.recv() => question.unwrap(),
+            ended = &mut asking => panic!("{cell:?}: not asked: {ended:?}"),
+        }
         let error = bob.call_tool("up__wait", json!({})).await.unwrap_err();
         let CallError::Remote(error) = error else { panic!("{cell:?}: {error}") };
         assert!(error.data.unwrap().as_str().contains("upstream_timeout"), "{cell:?}: {}", error.message);

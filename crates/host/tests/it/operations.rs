@@ -123,7 +123,7 @@ async fn a_call_creates_a_span_named_after_method_and_tool() {
     let spans = crate::spans::Spans::default();
     let seen = spans.clone();
     // For this thread alone: the runtime has no other.
-    let guard = tracing::subscriber::set_default(spans);
+    let guard = switchboard_testkit::record_with(spans);
     host.call_tool("filesystem", "read_file", json!({"path": "/etc/hidden"})).await.unwrap();
     host.call_tool("filesystem", "read_file", ()).await.unwrap();
     drop(guard);

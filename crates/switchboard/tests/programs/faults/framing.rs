@@ -84,7 +84,7 @@ async fn f030_junk_is_logged_once_in_ten_seconds() {
 pub(crate) async fn junk_log() {
     tokio::time::pause();
     let warnings = Arc::new(AtomicUsize::new(0));
-    let _here = tracing::subscriber::set_default(Warnings(Arc::clone(&warnings)));
+    let _here = switchboard_testkit::record_with(Warnings(Arc::clone(&warnings)));
     let Held { session, mut far, .. } = open().await;
     for _ in 0..3 {
         for _ in 0..500 {
