@@ -9,7 +9,7 @@ use http::header::CONTENT_TYPE;
 use http::{HeaderValue, Request, Response, StatusCode};
 use hyper::body::Incoming;
 use switchboard_host::{ServerStatus, StatusKind};
-use switchboard_transport::http::server::{Endpoint, HttpServerOptions, HttpService, ReplyBody};
+use switchboard_transport::http::server::{Endpoint, HttpServerOptions, HttpService, ReplicaName, ReplyBody};
 
 use crate::gateway::Gateway;
 use crate::view_services::ViewServices;
@@ -29,12 +29,14 @@ pub struct GatewayEndpoint {
 }
 
 impl GatewayEndpoint {
-    /// Creates the endpoint. The ids of its sessions begin with the name of the gateway among its replicas, if that can be the name
-    /// of a replica of an HTTP server.
+    /// Creates the endpoint. The ids of its sessions begin with the name of the replica in the HTTP options; if these have the
+    /// default of the process, with the name of the gateway among its replicas, if that can be the name of a replica of an HTTP
+    /// server.
     pub fn new(gateway: &Gateway, options: HttpServerOptions) -> Self {
         let options = match gateway.replica().parse() {
-            Ok(replica) => options.with_replica(replica),
-            Err(_) => options,
+            // A name that the program has chosen stays.
+            Ok(replica) if options.replica == ReplicaName::of_process() => options.with_replica(replica),
+            Ok(_) | Err(_) => options,
         };
         let views = Arc::new(ViewServices::new(options.clone()));
         let service = HttpService::new(gateway.server(), options);

@@ -61,7 +61,7 @@ pub(crate) fn expose_tools(
     (exposed, withheld)
 }
 
-/// Exposes the resources of a view and enters their owners. The owners of the templates are there.
+/// Exposes the resources of a view and enters their owners. Requires that the owners of the templates were added.
 pub(crate) fn expose_resources(
     catalog: &Catalog,
     rules: &ViewRules,

@@ -101,13 +101,13 @@ impl Handler for GatewayHandler {
             let owner = state.exposed().find_resource(&exposed)?;
             let host = &state.gateway.host;
             let scope = state.gateway.sharing.scope(host, &cx, &owner.server).await?;
-            let resource = SubscribedResource { exposed: exposed.clone(), owner, scope };
+            let resource = SubscribedResource { exposed: exposed.clone(), owner: owner.clone(), scope };
             let grant = state.subscriptions.open(host, &state.publisher, resource).await?;
             // Sessions outlive policies.
             let (state, caller) = (Arc::downgrade(&state), cx.caller().cloned());
             Ok(grant.with_check(move || {
                 let state = state.upgrade();
-                state.is_some_and(|state| may_receive(&state, &exposed, caller.as_ref()))
+                state.is_some_and(|state| may_receive(&state, (&exposed, &owner), caller.as_ref()))
             }))
         })
     }
@@ -142,10 +142,12 @@ fn check_subscription(
     state.gateway.access.check_subscription(&state.subject(caller), target, not_found(exposed))
 }
 
-/// Returns whether a subscriber may receive an update now.
-fn may_receive(state: &ViewState, uri: &str, caller: Option<&Caller>) -> bool {
-    let owner = state.exposed().find_resource(uri);
-    owner.is_ok_and(|owner| check_subscription(state, (uri, &owner), caller).is_ok())
+/// Returns whether a subscriber may receive an update of the server that it is subscribed at now. Another server that claims
+/// the URI since makes it ambiguous for requests, but sends no updates here.
+fn may_receive(state: &ViewState, (exposed, owner): (&str, &ResourceOwner), caller: Option<&Caller>) -> bool {
+    !state.is_removed()
+        && state.rules().has_resource(&owner.server, &owner.uri)
+        && check_subscription(state, (exposed, owner), caller).is_ok()
 }
 
 /// Answers a list from memory; the first ones wait for servers that are starting.

@@ -79,6 +79,7 @@ mod subscriptions;
 mod task_followers;
 mod task_questions;
 mod tasks;
+mod template_index;
 mod trace_parent;
 mod upstream_error;
 mod upstream_request;

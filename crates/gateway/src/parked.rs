@@ -46,9 +46,9 @@ struct Reserved {
 pub(crate) enum ParkedCaller {
     /// An identity.
     Principal(String),
-    /// None, but a connection, a session or an address.
+    /// No identity: a connection or an address.
     Anonymous(String),
-    /// Neither: all of these callers are one.
+    /// None of these: all of these callers count as one.
     Unknown,
 }
 

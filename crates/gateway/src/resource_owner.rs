@@ -13,6 +13,7 @@ use std::sync::Arc;
 use switchboard_protocol::{ErrorCode, Raw, RpcError};
 
 use crate::error_reason::ErrorReason;
+use crate::template_index::TemplateIndex;
 use crate::uri_template::UriTemplate;
 
 /// Begins the exposed form of a URI that several servers claim.
@@ -34,14 +35,17 @@ pub(crate) struct OwnerTable {
     listing: BTreeMap<String, Vec<Arc<str>>>,
     /// By exposed text.
     template_texts: BTreeMap<String, ResourceOwner>,
-    templates: Vec<OwnedTemplate>,
+    templates: BTreeMap<Arc<str>, ServerTemplates>,
     servers: Vec<Arc<str>>,
 }
 
-#[derive(Debug)]
-struct OwnedTemplate {
-    template: UriTemplate,
-    server: Arc<str>,
+/// The templates of one server.
+#[derive(Debug, Default)]
+struct ServerTemplates {
+    /// Those whose expansions have one scheme.
+    specific: TemplateIndex,
+    /// The others. What would match the URIs of all servers claims only what no other server does.
+    general: TemplateIndex,
 }
 
 impl OwnerTable {
@@ -58,7 +62,12 @@ impl OwnerTable {
     /// Adds a template under its exposed text. One that cannot be parsed has no expansions.
     pub(crate) fn add_template(&mut self, exposed: &str, owner: ResourceOwner) {
         if let Some(template) = UriTemplate::parse(&owner.uri) {
-            self.templates.push(OwnedTemplate { template, server: Arc::clone(&owner.server) });
+            let templates = self.templates.entry(Arc::clone(&owner.server)).or_default();
+            let index = match template.has_scheme() {
+                true => &mut templates.specific,
+                false => &mut templates.general,
+            };
+            index.add(template);
         }
         self.template_texts.insert(exposed.to_owned(), owner);
     }
@@ -70,11 +79,8 @@ impl OwnerTable {
         uri: &str,
         is_shown: impl Fn(&str, &str) -> bool,
     ) -> bool {
-        self.templates.iter().any(|owned| {
-            *owned.server != *owner
-                && owned.template.has_scheme()
-                && owned.template.matches(uri)
-                && is_shown(&owned.server, uri)
+        self.templates.iter().any(|(server, templates)| {
+            **server != *owner && templates.specific.matches(uri) && is_shown(server, uri)
         })
     }
 
@@ -94,15 +100,14 @@ impl OwnerTable {
         if uri.starts_with(CLASH_SCHEME) {
             return self.of_rewritten(uri).ok_or_else(|| not_found(uri));
         }
-        let matching = self.templates.iter().filter(|owned| owned.template.matches(uri));
-        // What would match the URIs of all servers claims only what no other server does.
-        let (specific, general): (Vec<_>, Vec<_>) = matching.partition(|owned| owned.template.has_scheme());
         let listing = self.listing.get(uri).into_iter().flatten();
-        let specific = listing.chain(specific.into_iter().map(|owned| &owned.server));
+        let specific = self.templates.iter().filter(|(_, templates)| templates.specific.matches(uri));
+        let specific = listing.chain(specific.map(|(server, _)| server));
         let shown = |server: &&Arc<str>| is_shown(server, uri);
         let mut claims: BTreeSet<&Arc<str>> = specific.filter(shown).collect();
         if claims.is_empty() {
-            claims = general.into_iter().map(|owned| &owned.server).filter(shown).collect();
+            let general = self.templates.iter().filter(|(_, templates)| templates.general.matches(uri));
+            claims = general.map(|(server, _)| server).filter(shown).collect();
         }
         match (claims.pop_first(), claims.is_empty()) {
             (None, _) => Err(not_found(uri)),
@@ -134,8 +139,10 @@ impl OwnerTable {
         let (server, uri) = uri.strip_prefix(CLASH_SCHEME)?.split_once('/')?;
         let server = self.servers.iter().find(|known| host_part(known) == server)?;
         let is_listed = self.listing.get(uri).is_some_and(|servers| servers.contains(server));
-        let has_template =
-            || self.templates.iter().any(|owned| owned.server == *server && owned.template.matches(uri));
+        let has_template = || {
+            let templates = self.templates.get(server);
+            templates.is_some_and(|of_it| of_it.specific.matches(uri) || of_it.general.matches(uri))
+        };
         (is_listed || has_template())
             .then(|| ResourceOwner { server: Arc::clone(server), uri: uri.to_owned() })
     }
@@ -230,6 +237,30 @@ mod tests {
         }
         assert_eq!(server(&table, "note://8").as_deref(), Some("one"));
         assert_eq!(server(&table, "page://8").as_deref(), Some("two"));
+    }
+
+    #[test]
+    fn ten_thousand_templates_of_a_server_do_not_delay_the_resources_of_others() {
+        let count = 10_000;
+        let owner = |server: &str, uri: String| ResourceOwner { server: server.into(), uri };
+        let mut table = OwnerTable::new(vec!["one".into(), "two".into()]);
+        for number in 0..count {
+            // Those of the one literal match nothing, and each of the other literals begins the next.
+            let text = match number % 2 {
+                0 => format!("note://{}{{x}}z{number}", "{+y}".repeat(60)),
+                _ => format!("note://{}{{x}}/z", "a".repeat(number / 2)),
+            };
+            table.add_template(&text, owner("two", text.clone()));
+        }
+        let long = "a".repeat(2_000);
+        for number in 0..count {
+            let (uri, other) = (format!("note://{long}{number}"), format!("page://{long}{number}"));
+            assert!(table.has_template_of_other("one", &uri, |_, _| true), "too many to compare with");
+            assert!(!table.has_template_of_other("one", &other, |_, _| true));
+            let exposed = rewritten("one", &uri);
+            table.add_resource(&exposed, owner("one", uri.clone()));
+            assert_eq!(server(&table, &exposed).as_deref(), Some("one"));
+        }
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Errors that servers answer with, as clients get them.
 //!
-//! Invariant: what only the gateway may say, its reasons and the codes of this hop, is in no error of a server.
+//! Invariant: no error of a server has reserved reasons, or codes about the hop to the client.
 
 use serde_json::json;
 use switchboard_protocol::{ClientCapabilities, ErrorCode, Raw, RpcError};

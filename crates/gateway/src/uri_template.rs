@@ -26,11 +26,20 @@ enum Operator {
 }
 
 /// The longest URI that is matched, in bytes.
-const MAX_URI: usize = 8 * 1024;
+pub(crate) const MAX_URI: usize = 8 * 1024;
+/// The longest template that has expansions, in bytes.
+const MAX_TEMPLATE: usize = 8 * 1024;
+/// The maximum number of literals and expressions of a template that has expansions.
+const MAX_PARTS: usize = 64;
+/// The bytes of a literal that are compared in the time of one byte of an expression.
+const LITERAL_STEP: usize = 16;
 
 impl UriTemplate {
-    /// Parses a template; `None` when its braces are not balanced.
+    /// Parses a template; `None` when its braces are not balanced, or it is too long or has too many parts.
     pub(crate) fn parse(text: &str) -> Option<Self> {
+        if text.len() > MAX_TEMPLATE {
+            return None;
+        }
         let mut parts = Vec::new();
         let mut rest = text;
         while let Some(open) = rest.find(['{', '}']) {
@@ -48,54 +57,75 @@ impl UriTemplate {
                 _ => Operator::Simple,
             }));
             rest = after;
+            if parts.len() > MAX_PARTS {
+                return None;
+            }
         }
         if !rest.is_empty() {
             parts.push(Part::Literal(rest.to_owned()));
         }
-        Some(Self { parts })
+        (parts.len() <= MAX_PARTS).then_some(Self { parts })
     }
 
     /// Returns whether all expansions have the same scheme.
     pub(crate) fn has_scheme(&self) -> bool {
-        matches!(self.parts.first(), Some(Part::Literal(text)) if text.contains(':'))
+        self.first_literal().contains(':')
+    }
+
+    /// Returns the literal that all expansions begin with; empty if the template begins with an expression.
+    pub(crate) fn first_literal(&self) -> &str {
+        match self.parts.first() {
+            Some(Part::Literal(text)) => text,
+            _ => "",
+        }
+    }
+
+    /// Returns the work of [`Self::matches`] for a URI that begins with the first literal, in bytes that are compared.
+    pub(crate) fn cost(&self, uri: &str) -> usize {
+        let steps = |part: &Part| match part {
+            Part::Literal(text) => 1 + text.len() / LITERAL_STEP,
+            Part::Expression(_) => 1,
+        };
+        // The first literal is compared once only.
+        let later: usize = self.parts.iter().skip(1).map(steps).sum();
+        (uri.len() + 1) * (1 + later)
     }
 
     /// Returns whether a URI can be an expansion. Linear in the length of the URI for each part.
     pub(crate) fn matches(&self, uri: &str) -> bool {
-        let begins_otherwise =
-            matches!(self.parts.first(), Some(Part::Literal(text)) if !uri.starts_with(text.as_str()));
-        if uri.len() > MAX_URI || begins_otherwise {
+        if uri.len() > MAX_URI || !uri.starts_with(self.first_literal()) {
             return false;
         }
         let bytes = uri.as_bytes();
-        // The positions that the parts so far can end at.
-        let mut ends = vec![false; bytes.len() + 1];
-        ends[0] = true;
+        // The positions that the parts so far can end at, and those after the next part.
+        let mut starts = vec![false; bytes.len() + 1];
+        let mut ends = starts.clone();
+        starts[0] = true;
         for part in &self.parts {
-            ends = match part {
-                Part::Literal(text) => after_literal(bytes, &ends, text.as_bytes()),
-                Part::Expression(operator) => after_expression(bytes, &ends, *operator),
-            };
+            match part {
+                Part::Literal(text) => after_literal(bytes, &starts, text.as_bytes(), &mut ends),
+                Part::Expression(operator) => after_expression(bytes, &starts, *operator, &mut ends),
+            }
+            std::mem::swap(&mut starts, &mut ends);
         }
-        ends[bytes.len()]
+        starts[bytes.len()]
     }
 }
 
-fn after_literal(bytes: &[u8], starts: &[bool], literal: &[u8]) -> Vec<bool> {
-    let mut ends = vec![false; starts.len()];
+fn after_literal(bytes: &[u8], starts: &[bool], literal: &[u8], ends: &mut [bool]) {
+    ends.fill(false);
     for (at, _) in starts.iter().enumerate().filter(|(_, is_start)| **is_start) {
         if bytes[at..].starts_with(literal) {
             ends[at + literal.len()] = true;
         }
     }
-    ends
 }
 
-fn after_expression(bytes: &[u8], starts: &[bool], operator: Operator) -> Vec<bool> {
-    let mut ends = match operator {
-        Operator::Optional(_) => starts.to_vec(),
-        Operator::Simple | Operator::Reserved => vec![false; starts.len()],
-    };
+fn after_expression(bytes: &[u8], starts: &[bool], operator: Operator, ends: &mut [bool]) {
+    match operator {
+        Operator::Optional(_) => ends.copy_from_slice(starts),
+        Operator::Simple | Operator::Reserved => ends.fill(false),
+    }
     // Whether an expansion that began earlier includes the byte before.
     let mut is_inside = false;
     for (at, byte) in bytes.iter().enumerate() {
@@ -109,7 +139,6 @@ fn after_expression(bytes: &[u8], starts: &[bool], operator: Operator) -> Vec<bo
         };
         ends[at + 1] |= is_inside;
     }
-    ends
 }
 
 #[cfg(test)]
@@ -166,8 +195,19 @@ mod tests {
     }
 
     #[test]
+    fn long_templates_and_those_with_many_parts_have_no_expansions() {
+        let long = "a".repeat(MAX_TEMPLATE);
+        assert!(UriTemplate::parse(&long).is_some());
+        assert_eq!(UriTemplate::parse(&format!("{long}a")), None);
+        let many = "a{x}".repeat(MAX_PARTS / 2);
+        assert!(UriTemplate::parse(&many).is_some());
+        assert_eq!(UriTemplate::parse(&format!("{many}a")), None);
+        assert_eq!(UriTemplate::parse(&format!("{many}{{x}}")), None);
+    }
+
+    #[test]
     fn adversarial_templates_cost_linear_time() {
-        let template = "{+a}".repeat(200);
+        let template = "{+a}".repeat(MAX_PARTS);
         assert!(matches(&template, &"a".repeat(MAX_URI)));
         assert!(!matches(&template, &"a".repeat(MAX_URI + 1)));
     }

@@ -8,7 +8,7 @@ use tokio::sync::{SemaphorePermit, TryAcquireError};
 use tokio::time::Instant;
 
 use super::log::AuditShared;
-use super::options::OverflowPolicy;
+use super::options::{FailurePolicy, OverflowPolicy};
 use super::record::{AuditOutcome, AuditRecord};
 
 /// A record that was begun. Ends with [`Self::end`]; dropping it records a cancellation.
@@ -36,7 +36,7 @@ impl AuditEntry {
         self
     }
 
-    /// Queues the record. Waits while the queue is full, unless records may be dropped.
+    /// Queues the record. Waits while the queue is full, unless records may be dropped or the sink fails.
     ///
     /// # Cancellation
     /// The record is queued all the same, with this outcome.
@@ -44,10 +44,10 @@ impl AuditEntry {
         self.record_mut().outcome = outcome;
         let state = &self.shared.state;
         // While the sink fails nothing frees a place.
-        if state.options.overflow == OverflowPolicy::Drop || state.is_failing.load(Ordering::Acquire) {
+        if state.options.overflow == OverflowPolicy::Drop || state.is_failing() {
             return;
         }
-        let place = state.places.acquire().await.ok().map(SemaphorePermit::forget);
+        let place = state.wait_for_place().await.ok().map(SemaphorePermit::forget);
         if place.is_some()
             && let Some(line) = self.encode()
         {
@@ -73,6 +73,12 @@ impl Drop for AuditEntry {
             (Ok(place), _) => place.forget(),
             (Err(TryAcquireError::NoPermits), OverflowPolicy::Drop) => {
                 state.dropped.fetch_add(1, Ordering::Relaxed);
+                return;
+            }
+            (Err(TryAcquireError::NoPermits), OverflowPolicy::Wait)
+                if state.options.failure == FailurePolicy::Open && state.is_failing() =>
+            {
+                state.lost.fetch_add(1, Ordering::Relaxed);
                 return;
             }
             // Nobody can wait here: the line takes a place that the writer frees later.

@@ -2,12 +2,12 @@
 
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use parking_lot::Mutex;
 use switchboard_protocol::Raw;
-use tokio::sync::{Semaphore, mpsc};
+use tokio::sync::{Semaphore, SemaphorePermit, TryAcquireError, mpsc, watch};
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
@@ -65,14 +65,43 @@ pub(super) struct AuditState {
     pub(super) places: Semaphore,
     /// Queued lines beyond the places: they are paid for before a place is free again.
     overdrawn: AtomicUsize,
-    pub(super) is_failing: AtomicBool,
+    /// Whether the last write failed. Those who wait for a place watch it: while the sink fails nothing frees one.
+    pub(super) failing: watch::Sender<bool>,
     pub(super) written: AtomicU64,
     pub(super) dropped: AtomicU64,
     pub(super) lost: AtomicU64,
     pub(super) queued: AtomicU64,
 }
 
+/// Why there is no place in the queue.
+pub(super) enum PlaceError {
+    /// The sink fails.
+    Failing,
+    /// The log is closed.
+    Closed,
+}
+
 impl AuditState {
+    /// Returns whether the last write failed.
+    pub(super) fn is_failing(&self) -> bool {
+        *self.failing.borrow()
+    }
+
+    /// Waits for a free place, until the sink fails.
+    pub(super) async fn wait_for_place(&self) -> Result<SemaphorePermit<'_>, PlaceError> {
+        match self.places.try_acquire() {
+            Ok(place) => return Ok(place),
+            Err(TryAcquireError::Closed) => return Err(PlaceError::Closed),
+            Err(TryAcquireError::NoPermits) => {}
+        }
+        let mut failing = self.failing.subscribe();
+        tokio::select! {
+            biased;
+            place = self.places.acquire() => place.map_err(|_| PlaceError::Closed),
+            _ = failing.wait_for(|is_failing| *is_failing) => Err(PlaceError::Failing),
+        }
+    }
+
     /// Takes a place that is not free yet. If one is freed meanwhile, one record more begins than has room.
     pub(super) fn overdraw(&self) {
         self.overdrawn.fetch_add(1, Ordering::AcqRel);
@@ -90,7 +119,8 @@ impl AuditState {
 pub(super) struct AuditShared {
     pub(super) state: Arc<AuditState>,
     /// `None` when the log is closed. Unbounded, because `places` bounds it: while none is free no record begins, so that
-    /// beyond them there is at most one line for each record that was open when the last place was taken.
+    /// beyond them there is at most one line for each record that was open when the last place was taken. Where calls pass
+    /// without a record while the sink fails, the lines of those without a place are lost instead.
     sender: Mutex<Option<mpsc::UnboundedSender<Vec<u8>>>>,
     /// Taken by `close`. When all clones are dropped instead, the writer ends by itself after the last line: aborting
     /// it would lose records.
@@ -107,7 +137,7 @@ impl AuditLog {
             options,
             places: Semaphore::new(options.queue.clamp(1, Semaphore::MAX_PERMITS)),
             overdrawn: AtomicUsize::new(0),
-            is_failing: AtomicBool::new(false),
+            failing: watch::Sender::new(false),
             written: AtomicU64::new(0),
             dropped: AtomicU64::new(0),
             lost: AtomicU64::new(0),
@@ -138,12 +168,17 @@ impl AuditLog {
     pub async fn begin(&self, record: AuditRecord) -> Result<AuditEntry, AuditError> {
         let state = &self.shared.state;
         let started = Instant::now();
-        if state.options.failure == FailurePolicy::Closed && state.is_failing.load(Ordering::Acquire) {
+        if state.options.failure == FailurePolicy::Closed && state.is_failing() {
             return Err(AuditError::Unavailable);
         }
         if state.options.overflow == OverflowPolicy::Wait {
             // Waits for a place and leaves it to those that end: a call that waits for its turn here has sent nothing.
-            drop(state.places.acquire().await.map_err(|_| AuditError::Closed)?);
+            match state.wait_for_place().await {
+                Ok(place) => drop(place),
+                Err(PlaceError::Failing) if state.options.failure == FailurePolicy::Open => {}
+                Err(PlaceError::Failing) => return Err(AuditError::Unavailable),
+                Err(PlaceError::Closed) => return Err(AuditError::Closed),
+            }
         }
         if self.shared.sender.lock().is_none() {
             return Err(AuditError::Closed);
@@ -176,7 +211,7 @@ impl AuditLog {
             dropped: state.dropped.load(Ordering::Relaxed),
             lost: state.lost.load(Ordering::Relaxed),
             queued: state.queued.load(Ordering::Relaxed),
-            is_failing: state.is_failing.load(Ordering::Acquire),
+            is_failing: state.is_failing(),
         }
     }
 
@@ -186,7 +221,7 @@ impl AuditLog {
     /// When records could not be written within the timeout.
     pub async fn close(&self, timeout: Duration) -> Result<(), AuditError> {
         drop(self.shared.sender.lock().take());
-        // Those who wait for a place learn of it.
+        // Wakes waiters with `Closed`.
         self.shared.state.places.close();
         let writer = self.shared.writer.lock().take();
         if let Some(mut writer) = writer

@@ -124,11 +124,13 @@ impl AuditWriter {
     }
 
     fn set_failing(&self, error: Option<&io::Error>) {
-        let was_failing = self.state.is_failing.swap(error.is_some(), Ordering::AcqRel);
+        if self.state.is_failing() == error.is_some() {
+            return;
+        }
+        self.state.failing.send_replace(error.is_some());
         match error {
-            Some(error) if !was_failing => tracing::error!(%error, "the audit log cannot be written"),
-            None if was_failing => tracing::info!("the audit log is written again"),
-            _ => {}
+            Some(error) => tracing::error!(%error, "the audit log cannot be written"),
+            None => tracing::info!("the audit log is written again"),
         }
     }
 }

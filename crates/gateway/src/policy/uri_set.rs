@@ -31,8 +31,9 @@ pub(crate) struct UriSet {
 pub(crate) struct UriReadings {
     /// Empty if it is not a URI.
     readings: Vec<ResourceUri>,
-    /// Without user and port, where the scheme does not define whether the authority is a host or a name such as `@scope`: for
-    /// deny rules only, because what is allowed under the one name is not allowed under the other.
+    /// Without user, port and empty first folders, where the scheme does not define whether the authority is a host, a name
+    /// such as `@scope` or a folder: for deny rules only, because what is allowed under the one name is not allowed under the
+    /// other.
     hosts: Vec<ResourceUri>,
 }
 
@@ -157,7 +158,8 @@ impl UriReadings {
                 }
             }
         }
-        let hosts = readings.iter().filter_map(|uri| host_only(uri.base())?.parse().ok()).collect();
+        let hosts = readings.iter().flat_map(|uri| names_of_host(uri.base()));
+        let hosts = hosts.filter_map(|uri| uri.parse().ok()).collect();
         Self { readings, hosts }
     }
 }
@@ -207,7 +209,34 @@ fn authority_as_folder(uri: &str) -> Option<String> {
     leaves_authority.then(|| format!("{scheme}://{root}{}", folders.join("/")))
 }
 
-/// Returns a URI of a scheme that is not known without user and port; `None` if it has neither.
+/// Returns the readings of a URI for deny rules: without user and port, and without empty first folders.
+fn names_of_host(uri: &str) -> Vec<String> {
+    let mut uris = vec![uri.to_owned()];
+    // The folder once more: without user and port the authority may be empty.
+    for narrow in [first_folder, host_only, first_folder] {
+        let narrowed: Vec<String> = uris.iter().filter_map(|uri| narrow(uri)).collect();
+        uris.extend(narrowed);
+    }
+    uris.split_off(1)
+}
+
+/// Returns a URI as a server reads it that skips empty folders at the start of a path; `None` if there are none.
+fn first_folder(uri: &str) -> Option<String> {
+    let (scheme, rest) = uri.split_once("://")?;
+    if is_host_scheme(scheme) {
+        return None;
+    }
+    let separators = ["/", "\\", "%2F", "%5C", "./", ".\\", ".%2F", ".%5C"];
+    let mut path = rest;
+    while let Some(shorter) = separators.iter().find_map(|separator| path.strip_prefix(separator)) {
+        path = shorter;
+    }
+    let root = if scheme.eq_ignore_ascii_case("file") { "/" } else { "" };
+    (root.len() + path.len() < rest.len()).then(|| format!("{scheme}://{root}{path}"))
+}
+
+/// Returns a URI of a scheme that is not known without user and port; `None` if it has neither. What follows the first colon
+/// is no part of the host, digits or not: a server may split there before it looks at the port.
 fn host_only(uri: &str) -> Option<String> {
     let (scheme, rest) = uri.split_once("://")?;
     if is_host_scheme(scheme) {
@@ -215,8 +244,9 @@ fn host_only(uri: &str) -> Option<String> {
     }
     let (authority, path) = rest.split_at(rest.find(['/', '?']).unwrap_or(rest.len()));
     let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
-    let is_port = |port: &str| port.bytes().all(|byte| byte.is_ascii_digit());
-    let host = host.rsplit_once(':').filter(|(_, port)| is_port(port)).map_or(host, |(host, _)| host);
+    // An IPv6 address has colons in brackets.
+    let address = if host.starts_with('[') { host.find(']').unwrap_or(0) } else { 0 };
+    let host = host[address..].find(':').map_or(host, |colon| &host[..address + colon]);
     (host != authority).then(|| format!("{scheme}://{host}{path}"))
 }
 
@@ -284,9 +314,19 @@ mod tests {
 
     #[test]
     fn a_name_in_the_place_of_a_host_has_no_user_and_no_port_for_a_deny_rule() {
-        for uri in ["page://user:pw@secret/7", "page://secret:80/7", "page://@secret/7", "page://secret:/7"] {
+        for uri in [
+            "page://user:pw@secret/7",
+            "page://secret:80/7",
+            "page://@secret/7",
+            "page://secret:/7",
+            "page://secret:x/7",
+            "page://secret:80:x/7",
+            "page://user@secret:x/7",
+        ] {
             assert_eq!(matches("page://secret/**", uri), (false, true), "{uri}");
         }
+        assert_eq!(matches("page://[::1]/**", "page://[::1]:x/7"), (false, true));
+        assert_eq!(matches("page://[/**", "page://[::1]:80/7"), (false, false), "an address is whole");
         assert_eq!(matches("npm://@scope/**", "npm://@scope/x"), (true, true));
         assert_eq!(matches("npm://@scope/**", "npm://scope/x"), (false, false));
         assert_eq!(matches("urn:a:**", "urn:a:7"), (true, true), "it has no authority");
@@ -306,7 +346,20 @@ mod tests {
             assert!(matches("page://secret/**", uri).1, "{uri} is denied");
             assert!(!matches("page://x/**", uri).0, "{uri} is not allowed");
         }
+        for uri in [
+            "page:///secret/7",
+            "page:////secret/7",
+            "page://./secret/7",
+            "page://%2fsecret/7",
+            "page://\\secret/7",
+            "page://@/secret/7",
+            "page://:80/secret/7",
+            "page:///secret:x/7",
+        ] {
+            assert_eq!(matches("page://secret/**", uri), (false, true), "{uri}");
+        }
         assert!(matches("file:///etc/**", "file://x/../etc/passwd").1);
+        assert!(matches("file:///etc/**", "file:////etc/passwd").1);
         assert_eq!(matches("page://x/**", "page://x/a/../b"), (true, true), "it stays inside");
         assert_eq!(matches("https://a.com/**", "https://a.com/../b"), (true, true), "a host is no folder");
     }

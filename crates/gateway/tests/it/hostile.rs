@@ -8,6 +8,7 @@ use std::task::Poll;
 use std::time::Duration;
 
 use parking_lot::Mutex;
+use switchboard::client::Change;
 use switchboard::gateway::{Gateway, GatewayOptions, PrefixPolicy};
 use switchboard::protocol::{
     CallToolResult, Content, ElicitParams, ErrorCode, FormSchema, Implementation, ListCapability,
@@ -40,6 +41,7 @@ trials! {
         an_error_of_an_upstream_does_not_pass_for_one_of_the_gateway,
         a_server_cannot_say_what_only_the_gateway_may_say,
         a_server_does_not_take_over_the_resources_of_another,
+        a_server_does_not_silence_the_subscriptions_of_another,
         giant_and_forged_cursors_are_refused,
         two_hundred_clients_that_hang_up_leave_no_call_behind,
 }
@@ -478,6 +480,30 @@ async fn a_server_does_not_take_over_the_resources_of_another() {
     ];
     assert_eq!(listed, expected.into());
     gateway.host().close().await;
+}
+
+async fn a_server_does_not_silence_the_subscriptions_of_another() {
+    for side in [Side::Legacy, Side::Modern] {
+        let host = Gateway::host_builder().build();
+        host.connect("up", InProcess::new(&upstream::build(side.revisions()))).await.unwrap();
+        let gateway = Gateway::new(host, GatewayOptions::default());
+        let client = Client::new().with_revisions(side.revisions());
+        let session = client.connect(InProcess::new(gateway.server())).await.unwrap();
+        let mut subscription = session.subscribe("note://one").await.unwrap();
+        let touch = async || gateway.host().call_tool("up", "touch", json!({})).await.unwrap();
+        touch().await;
+        assert!(matches!(subscription.next().await, Some(Change::Resource { .. })), "{side:?}");
+        let offers = ServerCapabilities::new().with_resources(ResourcesCapability::new());
+        let server = Server::builder(Implementation::new("usurper", "1"), offers).build(Usurper);
+        gateway.host().connect("bad", InProcess::new(&server)).await.unwrap();
+        let raw = RawClient::connect(gateway.server(), None).await;
+        while raw.request("resources/read", r#""uri":"note://one""#).await.is_ok() {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+        touch().await;
+        assert!(matches!(subscription.next().await, Some(Change::Resource { .. })), "{side:?}");
+        gateway.host().close().await;
+    }
 }
 
 async fn giant_and_forged_cursors_are_refused() {

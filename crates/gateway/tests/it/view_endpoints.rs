@@ -34,9 +34,13 @@ servers = "two"
 "#;
 
 async fn serve(bench: &ShopBench, tasks: &mut JoinSet<()>) -> String {
+    serve_with(bench, tasks, HttpServerOptions::default()).await
+}
+
+async fn serve_with(bench: &ShopBench, tasks: &mut JoinSet<()>, options: HttpServerOptions) -> String {
     let listener = HttpListener::bind("127.0.0.1:0".parse().unwrap()).await.unwrap();
     let address = listener.address().unwrap().to_string();
-    tasks.spawn(listener.serve(GatewayEndpoint::new(&bench.gateway, HttpServerOptions::default())));
+    tasks.spawn(listener.serve(GatewayEndpoint::new(&bench.gateway, options)));
     address
 }
 
@@ -108,14 +112,21 @@ async fn only_the_exact_name_is_a_view() {
 
 async fn session_ids_name_the_replica_of_the_gateway() {
     let mut names = Vec::new();
-    for replica in [Some("eu-1"), None, Some("not a name")] {
+    let chosen = || HttpServerOptions::default().with_replica("http-1".parse().unwrap());
+    for (replica, http) in [
+        (Some("eu-1"), HttpServerOptions::default()),
+        (None, HttpServerOptions::default()),
+        (Some("not a name"), HttpServerOptions::default()),
+        (Some("eu-1"), chosen()),
+        (None, chosen()),
+    ] {
         let options = match replica {
             Some(name) => GatewayOptions::default().with_replica(name),
             None => GatewayOptions::default(),
         };
         let bench = ShopBench::open(VIEWS, options).await;
         let mut tasks = JoinSet::new();
-        let address = serve(&bench, &mut tasks).await;
+        let address = serve_with(&bench, &mut tasks, http).await;
         for path in ["/mcp", "/mcp/one"] {
             let head = post(&address, path, "", INITIALIZE).await;
             let id = head.lines().find_map(|line| line.strip_prefix("mcp-session-id: ")).unwrap();
@@ -123,13 +134,15 @@ async fn session_ids_name_the_replica_of_the_gateway() {
         }
         bench.host.close().await;
     }
-    let [one, of_view, random, random_of_view, process, process_of_view] = names.as_slice() else {
+    let [one, of_view, random, random_of_view, process, process_of_view, chosen @ ..] = names.as_slice()
+    else {
         panic!("{names:?}")
     };
     assert_eq!((one.as_str(), of_view.as_str()), ("eu-1", "eu-1"));
     assert!(random == random_of_view && random.len() == 16, "{names:?}");
     let of_process = ReplicaName::of_process().to_string();
     assert_eq!((process, process_of_view), (&of_process, &of_process));
+    assert_eq!(chosen, ["http-1"; 4], "the name that the program has chosen for the endpoint");
 }
 
 async fn sessions_of_a_removed_view_end() {

@@ -250,6 +250,47 @@ async fn while_the_disk_is_full_calls_are_refused_and_no_record_is_lost() {
     assert_eq!((log.counts().lost, log.counts().written), (0, 3));
 }
 
+#[tokio::test]
+async fn those_who_wait_for_a_place_learn_that_the_sink_fails() {
+    for failure in [FailurePolicy::Closed, FailurePolicy::Open] {
+        let (permit, gate) = mpsc::channel();
+        let sink = TestSink { gate: Some(Arc::new(Mutex::new(gate))), ..TestSink::default() };
+        let options = AuditOptions::default().with_queue(1).with_failure(failure);
+        let log = AuditLog::start(sink.clone(), options);
+        let running = [log.begin(record(1)).await.unwrap(), log.begin(record(2)).await.unwrap()];
+        log.begin(record(0)).await.unwrap().end(AuditOutcome::Ok).await;
+        // The only place is taken until the sink has written.
+        let ending = running.map(|entry| tokio::spawn(entry.end(AuditOutcome::Ok)));
+        let beginning = tokio::spawn({
+            let log = log.clone();
+            async move { log.begin(record(3)).await }
+        });
+        for _ in 0..100 {
+            tokio::task::yield_now().await;
+        }
+        assert!(!beginning.is_finished() && ending.iter().all(|ending| !ending.is_finished()), "{failure:?}");
+        sink.is_failing.store(true, Ordering::SeqCst);
+        permit.send(()).unwrap();
+        // None of them waits for the disk, which fails until all have gone on.
+        for ending in ending {
+            ending.await.unwrap();
+        }
+        let begun = beginning.await.unwrap();
+        match failure {
+            FailurePolicy::Closed => assert!(matches!(begun, Err(AuditError::Unavailable)), "{begun:?}"),
+            FailurePolicy::Open => drop(begun.unwrap()),
+        }
+        sink.is_failing.store(failure == FailurePolicy::Open, Ordering::SeqCst);
+        drop(permit);
+        log.close(LONG).await.unwrap();
+        let counts = log.counts();
+        match failure {
+            FailurePolicy::Closed => assert_eq!((counts.written, counts.lost), (3, 0)),
+            FailurePolicy::Open => assert_eq!((counts.written, counts.lost), (0, 4)),
+        }
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_log_that_fails_open_counts_what_it_loses() {
     let sink = TestSink::default();

@@ -732,6 +732,20 @@ fn gateway() -> Vec<Row> {
             ),
         ),
         row(
+            "a URI template; its literals and expressions",
+            fixed(
+                "8 KiB; 64 (*fixed*)",
+                &[
+                    (&source("uri_template"), "MAX_TEMPLATE: usize = 8 * 1024;"),
+                    (&source("uri_template"), "MAX_PARTS: usize = 64;"),
+                ],
+            ),
+        ),
+        row(
+            "what is compared of a URI with the templates of one server",
+            fixed("32 KiB (*fixed*)", &[(&source("template_index"), "MAX_COMPARED: usize = 4 * MAX_URI;")]),
+        ),
+        row(
             "a configuration file",
             fixed(
                 "1 MiB (*fixed*)",
