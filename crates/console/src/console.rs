@@ -133,8 +133,7 @@ impl ConsoleBuilder {
             started_at_ms: u64::try_from(since_epoch.as_millis()).unwrap_or(u64::MAX),
         };
         let traffic = self.traffic.unwrap_or_default();
-        let state =
-            Arc::new(ConsoleState::new(self.host, settings, traffic, self.providers, &self.questions));
+        let state = ConsoleState::new(self.host, settings, traffic, self.providers, &self.questions);
         Ok(BoundConsole { listener, address, state, keys: Arc::new(AccessKeys::new(self.keys)) })
     }
 }

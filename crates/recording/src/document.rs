@@ -211,10 +211,18 @@ impl Variables {
     }
 
     /// Replaces `"$name"` in text that need not be JSON.
-    pub(crate) fn fill_text(&self, text: &str) -> String {
-        self.values.iter().fold(text.to_owned(), |text, (name, value)| {
-            text.replace(&format!("\"${name}\""), &value.to_string())
-        })
+    pub(crate) fn fill_text(&self, at: &str, text: &str) -> Result<String, SyntaxError> {
+        let mut filled = text.to_owned();
+        for (name, value) in &self.values {
+            let reference = format!("\"${name}\"");
+            let references = filled.matches(&reference).count();
+            if references > 0 {
+                let value = value.to_string();
+                self.add(at, references.saturating_mul(VALUE_COST + value.len()))?;
+                filled = filled.replace(&reference, &value);
+            }
+        }
+        Ok(filled)
     }
 
     /// Replaces `"$name"`, and merges `"$": "name"` into its object.
@@ -229,7 +237,12 @@ impl Variables {
             Value::Object(members) => members.keys().map(String::len).sum(),
             _ => 0,
         };
-        self.expanded.set(self.expanded.get() + VALUE_COST + text);
+        self.add(at, VALUE_COST + text)
+    }
+
+    /// Counts bytes that variables add.
+    fn add(&self, at: &str, bytes: usize) -> Result<(), SyntaxError> {
+        self.expanded.set(self.expanded.get().saturating_add(bytes));
         if self.expanded.get() > MAX_EXPANSION {
             return Err(SyntaxError::new(at, format!("the `let` lines add more than {MAX_EXPANSION} bytes")));
         }
@@ -302,4 +315,32 @@ pub(crate) fn parse_json(at: &str, json: &str) -> Result<Value, SyntaxError> {
         let shown = &json[..json.floor_char_boundary(SHOWN)];
         SyntaxError::new(at, format!("{error}: {shown}"))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn variables(lines: impl Iterator<Item = String>) -> Variables {
+        let mut variables = Variables::default();
+        for value in lines {
+            let line = HeaderLine { at: "a:1".to_owned(), key: "let".to_owned(), value };
+            variables.define(&line).expect("a `let` line");
+        }
+        variables
+    }
+
+    #[test]
+    fn let_lines_that_multiply_each_other_in_a_verb_are_rejected() {
+        let doubling = |number: u32| format!("v{number} [\"$v{0}\",\"$v{0}\"]", number - 1);
+        // Each line is applied once, in their order.
+        let in_order = variables((1..40).map(doubling));
+        assert_eq!(in_order.fill_text("a:2", r#"x "$v39""#), Ok(r#"x ["$v38","$v38"]"#.to_owned()));
+        let reversed = variables((1..40).rev().map(doubling));
+        let error = reversed.fill_text("a:2", r#"x "$v39""#).expect_err("it would not fit into memory");
+        assert!(error.to_string().contains("the `let` lines add more than"), "{error}");
+        // Many verbs that are long together.
+        let long = variables(std::iter::once(format!("v \"{}\"", "x".repeat(1 << 20))));
+        assert!((0..80).any(|_| long.fill_text("a:2", r#""$v""#).is_err()));
+    }
 }

@@ -182,7 +182,7 @@ impl TalkStep {
         let line = match *mark {
             Mark::Client { any_order } => TalkLine::Client(TalkMessage { json: value(text)?, any_order }),
             Mark::Server { any_order } => TalkLine::Server(TalkMessage { json: value(text)?, any_order }),
-            Mark::Verb => TalkLine::Verb(variables.fill_text(text)),
+            Mark::Verb => TalkLine::Verb(variables.fill_text(at, text)?),
             Mark::Outcome => TalkLine::Outcome(match text.strip_prefix("error ") {
                 None => ExpectedOutcome::Value(value(text)?),
                 Some(error) => {

@@ -27,7 +27,9 @@ test("a call is copied as a command, as Rust and as JSON, with every digit", () 
   assert.equal(asCommand({ type: "prompt", server: "s", name: "p", arguments: { text: "a b" } }), "switchboard prompt p 'text=a b' --server s");
   assert.equal(asCommand({ type: "resource", server: "s", uri: "x://a?b" }), "switchboard read 'x://a?b' --server s");
   assert.equal(shellQuote("$(rm -rf ~)"), "'$(rm -rf ~)'");
-  assert.equal(shellQuote("a\u001b[201~\nrm 'b'"), "$'a\\u001b[201~\\u000arm \\'b\\''");
+  assert.equal(shellQuote("a\u001b[201~\nrm 'b'"), "$'a\\033[201~\\nrm \\'b\\''");
+  // Three digits, so that none of the text is taken for one; a character beyond ASCII is two bytes.
+  assert.equal(shellQuote("\t\r\u00017\\\u009b"), "$'\\t\\r\\0017\\\\\\302\\233'");
   for (const call of [{ type: "resource", server: "s", uri: "--record=x\ny" }, { type: "prompt", server: "s", name: "-x", arguments: {} }] as CallRequest[]) assert.match(asCommand(call), /^# There is no command line: [^\n]*$/);
 });
 

@@ -1,7 +1,8 @@
 //! What the console keeps of its host beside the host's own state.
 
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
+use super::ConsoleState;
 use super::calls::CallTable;
 use super::questions::PendingQuestions;
 use super::servers::ServerRecords;
@@ -21,13 +22,14 @@ pub(crate) struct LiveState {
 }
 
 impl LiveState {
-    /// Creates the state. `questions` is what the host was built with.
+    /// Creates the state of the console `console`. `questions` is what the host was built with.
     pub(crate) fn new(
         events: &EventLog,
         traffic: &Arc<TrafficLog>,
         questions: Arc<PendingQuestions>,
+        console: Weak<ConsoleState>,
     ) -> Self {
-        questions.connect(events.clone(), Arc::clone(traffic));
+        questions.connect(events.clone(), Arc::clone(traffic), console);
         Self {
             servers: ServerRecords::default(),
             calls: CallTable::new(events.clone()),

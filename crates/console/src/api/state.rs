@@ -1,6 +1,7 @@
 //! The state of the console.
 
-use std::sync::Arc;
+use std::borrow::Cow;
+use std::sync::{Arc, Weak};
 
 use switchboard_host::Host;
 use switchboard_json::Raw;
@@ -14,7 +15,10 @@ use crate::api::questions::ConsoleHandler;
 use crate::api::task_set::TaskSet;
 use crate::events::EventLog;
 use crate::providers::Providers;
-use crate::traffic::TrafficLog;
+use crate::traffic::{TrafficLog, ValueMask};
+
+/// Larger JSON is masked without holding up other tasks.
+const LARGE_JSON: usize = 1 << 20;
 
 /// The state that all handlers share.
 pub(crate) struct ConsoleState {
@@ -39,12 +43,12 @@ impl ConsoleState {
         traffic: Arc<TrafficLog>,
         providers: Providers,
         questions: &ConsoleHandler,
-    ) -> Self {
+    ) -> Arc<Self> {
         let events = EventLog::default();
-        Self {
+        Arc::new_cyclic(|state: &Weak<Self>| Self {
             host,
             settings,
-            live: LiveState::new(&events, &traffic, Arc::clone(questions.questions())),
+            live: LiveState::new(&events, &traffic, Arc::clone(questions.questions()), state.clone()),
             events,
             traffic,
             providers,
@@ -52,7 +56,7 @@ impl ConsoleState {
             logins: LoginAttempts::default(),
             doctor: DoctorRuns::default(),
             denials: DenialLog::default(),
-        }
+        })
     }
 }
 
@@ -63,17 +67,39 @@ impl ConsoleState {
         self.traffic.add_secrets(secrets.iter().map(|secret| secret.expose().to_owned()));
     }
 
+    /// Returns the mask of these values for all texts of a response.
+    pub(crate) fn value_mask(&self) -> ValueMask {
+        self.update_secrets();
+        self.traffic.value_mask()
+    }
+
     /// Returns JSON of a server without these values; it stays JSON.
     pub(crate) fn mask_json(&self, json: Raw) -> Raw {
-        let masked = self.mask(json.as_str().to_owned());
-        if masked == json.as_str() { json } else { Raw::parse(masked).unwrap_or_else(|_| Raw::null()) }
+        mask_json(&self.value_mask(), json)
+    }
+
+    /// Returns the result of a call without these values, as [`mask_json`](Self::mask_json) does. It may be of any size.
+    pub(crate) async fn mask_result(&self, json: Raw) -> Raw {
+        let mask = self.value_mask();
+        if json.len() <= LARGE_JSON {
+            return mask_json(&mask, json);
+        }
+        // Without a mask nothing is shown.
+        tokio::task::spawn_blocking(move || mask_json(&mask, json)).await.unwrap_or_else(|_| Raw::null())
     }
 
     /// Returns a text of a server without the values of variables and headers, which servers print in their errors.
     pub(crate) fn mask(&self, text: String) -> String {
-        self.update_secrets();
-        self.traffic.mask_values(text)
+        self.value_mask().mask(text)
     }
+}
+
+fn mask_json(mask: &ValueMask, json: Raw) -> Raw {
+    let masked = match mask.mask_str(json.as_str()) {
+        Cow::Borrowed(_) => None,
+        Cow::Owned(masked) => Some(Raw::parse(masked).unwrap_or_else(|_| Raw::null())),
+    };
+    masked.unwrap_or(json)
 }
 
 impl std::fmt::Debug for ConsoleState {

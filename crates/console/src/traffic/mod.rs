@@ -15,6 +15,7 @@ mod recording_file;
 mod traffic_log;
 
 pub(crate) use frame_batches::FrameBatches;
+pub(crate) use payload_mask::ValueMask;
 pub(crate) use recording_file::open_recording;
 pub(crate) use traffic_log::PayloadError;
 pub use traffic_log::{ClientTraffic, TrafficLog};

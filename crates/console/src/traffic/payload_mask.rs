@@ -1,6 +1,7 @@
 //! Masks payloads before they are shown, and cuts them to a preview.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use parking_lot::RwLock;
 use switchboard_recording::SecretMask;
@@ -13,29 +14,25 @@ const MASKED_BEYOND: usize = 64 * 1024;
 /// Masks payloads: secret members by name, and known values.
 #[derive(Debug, Default)]
 pub(super) struct PayloadMask {
-    // Held while a payload is masked or a value is added, never across an await.
-    mask: RwLock<SecretMask>,
+    // Held while a value is added, never while a payload is masked.
+    mask: RwLock<Arc<SecretMask>>,
 }
 
 impl PayloadMask {
     /// Adds values that are secret wherever they are.
     pub(super) fn extend(&self, values: impl IntoIterator<Item = String>) {
-        self.mask.write().extend(values);
+        Arc::make_mut(&mut self.mask.write()).extend(values);
     }
 
     /// Returns the whole payload, masked.
     pub(super) fn full(&self, payload: &str) -> String {
-        self.mask.read().mask(payload).into_owned()
+        let mask = Arc::clone(&self.mask.read());
+        mask.mask(payload).into_owned()
     }
 
-    /// Returns a text with known values masked, whatever the names of its members.
-    pub(super) fn values(&self, text: String) -> String {
-        // A borrowed text is the text itself, unchanged.
-        let masked = match self.mask.read().mask_values(&text) {
-            Cow::Borrowed(_) => None,
-            Cow::Owned(masked) => Some(masked),
-        };
-        masked.unwrap_or(text)
+    /// Returns the mask of the values that are known now.
+    pub(super) fn values(&self) -> ValueMask {
+        ValueMask(Arc::clone(&self.mask.read()))
     }
 
     /// Returns the beginning of a payload, masked, and whether more follows.
@@ -47,6 +44,27 @@ impl PayloadMask {
         let mut masked = self.full(&payload[..end]);
         masked.truncate(masked.floor_char_boundary(PREVIEW_BYTES));
         (masked, true)
+    }
+}
+
+/// Masks the values that were known when it was made, whatever the names of members: for all texts of a response.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ValueMask(Arc<SecretMask>);
+
+impl ValueMask {
+    /// Returns the text, masked; the text itself if it has no value.
+    pub(crate) fn mask(&self, text: String) -> String {
+        // A borrowed text is the text itself, unchanged.
+        let masked = match self.0.mask_values(&text) {
+            Cow::Borrowed(_) => None,
+            Cow::Owned(masked) => Some(masked),
+        };
+        masked.unwrap_or(text)
+    }
+
+    /// Returns the text, masked. Copies it only if it has a value.
+    pub(crate) fn mask_str<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        self.0.mask_values(text)
     }
 }
 

@@ -12,7 +12,7 @@ use tokio::sync::watch;
 
 use super::frame_summary::FrameSummary;
 use super::kept_frames::{KeptFrames, RequestKey, TrafficLimits};
-use super::payload_mask::PayloadMask;
+use super::payload_mask::{PayloadMask, ValueMask};
 use super::recording_file;
 use crate::contract::{Frame, FrameDirection, FrameKind, FramePayload, TrafficPage, TrafficTotals};
 
@@ -147,7 +147,12 @@ impl TrafficLog {
     /// Returns a text of a server with the [secrets](Self::add_secrets) masked, whatever the names of its members: a result
     /// keeps its member `token` unless its value is one of them.
     pub(crate) fn mask_values(&self, text: String) -> String {
-        self.mask.values(text)
+        self.value_mask().mask(text)
+    }
+
+    /// Returns the mask of the [secrets](Self::add_secrets) that are known now, for all texts of a response.
+    pub(crate) fn value_mask(&self) -> ValueMask {
+        self.mask.values()
     }
 
     /// Returns a receiver of the number of the last frame.

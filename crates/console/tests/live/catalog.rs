@@ -116,7 +116,12 @@ async fn ten_thousand_tools_are_listed_quickly() {
             .with_description("Does one of ten thousand things. ".repeat(8))
     };
     *running.workshop.tools.lock() = (0..10_000).map(many).collect();
+    // All of their texts are masked with these.
+    let program = switchboard_transport::stdio::Stdio::new("/nowhere/program");
+    let secretive = (0..40)
+        .fold(program, |program, number| program.env(format!("KEY_{number}"), format!("sesame-{number}")));
     let page = Page::open(|host| host, [("shop", running.spec())]).await;
+    page.host.add("secretive", secretive).unwrap();
     page.fetch("/api/catalog").await;
     let began = Instant::now();
     let catalog = page.fetch("/api/catalog").await;

@@ -135,12 +135,28 @@ async fn values_of_variables_are_masked_in_what_servers_say() {
         let text: Value = serde_json::from_str(result["resultJson"].as_str().unwrap()).unwrap();
         // Only the value is a secret, not every member that is named like one.
         assert_eq!(text["content"][0]["text"], r#"{"text":"•••","token":"kept"}"#, "{result}");
+        let large = json!({ "text": format!("{}{secret}", "x".repeat(1 << 20)) }).to_string();
+        let call = page.call("shop", "echo", &large).await;
+        assert_eq!(page.outcome(&events, call).await["type"], "ok");
+        let result = page.fetch(&format!("/api/calls/{call}/result?full=1")).await.to_string();
+        assert!(result.contains("x•••") && !result.contains("5ecret"));
         let failing = page.call("shop", "refuse", &arguments).await;
         let outcome = page.outcome(&events, failing).await;
         assert!(outcome["message"].as_str().unwrap().contains("not with •••"), "{outcome}");
         events.wait_for("stderr", |event| event["type"] == "stderr").await;
         let stderr = page.fetch("/api/servers/shop/stderr").await;
         assert_eq!(stderr["lines"][0]["text"], "told •••", "{stderr}");
+        let detail = page.fetch("/api/tool?server=shop&name=echo").await;
+        assert_eq!(
+            (&detail["description"], &detail["row"]["title"]),
+            (&json!("Signs in with •••."), &json!("As •••"))
+        );
+        let completion = json!({
+            "server": "shop", "reference": { "type": "prompt", "name": "greet" },
+            "argument": "name", "value": secret, "context": {},
+        });
+        let (status, completed) = page.post("/api/complete", &completion).await;
+        assert_eq!((status, &completed["values"]), (200, &json!(["•••da"])), "{completed}");
         let written = |value: &Value| value.to_string().contains("5ecret");
         // The request is the user's own.
         let of_server = events.all().into_iter().map(|(_, mut event)| {
@@ -150,9 +166,18 @@ async fn values_of_variables_are_masked_in_what_servers_say() {
             event
         });
         assert!(!of_server.into_iter().any(|event| written(&event)));
-        for path in ["/api/catalog", "/api/traffic", "/api/why?kind=server&name=shop"] {
+        for path in [
+            "/api/catalog",
+            "/api/tool?server=shop&name=echo",
+            "/api/tool?server=shop&name=typed",
+            "/api/traffic",
+            "/api/why?kind=server&name=shop",
+        ] {
             assert!(!written(&page.fetch(path).await), "{path}");
         }
+        let catalog = page.fetch("/api/catalog").await;
+        let cut = catalog["tools"].as_array().unwrap().iter().find(|tool| tool["name"] == "typed").unwrap();
+        assert!(cut["description"].as_str().unwrap().ends_with("x•••"), "{cut}");
         page.close().await;
     }
 }

@@ -121,6 +121,17 @@ fn tools() -> Vec<Tool> {
     ]
 }
 
+/// Tools whose definitions tell a secret; the second where rows are cut.
+fn telling_tools(key: &str) -> [Tool; 2] {
+    let tool = |name: &str, description| {
+        let mut tool = Tool::new(name, json!({"type": "object"})).with_description(description);
+        tool.title = Some(format!("As {key}"));
+        tool
+    };
+    let cut = format!("{}{key}", "x".repeat(395));
+    [tool("echo", format!("Signs in with {key}.")), tool("typed", cut)]
+}
+
 impl Handler for Workshop {
     fn handle(&self, request: ServerRequest, cx: RequestContext) -> HandlerOutcome {
         match request {
@@ -265,5 +276,8 @@ pub(crate) fn play(part: &str) {
         (1..=600).for_each(|line| eprintln!("line {line}"));
     }
     let running = Running::new(revisions);
+    if let Ok(key) = std::env::var("API_KEY") {
+        running.workshop.tools.lock()[..2].clone_from_slice(&telling_tools(&key));
+    }
     block_on(async { running.server.serve(take_stdio().unwrap()).await });
 }

@@ -5,17 +5,27 @@ import { type Json, JsonNumber, isObject } from "../json/json";
 import { tryParse } from "../json/parse";
 import { printJson, printPretty } from "../json/print";
 
-/** Quotes a word for a POSIX shell. Control characters, which a terminal would obey when they are pasted, are escaped. */
+const SHELL_ESCAPES: Record<string, string> = { "'": "\\'", "\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r" };
+
+/**
+ * Quotes a word for a shell. Control characters, which a terminal would obey when they are pasted, are escaped as every shell
+ * with `$'…'` reads them: bash 3.2 has no `\u`.
+ */
 export function shellQuote(word: string): string {
   if (/[\u0000-\u001f\u007f-\u009f]/.test(word)) {
-    const escaped = [...word].map((char) => {
-      if (char === "'" || char === "\\") return `\\${char}`;
-      const code = char.codePointAt(0)!;
-      return code < 0x20 || (code >= 0x7f && code < 0xa0) ? `\\u${code.toString(16).padStart(4, "0")}` : char;
-    });
-    return `$'${escaped.join("")}'`;
+    return `$'${[...word].map((char) => SHELL_ESCAPES[char] ?? (isControl(char) ? octal(char) : char)).join("")}'`;
   }
   return /^[A-Za-z0-9_@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
+}
+
+function isControl(char: string): boolean {
+  const code = char.codePointAt(0)!;
+  return code < 0x20 || (code >= 0x7f && code < 0xa0);
+}
+
+/** The bytes of a character: an octal escape is a byte. */
+function octal(char: string): string {
+  return [...new TextEncoder().encode(char)].map((byte) => `\\${byte.toString(8).padStart(3, "0")}`).join("");
 }
 
 export function asCommand(request: CallRequest): string {
@@ -108,8 +118,7 @@ function rustString(text: string): string {
   const escaped = [...text].map((char) => {
     if (char === '"' || char === "\\") return `\\${char}`;
     if (char === "\n") return "\\n";
-    const code = char.codePointAt(0)!;
-    return code < 0x20 || (code >= 0x7f && code < 0xa0) || /[\u200b-\u206f\ufeff]/.test(char) ? `\\u{${code.toString(16)}}` : char;
+    return isControl(char) || /[\u200b-\u206f\ufeff]/.test(char) ? `\\u{${char.codePointAt(0)!.toString(16)}}` : char;
   });
   return `"${escaped.join("")}"`;
 }

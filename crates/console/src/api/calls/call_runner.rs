@@ -46,7 +46,7 @@ pub(super) async fn run_call(
         }
     };
     let (outcome, result) = match outcome {
-        Ok(result) => (result_outcome(&record.request, &result), Some(state.mask_json(result))),
+        Ok(result) => (result_outcome(&record.request, &result), Some(state.mask_result(result).await)),
         Err(error) => (error_outcome(&state, &error), None),
     };
     if let Some(task_id) = record.task_id() {

@@ -22,9 +22,10 @@ pub(super) async fn complete(state: Arc<ConsoleState>, request: ApiRequest) -> R
     }
     let completed = state.host.complete(&server, params).await.map_err(|error| api_error(&error))?;
     let completion = completed.completion;
+    let mask = state.value_mask();
     ApiResponse::ok(&CompleteAnswer {
         has_more: completion.has_more == Some(true),
         total: completion.total,
-        values: completion.values,
+        values: completion.values.into_iter().map(|value| mask.mask(value)).collect(),
     })
 }

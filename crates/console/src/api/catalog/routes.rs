@@ -23,7 +23,7 @@ pub(in crate::api) fn routes() -> Vec<ApiRoute> {
 }
 
 async fn catalog(state: Arc<ConsoleState>, _: ApiRequest) -> Result<ApiResponse, ApiError> {
-    ApiResponse::ok(&catalog_rows(&state.host))
+    ApiResponse::ok(&catalog_rows(&state.host, &state.value_mask()))
 }
 
 async fn tool(state: Arc<ConsoleState>, request: ApiRequest) -> Result<ApiResponse, ApiError> {
@@ -40,14 +40,19 @@ fn tool_detail(state: &ConsoleState, server: &str, name: &str) -> Result<ToolDet
     let change = state.host.definition_change(server, name);
     let tool = listed.tool();
     let definition = Raw::encode(tool).unwrap_or_else(|_| Raw::null());
+    let mask = state.value_mask();
     Ok(ToolDetail {
-        row: tool_row(&listing, spec.as_ref(), (listed, withheld), change.is_some()),
-        description: tool.description.clone().unwrap_or_default(),
+        row: tool_row(&listing, spec.as_ref(), (listed, withheld), change.is_some(), &mask),
+        description: mask.mask(tool.description.clone().unwrap_or_default()),
         input_schema_json: tool.input_schema.as_str().to_owned(),
         output_schema_json: tool.output_schema.as_ref().map(|schema| schema.as_str().to_owned()),
-        definition_json: definition.as_str().to_owned(),
+        // Shown only: a call is built from the schema.
+        definition_json: mask.mask(definition.as_str().to_owned()),
         permission: tool_permission(&state.host, server, tool),
-        drift: change.map(|change| Drift { before_json: change.before_json, now_json: change.now_json }),
+        drift: change.map(|change| Drift {
+            before_json: change.before_json.map(|json| mask.mask(json)),
+            now_json: mask.mask(change.now_json),
+        }),
     })
 }
 

@@ -1,4 +1,4 @@
-//! The rows of the catalog.
+//! The rows of the catalog. Descriptions and titles are masked; names and addresses are sent back, and stay as they are.
 
 use std::collections::HashSet;
 
@@ -11,6 +11,7 @@ use super::hidden::{hidden_by_server, hidden_tool};
 use crate::contract::{
     Catalog, Hidden, PromptArgument, PromptRow, ResourceRow, TaskSupport, TemplateRow, ToolHints, ToolRow,
 };
+use crate::traffic::ValueMask;
 
 /// The length of a description in a row, in characters.
 const MAX_DESCRIPTION: usize = 400;
@@ -21,7 +22,7 @@ pub(crate) fn tokens_of_bytes(bytes: usize) -> u64 {
 }
 
 /// Returns the rows of everything that the servers list, shown or not.
-pub(super) fn catalog_rows(host: &Host) -> Catalog {
+pub(super) fn catalog_rows(host: &Host, mask: &ValueMask) -> Catalog {
     let catalog = host.catalog();
     let drifts = host.drifted_tools();
     let drifted: HashSet<(&str, &str)> =
@@ -37,14 +38,16 @@ pub(super) fn catalog_rows(host: &Host) -> Catalog {
         let spec = host.spec(listing.server()).ok();
         let tools = listing.tools().map(|(tool, withheld)| {
             let is_drifted = drifted.contains(&(tool.server(), tool.tool().name.as_str()));
-            tool_row(&listing, spec.as_ref(), (tool, withheld), is_drifted)
+            tool_row(&listing, spec.as_ref(), (tool, withheld), is_drifted, mask)
         });
         rows.tools.extend(tools);
-        rows.tools.extend(listing.rejected().iter().map(|rejected| rejected_row(&listing, rejected)));
+        rows.tools.extend(listing.rejected().iter().map(|rejected| rejected_row(&listing, rejected, mask)));
         let (server, hidden, lists) = (&**listing.server(), hidden_by_server(&listing), listing.lists());
-        rows.resources.extend(lists.resources.iter().map(|item| resource_row(server, item, hidden.clone())));
-        rows.templates.extend(lists.templates.iter().map(|item| template_row(server, item, hidden.clone())));
-        rows.prompts.extend(lists.prompts.iter().map(|item| prompt_row(server, item, hidden.clone())));
+        rows.resources
+            .extend(lists.resources.iter().map(|item| resource_row(server, item, hidden.clone(), mask)));
+        rows.templates
+            .extend(lists.templates.iter().map(|item| template_row(server, item, hidden.clone(), mask)));
+        rows.prompts.extend(lists.prompts.iter().map(|item| prompt_row(server, item, hidden.clone(), mask)));
     }
     rows
 }
@@ -55,6 +58,7 @@ pub(super) fn tool_row(
     spec: Option<&ServerSpec>,
     (listed, withheld): (&CatalogTool, Option<&WithheldReason>),
     is_drifted: bool,
+    mask: &ValueMask,
 ) -> ToolRow {
     let (tool, hints) = (listed.tool(), listed.tool().annotations.as_ref());
     let hint_title = || hints.and_then(|hints| hints.title.clone());
@@ -62,8 +66,8 @@ pub(super) fn tool_row(
         server: listed.server().to_owned(),
         name: tool.name.clone(),
         qualified_name: listed.name().to_owned(),
-        title: tool.title.clone().or_else(hint_title),
-        description: cut_description(tool.description.as_deref()),
+        title: tool.title.clone().or_else(hint_title).map(|title| mask.mask(title)),
+        description: cut_description(tool.description.as_deref(), mask),
         tokens: tokens_of_bytes(listed.definition_bytes()),
         hidden: hidden_tool(listing, spec, withheld),
         drifted: is_drifted,
@@ -82,7 +86,7 @@ pub(super) fn tool_row(
 }
 
 /// Returns the row of a tool whose definition is invalid.
-fn rejected_row(listing: &ServerListing<'_>, rejected: &Rejected) -> ToolRow {
+fn rejected_row(listing: &ServerListing<'_>, rejected: &Rejected, mask: &ValueMask) -> ToolRow {
     let name = rejected.name.clone().unwrap_or_else(|| format!("(entry {})", rejected.index));
     ToolRow {
         server: listing.server().to_string(),
@@ -91,20 +95,20 @@ fn rejected_row(listing: &ServerListing<'_>, rejected: &Rejected) -> ToolRow {
         title: None,
         description: String::new(),
         tokens: 0,
-        hidden: Some(Hidden::Rejected { reason: rejected.error.to_string() }),
+        hidden: Some(Hidden::Rejected { reason: mask.mask(rejected.error.to_string()) }),
         drifted: false,
         hints: ToolHints { read_only: None, destructive: None, idempotent: None, open_world: None },
         task_support: TaskSupport::Forbidden,
     }
 }
 
-fn resource_row(server: &str, resource: &Resource, hidden: Option<Hidden>) -> ResourceRow {
+fn resource_row(server: &str, resource: &Resource, hidden: Option<Hidden>, mask: &ValueMask) -> ResourceRow {
     ResourceRow {
         server: server.to_owned(),
         uri: resource.uri.clone(),
         name: resource.name.clone(),
-        title: resource.title.clone(),
-        description: cut_description(resource.description.as_deref()),
+        title: resource.title.clone().map(|title| mask.mask(title)),
+        description: cut_description(resource.description.as_deref(), mask),
         mime_type: resource.mime_type.clone(),
         size: resource.size,
         tokens: tokens_of(resource),
@@ -112,30 +116,35 @@ fn resource_row(server: &str, resource: &Resource, hidden: Option<Hidden>) -> Re
     }
 }
 
-fn template_row(server: &str, template: &ResourceTemplate, hidden: Option<Hidden>) -> TemplateRow {
+fn template_row(
+    server: &str,
+    template: &ResourceTemplate,
+    hidden: Option<Hidden>,
+    mask: &ValueMask,
+) -> TemplateRow {
     TemplateRow {
         server: server.to_owned(),
         uri_template: template.uri_template.clone(),
         name: template.name.clone(),
-        title: template.title.clone(),
-        description: cut_description(template.description.as_deref()),
+        title: template.title.clone().map(|title| mask.mask(title)),
+        description: cut_description(template.description.as_deref(), mask),
         mime_type: template.mime_type.clone(),
         tokens: tokens_of(template),
         hidden,
     }
 }
 
-fn prompt_row(server: &str, prompt: &Prompt, hidden: Option<Hidden>) -> PromptRow {
+fn prompt_row(server: &str, prompt: &Prompt, hidden: Option<Hidden>, mask: &ValueMask) -> PromptRow {
     let argument = |argument: &switchboard_protocol::PromptArgument| PromptArgument {
         name: argument.name.clone(),
-        description: argument.description.clone(),
+        description: argument.description.clone().map(|text| mask.mask(text)),
         required: argument.required == Some(true),
     };
     PromptRow {
         server: server.to_owned(),
         name: prompt.name.clone(),
-        title: prompt.title.clone(),
-        description: cut_description(prompt.description.as_deref()),
+        title: prompt.title.clone().map(|title| mask.mask(title)),
+        description: cut_description(prompt.description.as_deref(), mask),
         arguments: prompt.arguments.iter().flatten().map(argument).collect(),
         tokens: tokens_of(prompt),
         hidden,
@@ -146,11 +155,12 @@ fn tokens_of(definition: &impl Serialize) -> u64 {
     Raw::encode(definition).map_or(0, |definition| tokens_of_bytes(definition.len()))
 }
 
-fn cut_description(text: Option<&str>) -> String {
-    let text = text.unwrap_or_default();
+fn cut_description(text: Option<&str>, mask: &ValueMask) -> String {
+    // Before it is cut: a part of a secret would not be recognized.
+    let text = mask.mask_str(text.unwrap_or_default());
     match text.char_indices().nth(MAX_DESCRIPTION) {
         Some((end, _)) => text[..end].to_owned(),
-        None => text.to_owned(),
+        None => text.into_owned(),
     }
 }
 
@@ -160,10 +170,11 @@ mod tests {
 
     #[test]
     fn descriptions_are_cut_between_characters() {
-        assert_eq!(cut_description(None), "");
-        assert_eq!(cut_description(Some("short")), "short");
+        let mask = ValueMask::default();
+        assert_eq!(cut_description(None, &mask), "");
+        assert_eq!(cut_description(Some("short"), &mask), "short");
         let long = "é".repeat(MAX_DESCRIPTION + 1);
-        assert_eq!(cut_description(Some(&long)).chars().count(), MAX_DESCRIPTION);
+        assert_eq!(cut_description(Some(&long), &mask).chars().count(), MAX_DESCRIPTION);
     }
 
     #[test]

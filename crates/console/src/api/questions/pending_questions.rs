@@ -4,7 +4,7 @@
 //! A later answer gets the error `question_closed`.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, OnceLock, Weak};
 use std::time::Duration;
 
 use parking_lot::Mutex;
@@ -12,10 +12,11 @@ use tokio::sync::oneshot;
 use tokio::time::{Instant, sleep};
 
 use super::answer::{CheckedAnswer, QuestionKind};
+use crate::api::ConsoleState;
 use crate::api::clock::unix_ms_now;
 use crate::contract::{Answer, ApiError, ConsoleEvent, Question, QuestionBody, QuestionEnd};
 use crate::events::EventLog;
-use crate::traffic::TrafficLog;
+use crate::traffic::{TrafficLog, ValueMask};
 
 /// How long a question waits for an answer.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(10 * 60);
@@ -49,6 +50,18 @@ struct PageLink {
     events: EventLog,
     /// Masks what servers ask.
     traffic: Arc<TrafficLog>,
+    /// Knows the secrets of all servers. Weak: it owns the host, which owns the questions.
+    console: Weak<ConsoleState>,
+}
+
+impl PageLink {
+    fn value_mask(&self) -> ValueMask {
+        // A server may have been added since the secrets were updated.
+        match self.console.upgrade() {
+            Some(console) => console.value_mask(),
+            None => self.traffic.value_mask(),
+        }
+    }
 }
 
 /// How long questions wait.
@@ -82,9 +95,9 @@ impl PendingQuestions {
     }
 
     /// Connects the questions to the page. Until then they are declined.
-    pub(crate) fn connect(&self, events: EventLog, traffic: Arc<TrafficLog>) {
+    pub(crate) fn connect(&self, events: EventLog, traffic: Arc<TrafficLog>, console: Weak<ConsoleState>) {
         // A second console of the same host shares the questions of the first.
-        let _ = self.page.set(PageLink { events, traffic });
+        let _ = self.page.set(PageLink { events, traffic, console });
     }
 
     fn events(&self) -> Option<&EventLog> {
@@ -106,8 +119,8 @@ impl PendingQuestions {
         call: Option<Arc<dyn AskingCall>>,
         (kind, body): (QuestionKind, QuestionBody),
     ) -> Option<CheckedAnswer> {
-        let PageLink { events, traffic } = self.page.get()?;
-        let body = masked_body(body, traffic);
+        let page = self.page.get()?;
+        let (events, body) = (&page.events, masked_body(body, &page.value_mask()));
         let (answered, mut answer) = oneshot::channel();
         let number = self.open(events, server, call.as_deref(), (kind, body), answered)?;
         if let Some(call) = &call {
@@ -200,8 +213,8 @@ impl PendingQuestions {
 }
 
 /// Masks what is read only. A form and an address are sent back or opened: they stay as they are.
-fn masked_body(body: QuestionBody, traffic: &TrafficLog) -> QuestionBody {
-    let mask = |text| traffic.mask_values(text);
+fn masked_body(body: QuestionBody, mask: &ValueMask) -> QuestionBody {
+    let mask = |text| mask.mask(text);
     match body {
         QuestionBody::Form { message, schema_json } => {
             QuestionBody::Form { message: mask(message), schema_json }
@@ -244,12 +257,18 @@ impl std::fmt::Debug for PendingQuestions {
 
 #[cfg(test)]
 mod tests {
+    use switchboard_host::Host;
+    use switchboard_transport::stdio::Stdio;
+
     use super::*;
+    use crate::api::{ConsoleHandler, ConsoleSettings};
+    use crate::contract::ConsoleMode;
+    use crate::providers::Providers;
 
     fn questions(answer: Duration, unattended: Duration) -> (PendingQuestions, EventLog) {
         let (questions, events) =
             (PendingQuestions::with_timeouts(QuestionTimeouts { answer, unattended }), EventLog::default());
-        questions.connect(events.clone(), Arc::default());
+        questions.connect(events.clone(), Arc::default(), Weak::new());
         (questions, events)
     }
 
@@ -267,6 +286,29 @@ mod tests {
         assert!(took >= UNATTENDED_TIMEOUT && took < UNATTENDED_TIMEOUT * 2, "{took:?}");
         assert!(questions.snapshots().is_empty());
         assert_eq!(events.sequence(), 2);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn the_secrets_of_a_server_that_was_added_later_are_masked() {
+        let (host, handler) = (Host::new(), ConsoleHandler::new());
+        let settings = ConsoleSettings {
+            mode: ConsoleMode::Host,
+            read_only: false,
+            allow_config_edit: false,
+            started_at_ms: 0,
+        };
+        let console =
+            ConsoleState::new(host.clone(), settings, Arc::default(), Providers::default(), &handler);
+        host.add("late", Stdio::new("/nowhere/program").env("API_KEY", "sesame-open")).unwrap();
+        let body = QuestionBody::Url { message: "Is it sesame-open?".to_owned(), url: String::new() };
+        let question = tokio::select! {
+            biased;
+            _ = handler.questions().ask("late".to_owned(), None, (QuestionKind::Url, body)) => None,
+            question = async { handler.questions().snapshots().pop() } => question,
+        };
+        let body = question.expect("the question is open").body;
+        assert!(matches!(&body, QuestionBody::Url { message, .. } if message == "Is it •••?"), "{body:?}");
+        drop(console);
     }
 
     struct Call;
