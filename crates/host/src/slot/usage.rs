@@ -14,7 +14,7 @@ use crate::slot::Slot;
 pub(crate) struct Usage {
     users: AtomicUsize,
     created: Instant,
-    /// When the last user left, in milliseconds since the creation.
+    /// When the last user left, in nanoseconds since the creation: exact, because the least recently used one is found by it.
     last_used: AtomicU64,
 }
 
@@ -39,13 +39,12 @@ impl Usage {
 
     /// Returns when the last user left.
     pub(crate) fn last_used_at(&self) -> Instant {
-        self.created + Duration::from_millis(self.last_used.load(Ordering::SeqCst))
+        self.created + Duration::from_nanos(self.last_used.load(Ordering::SeqCst))
     }
 
     /// Counts the time up to now as used.
     pub(crate) fn touch(&self) {
-        // Rounded up: no slot is idle before its timeout.
-        let elapsed = self.created.elapsed().as_millis() + 1;
+        let elapsed = self.created.elapsed().as_nanos();
         self.last_used.store(u64::try_from(elapsed).unwrap_or(u64::MAX), Ordering::SeqCst);
     }
 }
