@@ -25,7 +25,7 @@ pub(crate) struct DigestKey {
 }
 
 impl DigestKey {
-    /// Returns the key of this user, and makes it if there is none.
+    /// Returns the key of this user; creates it if the file has no valid one.
     ///
     /// # Errors
     /// Returns an error if the file can neither be read nor written, or the system has no random numbers.

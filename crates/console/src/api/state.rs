@@ -61,7 +61,7 @@ impl ConsoleState {
 }
 
 impl ConsoleState {
-    /// Adds the variables and headers of all servers to what is masked: a server may have been added since.
+    /// Adds the secrets of all servers to what is masked: a server may have been added, or sent other credentials, since.
     pub(crate) fn update_secrets(&self) {
         let secrets = self.host.secret_values();
         self.traffic.add_secrets(secrets.iter().map(|secret| secret.expose().to_owned()));
@@ -88,7 +88,7 @@ impl ConsoleState {
         tokio::task::spawn_blocking(move || mask_json(&mask, json)).await.unwrap_or_else(|_| Raw::null())
     }
 
-    /// Returns a text of a server without the values of variables and headers, which servers print in their errors.
+    /// Returns a text of a server without these values, which servers print in their errors.
     pub(crate) fn mask(&self, text: String) -> String {
         self.value_mask().mask(text)
     }

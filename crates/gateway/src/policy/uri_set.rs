@@ -220,7 +220,7 @@ fn names_of_host(uri: &str) -> Vec<String> {
     uris.split_off(1)
 }
 
-/// Returns a URI as a server reads it that skips empty folders at the start of a path; `None` if there are none.
+/// Returns a URI as a server reads it that skips empty folders at the start of a path; `None` if it has no such folders.
 fn first_folder(uri: &str) -> Option<String> {
     let (scheme, rest) = uri.split_once("://")?;
     if is_host_scheme(scheme) {

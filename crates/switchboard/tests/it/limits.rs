@@ -621,7 +621,7 @@ fn many_servers() -> Vec<Row> {
         ),
         one("events that wait for a listener", "1,024", &host("event"), "BUFFERED_EVENTS: usize = 1024;"),
         one(
-            "credentials sent to servers that are masked where messages are shown",
+            "credentials sent to servers that a host remembers for masks",
             "1,024 (*fixed*)",
             &host("connection/sent_credentials"),
             "MAX_CREDENTIALS: usize = 1024;",
